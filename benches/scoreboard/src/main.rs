@@ -1,0 +1,47 @@
+//! The scoreboard: every speed, size and quality target, computed anew.
+//!
+//! `cargo xtask bench [--only NAME] [--json FILE]`. One module per subject, each
+//! with one function that adds its rows. Rows run on one thread unless their name
+//! says otherwise; a missed target stays in the table as missed.
+
+mod board;
+mod ground;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use board::Board;
+use clap::Parser;
+
+/// Measure every target and print the table.
+#[derive(Parser)]
+struct Options {
+    /// Only rows whose name contains this.
+    #[arg(long)]
+    only: Option<String>,
+    /// Also write the rows to this file.
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let mut board = Board::new(options.only);
+    for subject in SUBJECTS {
+        subject(&mut board);
+    }
+    board.close();
+    let Some(path) = options.json else {
+        return ExitCode::SUCCESS;
+    };
+    match std::fs::write(&path, format!("{:#}\n", board.json())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: cannot write {}: {error}", path.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The subjects, in the order of the pipeline.
+const SUBJECTS: &[fn(&mut Board)] = &[ground::rows];

@@ -1,0 +1,9 @@
+//! Support for the conformance suite (`tests/`): where the public test data is,
+//! and how a test says that it is skipped without it.
+//!
+//! The suite runs the same cases through every system and holds each against the
+//! slow and certain answer. Data sets are not part of the repository: they are
+//! looked for in `../shared/data` beside the project, or where the environment
+//! variable `FRACAS_DATA` points.
+
+pub mod data;

@@ -1,0 +1,1 @@
+//! Ahead of time: mesh files to surfaces, tetrahedra and fracas assets.

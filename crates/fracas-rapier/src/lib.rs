@@ -1,0 +1,1 @@
+//! Breakable bodies in Rapier: shape, query dispatcher and world.

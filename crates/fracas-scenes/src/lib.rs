@@ -1,0 +1,1 @@
+//! The scenes of the papers and our own: one file each, for tests, command line, report and browser.

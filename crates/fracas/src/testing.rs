@@ -1,0 +1,109 @@
+//! Small meshes for tests, shared by unit tests, conformance suite and benchmarks.
+//!
+//! Public because other crates' tests need it, hidden because users do not.
+
+use glam::Vec3;
+
+use crate::TetMesh;
+
+/// A box of `cells` cubes, each split into six tetrahedra along the axis
+/// permutations from its low to its high corner (Kuhn), scaled to `size`, with
+/// the low corner at the origin.
+///
+/// # Panics
+/// When a count is zero or a size is not positive.
+#[must_use]
+pub fn box_grid(cells: [u32; 3], size: Vec3) -> TetMesh {
+    let [nx, ny, nz] = cells;
+    let index = |x: u32, y: u32, z: u32| (z * (ny + 1) + y) * (nx + 1) + x;
+    let counts = Vec3::new(nx as f32, ny as f32, nz as f32);
+    let mut positions = Vec::new();
+    for z in 0..=nz {
+        for y in 0..=ny {
+            for x in 0..=nx {
+                positions.push(Vec3::new(x as f32, y as f32, z as f32) * size / counts);
+            }
+        }
+    }
+    // Odd permutations would be inverted: their middle nodes are swapped.
+    const ORDERS: [([usize; 3], bool); 6] = [
+        ([0, 1, 2], true),
+        ([1, 2, 0], true),
+        ([2, 0, 1], true),
+        ([0, 2, 1], false),
+        ([2, 1, 0], false),
+        ([1, 0, 2], false),
+    ];
+    let mut tets = Vec::new();
+    for z in 0..nz {
+        for y in 0..ny {
+            for x in 0..nx {
+                for (order, even) in ORDERS {
+                    let mut at = [x, y, z];
+                    let mut walk = [index(x, y, z); 4];
+                    for (step, &axis) in order.iter().enumerate() {
+                        at[axis] += 1;
+                        walk[step + 1] = index(at[0], at[1], at[2]);
+                    }
+                    let [a, b, c, d] = walk;
+                    tets.push(if even { [a, b, c, d] } else { [a, c, b, d] });
+                }
+            }
+        }
+    }
+    TetMesh::build(positions, tets).expect("a grid of cubes is a mesh")
+}
+
+/// A small, fast, seeded generator (splitmix64) so that tests repeat everywhere.
+#[derive(Clone, Debug)]
+pub struct Rng(pub u64);
+
+impl Rng {
+    /// The next 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in `[0, 1)`.
+    pub fn unit(&mut self) -> f32 {
+        (self.bits() >> 40) as f32 / (1_u64 << 24) as f32
+    }
+
+    /// Uniform in `[lo, hi)`.
+    pub fn range(&mut self, lo: f32, hi: f32) -> f32 {
+        lo + (hi - lo) * self.unit()
+    }
+
+    /// Uniform in `0..n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+
+    /// Uniform on the unit sphere.
+    pub fn direction(&mut self) -> Vec3 {
+        loop {
+            let v = Vec3::new(
+                self.range(-1.0, 1.0),
+                self.range(-1.0, 1.0),
+                self.range(-1.0, 1.0),
+            );
+            let length_squared = v.length_squared();
+            if length_squared > 1e-3 && length_squared <= 1.0 {
+                return v / length_squared.sqrt();
+            }
+        }
+    }
+
+    /// Uniform in a box.
+    pub fn in_box(&mut self, lo: Vec3, hi: Vec3) -> Vec3 {
+        Vec3::new(
+            self.range(lo.x, hi.x),
+            self.range(lo.y, hi.y),
+            self.range(lo.z, hi.z),
+        )
+    }
+}

@@ -1,0 +1,480 @@
+//! What a breakable object is made of: tetrahedra, their neighbours and their boundary.
+//!
+//! One [`TetMesh`] is shared by all fragments of an object for as long as it
+//! lives; a fracture relabels its nodes and never changes it.
+//!
+//! Conventions, used by every module:
+//! - A tetrahedron is positively oriented: `(b - a) x (c - a) . (d - a) > 0`.
+//! - Local face `i` is the face opposite local node `i`; [`TET_FACES`] lists its
+//!   nodes so that the normal points out of the tetrahedron.
+//! - Node and tetrahedron indices are plain `u32`, as in every mesh file;
+//!   handles that outlive a call (such as [`crate::FragmentId`]) are newtypes.
+
+use std::collections::HashMap;
+
+use glam::Vec3;
+use thiserror::Error;
+
+/// Marks the absence of a neighbour, a cut, a node.
+pub const NONE: u32 = u32::MAX;
+
+/// Local nodes of the face opposite each local node, outward for a positive tetrahedron.
+pub const TET_FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+
+/// Local nodes of the six edges.
+pub const TET_EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
+
+/// Why nodes and tetrahedra do not make a [`TetMesh`].
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum TetMeshError {
+    /// There is no tetrahedron.
+    #[error("the mesh has no tetrahedra")]
+    Empty,
+    /// More nodes or tetrahedra than 32-bit indices can name.
+    #[error("{count} {what} are more than a mesh can index (limit {limit})")]
+    TooLarge {
+        /// "nodes" or "tetrahedra".
+        what: &'static str,
+        /// How many were given.
+        count: usize,
+        /// How many are possible.
+        limit: usize,
+    },
+    /// A coordinate is NaN or infinite.
+    #[error("node {node} has a coordinate that is not finite: {position}")]
+    NotFinite {
+        /// The node.
+        node: u32,
+        /// Its position as given.
+        position: Vec3,
+    },
+    /// A tetrahedron names a node that does not exist.
+    #[error("tetrahedron {tet} names node {node}, but there are only {nodes} nodes")]
+    NodeOutOfRange {
+        /// The tetrahedron.
+        tet: u32,
+        /// The index it names.
+        node: u32,
+        /// The number of nodes.
+        nodes: usize,
+    },
+    /// A tetrahedron names the same node twice.
+    #[error("tetrahedron {tet} names node {node} twice")]
+    RepeatedNode {
+        /// The tetrahedron.
+        tet: u32,
+        /// The node named twice.
+        node: u32,
+    },
+    /// A tetrahedron is flat or negatively oriented.
+    #[error(
+        "tetrahedron {tet} has volume {volume:e}, which is not positive; swap two of its nodes if it is inverted, remove it if it is flat"
+    )]
+    NotPositive {
+        /// The tetrahedron.
+        tet: u32,
+        /// Its signed volume.
+        volume: f64,
+    },
+    /// A triangle is shared by more than two tetrahedra.
+    #[error("the triangle {nodes:?} belongs to more than two tetrahedra ({tets:?})")]
+    FaceShared {
+        /// The nodes of the triangle, sorted.
+        nodes: [u32; 3],
+        /// Three of its tetrahedra.
+        tets: [u32; 3],
+    },
+    /// A node belongs to no tetrahedron.
+    #[error("node {node} belongs to no tetrahedron; remove it")]
+    UnusedNode {
+        /// The node.
+        node: u32,
+    },
+}
+
+/// A conforming tetrahedral mesh with adjacency. Immutable once built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TetMesh {
+    positions: Vec<Vec3>,
+    tets: Vec<[u32; 4]>,
+    /// Across local face `i`: the neighbour, or [`NONE`] on the boundary.
+    neighbours: Vec<[u32; 4]>,
+    node_nodes: Rows,
+    node_tets: Rows,
+}
+
+/// A boundary triangle of a [`TetMesh`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoundaryFace {
+    /// Its nodes, counter-clockwise seen from outside.
+    pub nodes: [u32; 3],
+    /// The tetrahedron it belongs to.
+    pub tet: u32,
+    /// Which local face of that tetrahedron it is.
+    pub face: u8,
+}
+
+impl TetMesh {
+    /// Checks the input and computes all adjacency, in O(nodes + tets).
+    ///
+    /// # Errors
+    /// The first defect found, see [`TetMeshError`]. Nothing is repaired here;
+    /// readers and the mesher repair, and say what they repaired.
+    pub fn build(positions: Vec<Vec3>, tets: Vec<[u32; 4]>) -> Result<Self, TetMeshError> {
+        check_nodes(&positions)?;
+        check_tets(&positions, &tets)?;
+        let neighbours = match_faces(&tets)?;
+        let node_tets = rows_of_node_tets(positions.len(), &tets);
+        if let Some(node) = (0..positions.len() as u32).find(|&n| node_tets.row(n).is_empty()) {
+            return Err(TetMeshError::UnusedNode { node });
+        }
+        let node_nodes = rows_of_node_nodes(&node_tets, &tets);
+        Ok(Self {
+            positions,
+            tets,
+            neighbours,
+            node_nodes,
+            node_tets,
+        })
+    }
+
+    /// Positions of all nodes.
+    #[must_use]
+    pub fn positions(&self) -> &[Vec3] {
+        &self.positions
+    }
+
+    /// Node indices of all tetrahedra.
+    #[must_use]
+    pub fn tets(&self) -> &[[u32; 4]] {
+        &self.tets
+    }
+
+    /// For each tetrahedron, its neighbour across each local face ([`NONE`] on the boundary).
+    #[must_use]
+    pub fn neighbours(&self) -> &[[u32; 4]] {
+        &self.neighbours
+    }
+
+    /// The nodes that share an edge with `node`, in increasing order.
+    #[must_use]
+    pub fn adjacent_nodes(&self, node: u32) -> &[u32] {
+        self.node_nodes.row(node)
+    }
+
+    /// The tetrahedra around `node`, in increasing order.
+    #[must_use]
+    pub fn adjacent_tets(&self, node: u32) -> &[u32] {
+        self.node_tets.row(node)
+    }
+
+    /// The four corners of a tetrahedron.
+    #[must_use]
+    pub fn corners(&self, tet: u32) -> [Vec3; 4] {
+        self.tets[tet as usize].map(|n| self.positions[n as usize])
+    }
+
+    /// Signed volume of one tetrahedron, in f64.
+    #[must_use]
+    pub fn volume_of(&self, tet: u32) -> f64 {
+        signed_volume(self.corners(tet))
+    }
+
+    /// Volume of the whole mesh, summed in f64.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        (0..self.tets.len() as u32).map(|t| self.volume_of(t)).sum()
+    }
+
+    /// The mean length of all edges: the scale "h" of tolerances.
+    #[must_use]
+    pub fn mean_edge_length(&self) -> f32 {
+        let (mut sum, mut count) = (0.0_f64, 0_u64);
+        for a in 0..self.positions.len() as u32 {
+            for &b in self.adjacent_nodes(a).iter().filter(|&&b| b > a) {
+                sum += f64::from(self.positions[a as usize].distance(self.positions[b as usize]));
+                count += 1;
+            }
+        }
+        (sum / count as f64) as f32
+    }
+
+    /// Smallest and largest coordinates.
+    #[must_use]
+    pub fn bounds(&self) -> (Vec3, Vec3) {
+        self.positions
+            .iter()
+            .fold((self.positions[0], self.positions[0]), |(lo, hi), &p| {
+                (lo.min(p), hi.max(p))
+            })
+    }
+
+    /// The boundary triangles, in order of tetrahedron and local face.
+    pub fn boundary(&self) -> impl Iterator<Item = BoundaryFace> + '_ {
+        self.neighbours
+            .iter()
+            .zip(&self.tets)
+            .enumerate()
+            .flat_map(|(t, (across, nodes))| {
+                (0..4)
+                    .filter(|&i| across[i] == NONE)
+                    .map(move |i| BoundaryFace {
+                        nodes: TET_FACES[i].map(|k| nodes[k]),
+                        tet: t as u32,
+                        face: i as u8,
+                    })
+            })
+    }
+
+    /// Whether each node lies on the boundary.
+    #[must_use]
+    pub fn boundary_nodes(&self) -> Vec<bool> {
+        let mut on_boundary = vec![false; self.positions.len()];
+        for face in self.boundary() {
+            for n in face.nodes {
+                on_boundary[n as usize] = true;
+            }
+        }
+        on_boundary
+    }
+
+    /// Recomputes everything from nodes and tetrahedra and compares.
+    ///
+    /// # Errors
+    /// As [`TetMesh::build`]; also when the stored adjacency is not the recomputed one.
+    pub fn validate(&self) -> Result<(), String> {
+        let again =
+            Self::build(self.positions.clone(), self.tets.clone()).map_err(|e| e.to_string())?;
+        if again == *self {
+            Ok(())
+        } else {
+            Err("stored adjacency differs from the recomputed one".into())
+        }
+    }
+}
+
+/// Signed volume of a tetrahedron with f32 corners, evaluated in f64.
+#[must_use]
+pub fn signed_volume(corners: [Vec3; 4]) -> f64 {
+    let [a, b, c, d] = corners.map(Vec3::as_dvec3);
+    (b - a).cross(c - a).dot(d - a) / 6.0
+}
+
+/// Rows of indices of varying length in two flat arrays.
+#[derive(Clone, Debug, PartialEq)]
+struct Rows {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Rows {
+    fn row(&self, i: u32) -> &[u32] {
+        &self.items[self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize]
+    }
+}
+
+fn check_nodes(positions: &[Vec3]) -> Result<(), TetMeshError> {
+    let limit = (NONE - 1) as usize;
+    if positions.len() > limit {
+        return Err(TetMeshError::TooLarge {
+            what: "nodes",
+            count: positions.len(),
+            limit,
+        });
+    }
+    match positions.iter().position(|p| !p.is_finite()) {
+        Some(node) => Err(TetMeshError::NotFinite {
+            node: node as u32,
+            position: positions[node],
+        }),
+        None => Ok(()),
+    }
+}
+
+fn check_tets(positions: &[Vec3], tets: &[[u32; 4]]) -> Result<(), TetMeshError> {
+    // Four entries a tetrahedron in the flat rows, which are indexed by u32 too.
+    let limit = (NONE / 4) as usize;
+    if tets.is_empty() {
+        return Err(TetMeshError::Empty);
+    }
+    if tets.len() > limit {
+        return Err(TetMeshError::TooLarge {
+            what: "tetrahedra",
+            count: tets.len(),
+            limit,
+        });
+    }
+    for (t, nodes) in tets.iter().enumerate() {
+        let tet = t as u32;
+        if let Some(&node) = nodes.iter().find(|&&n| n as usize >= positions.len()) {
+            return Err(TetMeshError::NodeOutOfRange {
+                tet,
+                node,
+                nodes: positions.len(),
+            });
+        }
+        if let Some([a, _]) = TET_EDGES.iter().find(|[a, b]| nodes[*a] == nodes[*b]) {
+            return Err(TetMeshError::RepeatedNode {
+                tet,
+                node: nodes[*a],
+            });
+        }
+        let volume = signed_volume(nodes.map(|n| positions[n as usize]));
+        if volume <= 0.0 || volume.is_nan() {
+            return Err(TetMeshError::NotPositive { tet, volume });
+        }
+    }
+    Ok(())
+}
+
+fn match_faces(tets: &[[u32; 4]]) -> Result<Vec<[u32; 4]>, TetMeshError> {
+    let mut neighbours = vec![[NONE; 4]; tets.len()];
+    // Looked up only, never iterated: its order can decide nothing.
+    let mut open: HashMap<[u32; 3], (u32, u8)> = HashMap::with_capacity(tets.len() * 2);
+    for (t, nodes) in tets.iter().enumerate() {
+        for i in 0..4 {
+            let mut key = TET_FACES[i].map(|k| nodes[k]);
+            key.sort_unstable();
+            let Some(&(other, other_face)) = open.get(&key) else {
+                open.insert(key, (t as u32, i as u8));
+                continue;
+            };
+            let other_slot = &mut neighbours[other as usize][other_face as usize];
+            if *other_slot != NONE {
+                return Err(TetMeshError::FaceShared {
+                    nodes: key,
+                    tets: [other, *other_slot, t as u32],
+                });
+            }
+            *other_slot = t as u32;
+            neighbours[t][i] = other;
+        }
+    }
+    Ok(neighbours)
+}
+
+fn rows_of_node_tets(nodes: usize, tets: &[[u32; 4]]) -> Rows {
+    let mut starts = vec![0_u32; nodes + 1];
+    for n in tets.iter().flatten() {
+        starts[*n as usize + 1] += 1;
+    }
+    for i in 0..nodes {
+        starts[i + 1] += starts[i];
+    }
+    let mut next = starts.clone();
+    let mut items = vec![0; tets.len() * 4];
+    for (t, corners) in tets.iter().enumerate() {
+        for n in corners {
+            items[next[*n as usize] as usize] = t as u32;
+            next[*n as usize] += 1;
+        }
+    }
+    Rows { starts, items }
+}
+
+fn rows_of_node_nodes(node_tets: &Rows, tets: &[[u32; 4]]) -> Rows {
+    let nodes = node_tets.starts.len() - 1;
+    let (mut starts, mut items, mut around) =
+        (Vec::with_capacity(nodes + 1), Vec::new(), Vec::new());
+    starts.push(0);
+    for node in 0..nodes as u32 {
+        around.clear();
+        for &t in node_tets.row(node) {
+            around.extend(tets[t as usize].iter().filter(|&&n| n != node));
+        }
+        around.sort_unstable();
+        around.dedup();
+        items.extend_from_slice(&around);
+        starts.push(items.len() as u32);
+    }
+    Rows { starts, items }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::box_grid;
+
+    #[test]
+    fn one_tet_has_four_outward_boundary_faces() {
+        let mesh = TetMesh::build(
+            vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
+            vec![[0, 1, 2, 3]],
+        )
+        .unwrap();
+        let centre = Vec3::splat(0.25);
+        assert_eq!(mesh.boundary().count(), 4);
+        for face in mesh.boundary() {
+            let [a, b, c] = face.nodes.map(|n| mesh.positions()[n as usize]);
+            assert!(
+                (b - a).cross(c - a).dot(a - centre) > 0.0,
+                "face {face:?} looks inward"
+            );
+        }
+    }
+
+    #[test]
+    fn a_box_is_closed_and_full() {
+        let mesh = box_grid([3, 4, 5], Vec3::new(3.0, 4.0, 5.0));
+        assert_eq!(mesh.tets().len(), 6 * 60);
+        assert_eq!(mesh.boundary().count(), 4 * (12 + 20 + 15));
+        assert!((mesh.volume() - 60.0).abs() < 1e-9);
+        mesh.validate().unwrap();
+    }
+
+    #[test]
+    fn defects_are_named() {
+        let p = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+        let build = |tets: Vec<[u32; 4]>| TetMesh::build(p.clone(), tets).unwrap_err();
+        assert_eq!(build(vec![]), TetMeshError::Empty);
+        assert!(matches!(
+            build(vec![[0, 1, 2, 9]]),
+            TetMeshError::NodeOutOfRange {
+                tet: 0,
+                node: 9,
+                nodes: 4
+            }
+        ));
+        assert!(matches!(
+            build(vec![[0, 1, 2, 2]]),
+            TetMeshError::RepeatedNode { node: 2, .. }
+        ));
+        assert!(matches!(
+            build(vec![[0, 2, 1, 3]]),
+            TetMeshError::NotPositive { tet: 0, .. }
+        ));
+        let mut bad = p.clone();
+        bad[2].y = f32::NAN;
+        assert!(matches!(
+            TetMesh::build(bad, vec![[0, 1, 2, 3]]),
+            Err(TetMeshError::NotFinite { node: 2, .. })
+        ));
+        let mut extra = p.clone();
+        extra.push(Vec3::ONE);
+        assert!(matches!(
+            TetMesh::build(extra, vec![[0, 1, 2, 3]]),
+            Err(TetMeshError::UnusedNode { node: 4 })
+        ));
+    }
+
+    #[test]
+    fn a_face_of_three_tets_is_refused() {
+        let p = vec![
+            Vec3::ZERO,
+            Vec3::X,
+            Vec3::Y,
+            Vec3::Z,
+            Vec3::new(0.1, 0.1, 2.0),
+            Vec3::new(0.1, 0.1, 3.0),
+        ];
+        let tets = vec![[0, 1, 2, 3], [0, 1, 2, 4], [0, 1, 2, 5]];
+        assert!(matches!(
+            TetMesh::build(p, tets),
+            Err(TetMeshError::FaceShared {
+                nodes: [0, 1, 2],
+                ..
+            })
+        ));
+    }
+}
