@@ -1,0 +1,3 @@
+//! The world.
+pub mod debris;
+pub mod hand;
