@@ -25,9 +25,11 @@
 pub mod contact;
 pub mod crack;
 pub mod fragment;
+pub mod pose;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_mesh;
+pub mod voxel_tree;
 
 pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError};
