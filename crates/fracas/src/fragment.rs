@@ -15,6 +15,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use crate::crack::{Fracture, FractureError};
+use crate::cut_piece::cut_point;
 use crate::tet_mesh::{NONE, TET_EDGES, TetMesh};
 
 /// Names a fragment of one object, for ever: an id is never used again.
@@ -439,13 +440,12 @@ impl Fragments {
                 let in_part = self.node_part[m as usize] == part;
                 let s_m = if in_part { level_of(m) } else { 0.0 };
                 if s_n * s_m < 0.0 {
-                    let t = s_n / (s_n - s_m);
-                    let [a, b] = [n, m].map(|i| mesh.positions()[i as usize].as_dvec3());
-                    let point = (a + (b - a) * f64::from(t)).as_vec3();
+                    let [a, b] = [n, m].map(|i| mesh.positions()[i as usize]);
+                    let (t, point) = cut_point(a, b, s_n, s_m);
                     cut_edges.push(CutEdge {
                         nodes: [n, m],
-                        t,
-                        point,
+                        t: t as f32,
+                        point: point.as_vec3(),
                     });
                 }
             }

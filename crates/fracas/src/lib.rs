@@ -31,20 +31,21 @@ pub mod contact;
 pub mod crack;
 mod cut_piece;
 pub mod fragment;
-//FF
+pub mod fragment_field;
 pub mod fragment_surface;
 pub mod mass_properties;
-pub mod primitives;
 pub mod pose;
+pub mod primitives;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_mesh;
+mod triangle_tree;
 pub mod voxel_tree;
 
 pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError};
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
-//FFU
+pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
 pub use tet_mesh::{TetMesh, TetMeshError};
