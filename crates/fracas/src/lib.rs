@@ -21,10 +21,15 @@
 //! | --- | --- | --- | --- |
 //! | what an object is made of | [`tet_mesh`] | | [`TetMesh`] |
 //! | cracks and fragments | [`crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
+//! | points and contact query | [`sphere_tree`] | Glondu 2013, §3, §5, §6 | [`SphereTree`] |
+//! | triangles of a game level | [`static_mesh`] | | [`StaticMesh`] |
 
 pub mod contact;
 pub mod crack;
 pub mod fragment;
+pub mod pose;
+pub mod sphere_tree;
+pub mod static_mesh;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_mesh;
@@ -32,4 +37,7 @@ pub mod tet_mesh;
 pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError};
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
+pub use pose::Pose;
+pub use sphere_tree::SphereTree;
+pub use static_mesh::{StaticMesh, StaticMeshError};
 pub use tet_mesh::{TetMesh, TetMeshError};
