@@ -15,6 +15,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use crate::crack::{Fracture, FractureError};
+use crate::cut_piece::cut_point;
 use crate::tet_mesh::{NONE, TET_EDGES, TetMesh};
 
 /// Names a fragment of one object, for ever: an id is never used again.
@@ -33,7 +34,7 @@ impl fmt::Display for FragmentId {
 /// A plane is its level at the four nodes: the level at a point with barycentric
 /// coordinates `l` is their scalar product. Nodes outside the part that the crack
 /// split carry zero.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TetCut {
     planes: [[f32; 4]; 3],
     count: u8,
@@ -79,7 +80,7 @@ impl TetCut {
         self.planes().iter().find(|plane| plane[i] * plane[j] < 0.0)
     }
 
-    fn push(&mut self, plane: [f32; 4]) {
+    pub(crate) fn push(&mut self, plane: [f32; 4]) {
         self.planes[self.count as usize] = plane;
         self.count += 1;
     }
@@ -156,6 +157,7 @@ pub struct Fragments {
     fragments: Vec<Fragment>,
     /// Part of each node during `apply`; [`NONE`] outside of it.
     node_part: Vec<u32>,
+    touches_itself: bool,
 }
 
 impl Fragments {
@@ -177,6 +179,7 @@ impl Fragments {
             cuts: Vec::new(),
             fragments: vec![whole],
             node_part: vec![NONE; nodes],
+            touches_itself: crate::fragment_surface::touches_itself(&mesh),
             mesh,
         }
     }
@@ -236,6 +239,37 @@ impl Fragments {
         tets.sort_unstable();
         tets.dedup();
         tets
+    }
+
+    /// Calls `visit` once for every tetrahedron that holds a node of a fragment, with
+    /// the local index of its lowest such node.
+    pub(crate) fn for_each_tet_of(&self, id: FragmentId, mut visit: impl FnMut(u32, usize)) {
+        for &n in &self.fragment(id).nodes {
+            for &tet in self.mesh.adjacent_tets(n) {
+                let nodes = self.mesh.tets()[tet as usize];
+                let mut local = 0;
+                let lowest = (0..4).all(|i| {
+                    if nodes[i] == n {
+                        local = i;
+                    }
+                    nodes[i] >= n || self.node_fragment[nodes[i] as usize] != id
+                });
+                if lowest {
+                    visit(tet, local);
+                }
+            }
+        }
+    }
+
+    /// Whether the unbroken object's surface is not 2-manifold.
+    pub(crate) fn touches_itself(&self) -> bool {
+        self.touches_itself
+    }
+
+    /// The index of a tetrahedron's cut, counted in the order in which tetrahedra
+    /// were first cut, or [`NONE`].
+    pub(crate) fn cut_index(&self, tet: u32) -> u32 {
+        self.tet_cut[tet as usize]
     }
 
     /// The fragment that holds a point given by tetrahedron and barycentric coordinates.
@@ -406,13 +440,12 @@ impl Fragments {
                 let in_part = self.node_part[m as usize] == part;
                 let s_m = if in_part { level_of(m) } else { 0.0 };
                 if s_n * s_m < 0.0 {
-                    let t = s_n / (s_n - s_m);
-                    let [a, b] = [n, m].map(|i| mesh.positions()[i as usize].as_dvec3());
-                    let point = (a + (b - a) * f64::from(t)).as_vec3();
+                    let [a, b] = [n, m].map(|i| mesh.positions()[i as usize]);
+                    let (t, point) = cut_point(a, b, s_n, s_m);
                     cut_edges.push(CutEdge {
                         nodes: [n, m],
-                        t,
-                        point,
+                        t: t as f32,
+                        point: point.as_vec3(),
                     });
                 }
             }
