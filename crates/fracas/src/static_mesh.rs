@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use glam::Vec3;
 use thiserror::Error;
 
-use crate::sphere_tree::partner::{NearFace, Partner, Sample};
+use crate::sphere_tree::partner::{NearFace, Partner, Sample, unbroken_face};
 use crate::tet_mesh::NONE;
 
 /// Triangles of a leaf.
@@ -308,16 +308,14 @@ impl Partner for StaticMesh {
     }
 
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
+        out.clear();
         self.for_each_near(p, max, |t| {
             let (point, _) = closest_on_triangle(p, self.corners[t as usize]);
             let distance = point.distance(p);
             if distance <= max {
                 let normal = self.normals[t as usize][0];
-                out.push(NearFace {
-                    distance,
-                    plane_distance: (p - self.corners[t as usize][0]).dot(normal),
-                    normal,
-                });
+                let plane_distance = (p - self.corners[t as usize][0]).dot(normal);
+                out.push(unbroken_face(distance, plane_distance, normal));
             }
         });
     }

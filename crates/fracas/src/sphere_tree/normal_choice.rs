@@ -114,7 +114,6 @@ pub(super) fn choose_normal<P: Partner + ?Sized>(
             best = Some((cosine, candidate));
         }
     };
-    faces.clear();
     partner.faces_near(p, sample.distance.abs() + settings.band, faces);
     for face in faces.iter() {
         let (low, high) = (

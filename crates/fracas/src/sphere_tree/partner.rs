@@ -7,22 +7,16 @@
 
 use glam::Vec3;
 
+use crate::fragment_field::FragmentDistance;
+pub use crate::fragment_field::NearFace;
+use crate::fragment_surface::FaceKind;
+use crate::tet_mesh::NONE;
+
 /// A signed distance and the way out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Negative inside.
     pub distance: f32,
-    /// Unit, out of the solid.
-    pub normal: Vec3,
-}
-
-/// A flat piece of surface near a point.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NearFace {
-    /// Distance of the point to the piece, never negative.
-    pub distance: f32,
-    /// Signed distance of the point to the piece's plane, negative behind it.
-    pub plane_distance: f32,
     /// Unit, out of the solid.
     pub normal: Vec3,
 }
@@ -37,9 +31,50 @@ pub trait Partner {
     /// (which is not negative).
     fn sample(&self, p: Vec3, max: f32) -> Option<Sample>;
 
-    /// Appends the flat pieces of surface within `max` of `p`. Curved surfaces give
-    /// their tangent plane at the closest point.
+    /// The flat pieces of surface within `max` of `p`, in place of what `out` held.
+    /// Curved surfaces give their tangent plane at the closest point.
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>);
+}
+
+/// A face of something that never breaks.
+pub(crate) fn unbroken_face(distance: f32, plane_distance: f32, normal: Vec3) -> NearFace {
+    NearFace {
+        normal,
+        distance,
+        plane_distance,
+        kind: FaceKind::Old,
+        tet: NONE,
+    }
+}
+
+impl Partner for FragmentDistance<'_> {
+    #[inline]
+    fn sphere_may_touch(&self, p: Vec3, radius: f32) -> bool {
+        FragmentDistance::sphere_may_touch(self, p, radius)
+    }
+
+    #[inline]
+    fn sample(&self, p: Vec3, max: f32) -> Option<Sample> {
+        if let Some(at) = self.inside(p) {
+            let found = self.penetration(&at);
+            return Some(Sample {
+                distance: -found.depth,
+                normal: found.normal,
+            });
+        }
+        if max <= 0.0 {
+            return None;
+        }
+        let found = self.nearest(p, max)?;
+        (found.distance < max).then_some(Sample {
+            distance: found.distance,
+            normal: found.normal,
+        })
+    }
+
+    fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
+        FragmentDistance::faces_near(self, p, max, out);
+    }
 }
 
 /// Everything behind a plane: a floor.
@@ -75,13 +110,10 @@ impl Partner for HalfSpace {
     }
 
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
+        out.clear();
         let distance = self.distance(p);
         if distance.abs() <= max {
-            out.push(NearFace {
-                distance: distance.abs(),
-                plane_distance: distance,
-                normal: self.normal,
-            });
+            out.push(unbroken_face(distance.abs(), distance, self.normal));
         }
     }
 }
@@ -122,14 +154,11 @@ impl Partner for Ball {
     }
 
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
+        out.clear();
         if let Some(Sample { distance, normal }) = self.sample(p, max)
             && distance.abs() <= max
         {
-            out.push(NearFace {
-                distance: distance.abs(),
-                plane_distance: distance,
-                normal,
-            });
+            out.push(unbroken_face(distance.abs(), distance, normal));
         }
     }
 }
@@ -172,6 +201,7 @@ impl Partner for BoxShape {
     }
 
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
+        out.clear();
         for axis in 0..3 {
             for sign in [-1.0, 1.0] {
                 let mut closest = p.clamp(-self.half, self.half);
@@ -180,11 +210,8 @@ impl Partner for BoxShape {
                 if distance <= max {
                     let mut normal = Vec3::ZERO;
                     normal[axis] = sign;
-                    out.push(NearFace {
-                        distance,
-                        plane_distance: sign * p[axis] - self.half[axis],
-                        normal,
-                    });
+                    let plane_distance = sign * p[axis] - self.half[axis];
+                    out.push(unbroken_face(distance, plane_distance, normal));
                 }
             }
         }
