@@ -28,6 +28,19 @@ pub struct PairContact {
     pub feature: Feature,
 }
 
+impl PairContact {
+    /// Tells the same contact with the shapes changed over; `pos12` places the new
+    /// second shape in the frame of the new first.
+    pub(crate) fn swap(&mut self, pos12: &parry3d::math::Pose) {
+        std::mem::swap(&mut self.point1, &mut self.point2);
+        self.normal1 = pos12.rotation * -self.normal1;
+        self.feature = match self.feature {
+            Feature::OfFirst(n) => Feature::OfSecond(n),
+            Feature::OfSecond(n) => Feature::OfFirst(n),
+        };
+    }
+}
+
 /// Names the sample point behind a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
