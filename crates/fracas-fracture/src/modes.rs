@@ -117,6 +117,7 @@ pub struct Modes {
     stress: StressModes,
     mass: f64,
     radius: f32,
+    thickness: f32,
 }
 
 impl Modes {
@@ -184,6 +185,7 @@ impl Modes {
             stress,
             mass: body.masses().iter().sum(),
             radius,
+            thickness: thickness(fragments, id, body.volumes().iter().sum(), radius),
             nodes,
         })
     }
@@ -239,6 +241,13 @@ impl Modes {
         self.radius
     }
 
+    /// Mean thickness of its walls, 2 volume / surface (m): the wall of a shell, two
+    /// thirds of the radius of a ball.
+    #[must_use]
+    pub fn thickness(&self) -> f32 {
+        self.thickness
+    }
+
     /// The surface node nearest to a point: its place among the surface nodes.
     #[must_use]
     pub fn nearest_surface(&self, point: Vec3) -> usize {
@@ -281,6 +290,7 @@ impl Modes {
                 .collect(),
             mass: self.mass,
             radius: self.radius,
+            thickness: self.thickness,
         }
     }
 
@@ -307,7 +317,8 @@ impl Modes {
             && data.surface_positions.iter().all(|v| v.is_finite())
             && data.mass.is_finite()
             && data.mass > 0.0
-            && data.radius.is_finite();
+            && data.radius.is_finite()
+            && data.thickness.is_finite();
         if !finite || !data.omegas.is_sorted() {
             return Err("a stored mode holds a number that is not finite or out of order".into());
         }
@@ -324,6 +335,7 @@ impl Modes {
             stress,
             mass: data.mass,
             radius: data.radius,
+            thickness: data.thickness,
         })
     }
 }
@@ -349,6 +361,8 @@ pub struct ModesData {
     pub mass: f64,
     /// Largest distance of a node from the mean of all (m).
     pub radius: f32,
+    /// Mean thickness of its walls (m).
+    pub thickness: f32,
 }
 
 /// How many modes, the six rigid ones included, lie below an angular frequency:
@@ -480,6 +494,29 @@ fn rigid_motions(positions: &[DVec3], roots: &[f64]) -> Vec<Row> {
         rows.iter_mut().for_each(|row| row[c] /= norm);
     }
     rows
+}
+
+/// 2 volume / surface, by the faces of the mesh's own boundary.
+fn thickness(fragments: &Fragments, id: FragmentId, volume: f64, radius: f32) -> f32 {
+    let mesh = fragments.mesh();
+    let area: f64 = mesh
+        .boundary()
+        .filter(|f| {
+            f.nodes
+                .iter()
+                .all(|&n| fragments.node_fragment()[n as usize] == id)
+        })
+        .map(|f| {
+            let [a, b, c] = f.nodes.map(|n| mesh.positions()[n as usize].as_dvec3());
+            0.5 * (b - a).cross(c - a).length()
+        })
+        .sum();
+    // A fragment from the inside has no boundary of the mesh's own.
+    if area > 0.0 {
+        ((2.0 * volume / area) as f32).min(radius)
+    } else {
+        radius
+    }
 }
 
 /// Places, in the fragment's node list, of the nodes that can be touched: on the

@@ -1,9 +1,10 @@
 //! Stress of every node per unit of every mode, laid out for speed, with norms
 //! that bound what can come of an impact.
 //!
-//! Nodal stress is the volume-weighted mean over the tetrahedra round a node: on
-//! two layers of a bent plate it reads a quarter low at the surface, and its
-//! directions are stable, which crack growth needs more.
+//! Nodal stress comes from the tetrahedra round a node, whose stress is constant:
+//! the mean of their volume-weighted average, which reads a quarter low at the
+//! surface of a bent plate of two layers, and of their linear fit, which reads as
+//! much too high. The mean of both is within a tenth (tested on pure bending).
 //!
 //! Layout: four nodes side by side per lane group, so that one multiplication
 //! serves four nodes: value of component c of mode k of lane l of a group at
@@ -12,7 +13,7 @@
 //! **Guarantee**: for any modal coordinates with `|q_k| <= b_k`, no node of a group
 //! has a principal stress above the group's bound: the spectral norm is a norm.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::material::Material;
 use crate::principal::{Stress, spectral_norm};
@@ -50,17 +51,12 @@ impl StressModes {
         let (lambda, mu) = material.lame();
         let own = body.own_count();
         let mut sums: Vec<[f64; 6]> = vec![[0.0; 6]; own];
-        let mut weights = vec![0.0; own];
-        for (tet, volume) in body.tets().iter().zip(body.volumes()) {
-            for &n in tet.iter().filter(|&&n| (n as usize) < own) {
-                weights[n as usize] += volume;
-            }
-        }
+        let weights = recovery_weights(body);
         let mut values = vec![[0.0_f32; 6]; own * modes];
         for k in 0..modes {
             sums.iter_mut().for_each(|s| *s = [0.0; 6]);
-            let elements = body.tets().iter().zip(body.volumes()).zip(body.gradients());
-            for ((tet, &volume), gradients) in elements {
+            let elements = body.tets().iter().zip(&weights).zip(body.gradients());
+            for ((tet, weight), gradients) in elements {
                 let mut strain = [0.0; 6];
                 for (&n, g) in tet.iter().zip(gradients) {
                     let u = shape(n as usize, k);
@@ -79,14 +75,16 @@ impl StressModes {
                         mu * strain[c]
                     }
                 });
-                for &n in tet.iter().filter(|&&n| (n as usize) < own) {
-                    for c in 0..6 {
-                        sums[n as usize][c] += volume * stress[c];
+                for (&n, weight) in tet.iter().zip(weight) {
+                    if (n as usize) < own {
+                        for c in 0..6 {
+                            sums[n as usize][c] += weight * stress[c];
+                        }
                     }
                 }
             }
             for i in 0..own {
-                values[i * modes + k] = sums[i].map(|s| (s / weights[i]) as f32);
+                values[i * modes + k] = sums[i].map(|s| s as f32);
             }
         }
         Self::from_values(own, modes, |i, k| values[i * modes + k])
@@ -194,6 +192,64 @@ impl StressModes {
     }
 }
 
+/// Fewest tetrahedra round a node for which a linear fit makes sense.
+const LEAST_FIT: usize = 8;
+
+/// The weight of each tetrahedron's stress at each of its nodes: half average, half
+/// linear fit through the centres of the tetrahedra round the node.
+fn recovery_weights(body: &ElasticBody) -> Vec<[f64; 4]> {
+    let nodes = body.nodes().len();
+    let centre = |tet: &[u32; 4]| {
+        tet.iter()
+            .map(|&n| body.positions()[n as usize])
+            .sum::<DVec3>()
+            / 4.0
+    };
+    // Moments of volume round each node, by offset from the node.
+    let mut counts = vec![0_usize; nodes];
+    let mut volumes = vec![0.0; nodes];
+    let mut firsts = vec![DVec3::ZERO; nodes];
+    let mut seconds = vec![DMat3::ZERO; nodes];
+    for (tet, &volume) in body.tets().iter().zip(body.volumes()) {
+        let c = centre(tet);
+        for &n in tet {
+            let n = n as usize;
+            let d = c - body.positions()[n];
+            counts[n] += 1;
+            volumes[n] += volume;
+            firsts[n] += volume * d;
+            seconds[n] += volume * DMat3::from_cols(d * d.x, d * d.y, d * d.z);
+        }
+    }
+    // The value of the fit at the node is sum w (1 - g . (d - mean)) / volume with
+    // g = C^-1 mean, C the covariance of offsets: what the slope adds.
+    let slopes: Vec<Option<(DVec3, DVec3)>> = (0..nodes)
+        .map(|n| {
+            let mean = firsts[n] / volumes[n];
+            let outer = DMat3::from_cols(mean * mean.x, mean * mean.y, mean * mean.z);
+            let covariance = seconds[n] * (1.0 / volumes[n]) - outer;
+            let size = (covariance.x_axis.x + covariance.y_axis.y + covariance.z_axis.z) / 3.0;
+            let sound =
+                counts[n] >= LEAST_FIT && covariance.determinant() > 1e-3 * size * size * size;
+            sound.then(|| (mean, covariance.inverse() * mean))
+        })
+        .collect();
+    body.tets()
+        .iter()
+        .zip(body.volumes())
+        .map(|(tet, &volume)| {
+            let c = centre(tet);
+            tet.map(|n| {
+                let n = n as usize;
+                let average = volume / volumes[n];
+                let slope =
+                    slopes[n].map_or(0.0, |(mean, g)| g.dot(c - body.positions()[n] - mean));
+                average * (1.0 - 0.5 * slope)
+            })
+        })
+        .collect()
+}
+
 /// The stress of one lane.
 #[must_use]
 pub fn lane(stress: &LaneStress, l: usize) -> Stress {
@@ -223,6 +279,35 @@ mod tests {
     use super::*;
     use crate::principal::principal_values;
     use crate::random::Random;
+
+    #[test]
+    fn the_surface_stress_of_a_bent_plate_is_within_a_tenth() {
+        use fracas::testing::box_grid;
+        use fracas::{FragmentId, Fragments};
+        let material = Material::GLASS;
+        let (nu, thick, kappa) = (material.poisson, 0.01, 0.1);
+        for layers in [2, 3, 4] {
+            let mesh = box_grid([12, 12, layers], glam::Vec3::new(0.06, 0.06, thick));
+            let fragments = Fragments::new(std::sync::Arc::new(mesh));
+            let body = ElasticBody::new(&fragments, FragmentId(0), 2500.0).unwrap();
+            // Pure bending about y, with the anticlastic curve across.
+            let shape = |n: usize, _: usize| {
+                let p = body.positions()[n] - DVec3::new(0.03, 0.03, 0.5 * f64::from(thick));
+                let u = DVec3::new(p.x * p.z, -nu * p.y * p.z, 0.0);
+                let w = 0.5 * (p.x * p.x - nu * p.y * p.y + nu * p.z * p.z);
+                kappa * (u - DVec3::Z * w)
+            };
+            let stress = StressModes::build(&body, &material, 1, shape);
+            let exact = material.young * kappa * 0.5 * f64::from(thick);
+            for (n, p) in body.positions().iter().enumerate() {
+                let inner = (p.x - 0.03).abs() < 0.02 && (p.y - 0.03).abs() < 0.02;
+                if inner && p.z > 0.999 * f64::from(thick) {
+                    let error = f64::from(stress.of(n, 0)[0]) / exact - 1.0;
+                    assert!(error.abs() < 0.1, "{layers} layers: {error}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn layout_bounds_and_products_agree_with_plain_sums() {
