@@ -118,6 +118,7 @@ impl Growth {
     pub fn fit(&mut self, nodes: usize, mean_edge: f32) {
         self.mean_edge = mean_edge;
         if self.piece.len() != nodes {
+            self.reached.clear();
             self.piece = vec![u32::MAX; nodes];
             self.level = vec![0.0; nodes];
             self.normal = vec![Vec3::ZERO; nodes];

@@ -214,9 +214,9 @@ impl FractureEvent {
     /// Finds the nodes whose stress exceeds their strength at the chosen moment.
     fn prepare(&mut self, mesh: &TetMesh, modes: &Modes, q: &[f32], strength: &Strength) {
         let nodes = mesh.positions().len();
+        self.growth.fit(nodes, modes.mean_edge());
         if self.stamps.len() != nodes {
             let none = principal(&[0.0; 6]);
-            self.growth.fit(nodes, mesh.mean_edge_length());
             self.principals = vec![none; nodes];
             self.stamps = vec![0; nodes];
             self.places = vec![0; nodes];

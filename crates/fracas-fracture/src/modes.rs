@@ -118,6 +118,7 @@ pub struct Modes {
     mass: f64,
     radius: f32,
     thickness: f32,
+    mean_edge: f32,
 }
 
 impl Modes {
@@ -186,6 +187,7 @@ impl Modes {
             mass: body.masses().iter().sum(),
             radius,
             thickness: thickness(fragments, id, body.volumes().iter().sum(), radius),
+            mean_edge: fragments.mesh().mean_edge_length(),
             nodes,
         })
     }
@@ -248,6 +250,12 @@ impl Modes {
         self.thickness
     }
 
+    /// Mean edge length of the mesh (m).
+    #[must_use]
+    pub fn mean_edge(&self) -> f32 {
+        self.mean_edge
+    }
+
     /// The surface node nearest to a point: its place among the surface nodes.
     #[must_use]
     pub fn nearest_surface(&self, point: Vec3) -> usize {
@@ -291,6 +299,7 @@ impl Modes {
             mass: self.mass,
             radius: self.radius,
             thickness: self.thickness,
+            mean_edge: self.mean_edge,
         }
     }
 
@@ -318,7 +327,8 @@ impl Modes {
             && data.mass.is_finite()
             && data.mass > 0.0
             && data.radius.is_finite()
-            && data.thickness.is_finite();
+            && data.thickness.is_finite()
+            && data.mean_edge.is_finite();
         if !finite || !data.omegas.is_sorted() {
             return Err("a stored mode holds a number that is not finite or out of order".into());
         }
@@ -336,6 +346,7 @@ impl Modes {
             mass: data.mass,
             radius: data.radius,
             thickness: data.thickness,
+            mean_edge: data.mean_edge,
         })
     }
 }
@@ -363,6 +374,8 @@ pub struct ModesData {
     pub radius: f32,
     /// Mean thickness of its walls (m).
     pub thickness: f32,
+    /// Mean edge length of the mesh (m).
+    pub mean_edge: f32,
 }
 
 /// How many modes, the six rigid ones included, lie below an angular frequency:

@@ -1,10 +1,11 @@
 //! Stress of every node per unit of every mode, laid out for speed, with norms
 //! that bound what can come of an impact.
 //!
-//! Nodal stress comes from the tetrahedra round a node, whose stress is constant:
-//! the mean of their volume-weighted average, which reads a quarter low at the
-//! surface of a bent plate of two layers, and of their linear fit, which reads as
-//! much too high. The mean of both is within a tenth (tested on pure bending).
+//! Nodal stress is the volume-weighted mean over the tetrahedra round a node: on
+//! two layers of a bent plate it reads a quarter low at the surface, and its
+//! directions are stable, which crack growth needs more. A linear fit through the
+//! same tetrahedra is right in pure bending but reads 60 percent high beside the
+//! zigzag of a computed mode, so it is not used.
 //!
 //! Layout: four nodes side by side per lane group, so that one multiplication
 //! serves four nodes: value of component c of mode k of lane l of a group at
@@ -13,7 +14,7 @@
 //! **Guarantee**: for any modal coordinates with `|q_k| <= b_k`, no node of a group
 //! has a principal stress above the group's bound: the spectral norm is a norm.
 
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 
 use crate::material::Material;
 use crate::principal::{Stress, spectral_norm};
@@ -192,61 +193,18 @@ impl StressModes {
     }
 }
 
-/// Fewest tetrahedra round a node for which a linear fit makes sense.
-const LEAST_FIT: usize = 8;
-
-/// The weight of each tetrahedron's stress at each of its nodes: half average, half
-/// linear fit through the centres of the tetrahedra round the node.
+/// The weight of each tetrahedron's stress at each of its nodes.
 fn recovery_weights(body: &ElasticBody) -> Vec<[f64; 4]> {
-    let nodes = body.nodes().len();
-    let centre = |tet: &[u32; 4]| {
-        tet.iter()
-            .map(|&n| body.positions()[n as usize])
-            .sum::<DVec3>()
-            / 4.0
-    };
-    // Moments of volume round each node, by offset from the node.
-    let mut counts = vec![0_usize; nodes];
-    let mut volumes = vec![0.0; nodes];
-    let mut firsts = vec![DVec3::ZERO; nodes];
-    let mut seconds = vec![DMat3::ZERO; nodes];
-    for (tet, &volume) in body.tets().iter().zip(body.volumes()) {
-        let c = centre(tet);
+    let mut volumes = vec![0.0; body.nodes().len()];
+    for (tet, volume) in body.tets().iter().zip(body.volumes()) {
         for &n in tet {
-            let n = n as usize;
-            let d = c - body.positions()[n];
-            counts[n] += 1;
-            volumes[n] += volume;
-            firsts[n] += volume * d;
-            seconds[n] += volume * DMat3::from_cols(d * d.x, d * d.y, d * d.z);
+            volumes[n as usize] += volume;
         }
     }
-    // The value of the fit at the node is sum w (1 - g . (d - mean)) / volume with
-    // g = C^-1 mean, C the covariance of offsets: what the slope adds.
-    let slopes: Vec<Option<(DVec3, DVec3)>> = (0..nodes)
-        .map(|n| {
-            let mean = firsts[n] / volumes[n];
-            let outer = DMat3::from_cols(mean * mean.x, mean * mean.y, mean * mean.z);
-            let covariance = seconds[n] * (1.0 / volumes[n]) - outer;
-            let size = (covariance.x_axis.x + covariance.y_axis.y + covariance.z_axis.z) / 3.0;
-            let sound =
-                counts[n] >= LEAST_FIT && covariance.determinant() > 1e-3 * size * size * size;
-            sound.then(|| (mean, covariance.inverse() * mean))
-        })
-        .collect();
     body.tets()
         .iter()
         .zip(body.volumes())
-        .map(|(tet, &volume)| {
-            let c = centre(tet);
-            tet.map(|n| {
-                let n = n as usize;
-                let average = volume / volumes[n];
-                let slope =
-                    slopes[n].map_or(0.0, |(mean, g)| g.dot(c - body.positions()[n] - mean));
-                average * (1.0 - 0.5 * slope)
-            })
-        })
+        .map(|(tet, &volume)| tet.map(|n| volume / volumes[n as usize]))
         .collect()
 }
 
@@ -281,7 +239,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn the_surface_stress_of_a_bent_plate_is_within_a_tenth() {
+    fn the_surface_stress_of_a_bent_plate_is_low_by_what_is_stated() {
         use fracas::testing::box_grid;
         use fracas::{FragmentId, Fragments};
         let material = Material::GLASS;
@@ -303,7 +261,7 @@ mod tests {
                 let inner = (p.x - 0.03).abs() < 0.02 && (p.y - 0.03).abs() < 0.02;
                 if inner && p.z > 0.999 * f64::from(thick) {
                     let error = f64::from(stress.of(n, 0)[0]) / exact - 1.0;
-                    assert!(error.abs() < 0.1, "{layers} layers: {error}");
+                    assert!((-0.3..0.0).contains(&error), "{layers} layers: {error}");
                 }
             }
         }
