@@ -21,15 +21,30 @@
 //! | --- | --- | --- | --- |
 //! | what an object is made of | [`tet_mesh`] | | [`TetMesh`] |
 //! | cracks and fragments | [`crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
+//! | closed surfaces and masses of fragments | [`fragment_surface`], [`mass_properties`] | | [`FragmentSurface`] |
+//! | distances to fragments | [`fragment_field`] | Glondu 2013, §4 | [`FragmentField`] |
+//! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |
+//! | the slow and certain answers | [`brute_force`] | | |
 
+pub mod brute_force;
 pub mod contact;
 pub mod crack;
+mod cut_piece;
 pub mod fragment;
+//FF
+pub mod fragment_surface;
+pub mod mass_properties;
+pub mod primitives;
+pub mod pose;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_mesh;
+pub mod voxel_tree;
 
 pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError};
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
+//FFU
+pub use fragment_surface::{FragmentSurface, SurfaceScratch};
+pub use mass_properties::MassProperties;
 pub use tet_mesh::{TetMesh, TetMeshError};
