@@ -9,11 +9,14 @@
 //! | better angles without leaving the surface | `improve` |
 //! | angles | [`quality`] |
 
+mod bvh;
 mod domain;
 mod grading;
 mod lattice;
 pub mod quality;
 mod stuffing;
+mod surface_domain;
+mod winding;
 
 use fracas::{TetMesh, TetMeshError};
 use glam::DVec3;
@@ -23,6 +26,9 @@ use domain::{Domain, Implicit};
 use grading::Space;
 use quality::Angles;
 use stuffing::Stuffed;
+use surface_domain::SurfaceDomain;
+
+use crate::SurfaceMesh;
 
 /// How fine the mesh is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -206,6 +212,21 @@ pub fn implicit(
     fill(&domain, &Space::aligned(bounds), options)
 }
 
+/// Fills a triangle surface.
+///
+/// # Errors
+/// See [`TetrahedralizeError`].
+pub fn surface(
+    surface: &SurfaceMesh,
+    options: &Options,
+) -> Result<Tetrahedralization, TetrahedralizeError> {
+    let mut domain = SurfaceDomain::new(surface.positions(), surface.triangles());
+    if domain.is_ambiguous() {
+        domain.thicken(0.02 * domain.size());
+    }
+    fill(&domain, &Space::aligned(domain.bounds()), options)
+}
+
 /// Mean edge of the body-centred cubic lattice over its cell: six edges of 1 and
 /// eight of sqrt(3)/2 at each node.
 const MEAN_EDGE: f64 = 0.923;
@@ -267,31 +288,39 @@ fn search_count(
     }
     let wanted = count as f64;
     let mut spacing = space.diagonal() / 16.0;
+    // The coarsest spacing known to give too many, the finest known to give too few.
+    let (mut too_many, mut too_few): (Option<f64>, Option<f64>) = (None, None);
     let mut previous: Option<(f64, f64)> = None;
     let mut best: Option<(f64, f64, Stuffed)> = None;
-    for _ in 0..12 {
+    for _ in 0..14 {
         let stuffed = stuff_at(domain, space, spacing, options)?;
-        let got = stuffed.tets.len() as f64;
-        let miss = libm::log(got.max(1.0) / wanted).abs();
-        let found = stuffed.tets.len();
+        let got = stuffed.tets.len().max(1) as f64;
+        let miss = libm::log(got / wanted).abs();
         if best.as_ref().is_none_or(|(m, _, _)| miss < *m) {
             best = Some((miss, spacing, stuffed));
         }
-        if miss < 0.04 {
+        if miss < 0.05 {
             break;
         }
-        if found < 50 {
-            spacing *= 0.5;
-            continue;
+        if got > wanted {
+            too_many = Some(too_many.map_or(spacing, |s| s.max(spacing)));
+        } else {
+            too_few = Some(too_few.map_or(spacing, |s| s.min(spacing)));
         }
         let exponent = match previous {
             Some((s, n)) if (s / spacing - 1.0).abs() > 1e-3 => {
-                (libm::log(got / n) / libm::log(s / spacing)).clamp(1.5, 4.0)
+                (libm::log(got / n) / libm::log(s / spacing)).clamp(1.8, 3.5)
             }
             _ => 2.7,
         };
         previous = Some((spacing, got));
-        spacing *= libm::pow(got / wanted, 1.0 / exponent).clamp(0.2, 4.0);
+        let mut next = spacing * libm::pow(got / wanted, 1.0 / exponent).clamp(0.3, 4.0);
+        if let (Some(fine), Some(coarse)) = (too_many, too_few)
+            && !(next > fine && next < coarse)
+        {
+            next = (fine * coarse).sqrt();
+        }
+        spacing = next;
     }
     let (_, spacing, stuffed) = best.ok_or(TetrahedralizeError::Empty { spacing })?;
     Ok((spacing, stuffed))
@@ -348,7 +377,7 @@ mod tests {
         for grading in [Grading::Uniform, Grading::Thin, Grading::Graded] {
             for count in [2_000, 8_000] {
                 let made = implicit(
-                    &|p| p.length() - 1.0,
+                    &|p| (p - DVec3::new(0.03, 0.05, 0.02)).length() - 0.9,
                     (DVec3::splat(-1.0), DVec3::splat(1.0)),
                     &Options::tets(count).with_grading(grading),
                 )
