@@ -11,11 +11,15 @@
 
 mod bvh;
 mod domain;
+mod features;
 mod grading;
+mod improve;
 mod lattice;
 pub mod quality;
+mod reconnect;
 mod stuffing;
 mod surface_domain;
+mod topology;
 mod winding;
 
 use fracas::{TetMesh, TetMeshError};
@@ -23,10 +27,13 @@ use glam::DVec3;
 use thiserror::Error;
 
 use domain::{Domain, Implicit};
+use features::Creases;
 use grading::Space;
+use improve::Work;
 use quality::Angles;
 use stuffing::Stuffed;
 use surface_domain::SurfaceDomain;
+pub use topology::{BoundaryTopology, boundary_topology};
 
 use crate::SurfaceMesh;
 
@@ -158,6 +165,16 @@ pub struct Report {
     pub volume: f64,
     /// Their angles.
     pub angles: Angles,
+    /// What the boundary is like: always manifold.
+    pub boundary: BoundaryTopology,
+    /// Separate pieces that were dropped because they were tiny.
+    pub dropped_pieces: usize,
+    /// Their volume.
+    pub dropped_volume: f64,
+    /// Nodes that were copied where the mesh touched itself.
+    pub copied_nodes: usize,
+    /// Tetrahedra that were removed where that did not help.
+    pub removed_tets: usize,
 }
 
 /// Tetrahedra and what is known about them.
@@ -253,7 +270,7 @@ fn fill(
     if stuffed.tets.is_empty() {
         return Err(TetrahedralizeError::Empty { spacing });
     }
-    finish(stuffed, spacing)
+    finish(domain, stuffed, spacing, options)
 }
 
 fn stuff_at(
@@ -326,19 +343,40 @@ fn search_count(
     Ok((spacing, stuffed))
 }
 
-fn finish(stuffed: Stuffed, spacing: f64) -> Result<Tetrahedralization, TetrahedralizeError> {
+fn finish(
+    domain: &dyn Domain,
+    mut mesh: Stuffed,
+    spacing: f64,
+    options: &Options,
+) -> Result<Tetrahedralization, TetrahedralizeError> {
+    let (dropped_pieces, dropped_volume) = topology::keep_large_pieces(&mut mesh, SMALL_PIECE);
+    let (copied_nodes, removed_tets) = topology::make_manifold(&mut mesh);
+    let creases = Creases::default();
+    let mut work = Work::new(mesh);
+    if options.improve {
+        improve::improve(&mut work, domain, &creases);
+    }
     let Stuffed {
         positions, tets, ..
-    } = stuffed;
+    } = work.into_mesh();
     let angles = quality::angles(&positions, &tets);
     let mesh = TetMesh::build(positions.iter().map(|p| p.as_vec3()).collect(), tets)?;
+    let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
     let report = Report {
         spacing,
         volume: mesh.volume(),
         angles,
+        boundary: topology::boundary_topology(mesh.positions().len(), &triangles),
+        dropped_pieces,
+        dropped_volume,
+        copied_nodes,
+        removed_tets,
     };
     Ok(Tetrahedralization { mesh, report })
 }
+
+/// Pieces smaller than this part of the largest are dropped: crumbs of thin places.
+const SMALL_PIECE: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
