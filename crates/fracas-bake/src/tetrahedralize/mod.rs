@@ -9,20 +9,33 @@
 //! | better angles without leaving the surface | `improve` |
 //! | angles | [`quality`] |
 
+mod bvh;
 mod domain;
+mod features;
 mod grading;
+mod improve;
 mod lattice;
 pub mod quality;
+mod reconnect;
 mod stuffing;
+mod surface_domain;
+mod topology;
+mod winding;
 
 use fracas::{TetMesh, TetMeshError};
 use glam::DVec3;
 use thiserror::Error;
 
 use domain::{Domain, Implicit};
+use features::Creases;
 use grading::Space;
+use improve::Work;
 use quality::Angles;
 use stuffing::Stuffed;
+use surface_domain::SurfaceDomain;
+pub use topology::{BoundaryTopology, boundary_topology};
+
+use crate::SurfaceMesh;
 
 /// How fine the mesh is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -152,6 +165,16 @@ pub struct Report {
     pub volume: f64,
     /// Their angles.
     pub angles: Angles,
+    /// What the boundary is like: always manifold.
+    pub boundary: BoundaryTopology,
+    /// Separate pieces that were dropped because they were tiny.
+    pub dropped_pieces: usize,
+    /// Their volume.
+    pub dropped_volume: f64,
+    /// Nodes that were copied where the mesh touched itself.
+    pub copied_nodes: usize,
+    /// Tetrahedra that were removed where that did not help.
+    pub removed_tets: usize,
 }
 
 /// Tetrahedra and what is known about them.
@@ -206,6 +229,21 @@ pub fn implicit(
     fill(&domain, &Space::aligned(bounds), options)
 }
 
+/// Fills a triangle surface.
+///
+/// # Errors
+/// See [`TetrahedralizeError`].
+pub fn surface(
+    surface: &SurfaceMesh,
+    options: &Options,
+) -> Result<Tetrahedralization, TetrahedralizeError> {
+    let mut domain = SurfaceDomain::new(surface.positions(), surface.triangles());
+    if domain.is_ambiguous() {
+        domain.thicken(0.02 * domain.size());
+    }
+    fill(&domain, &Space::aligned(domain.bounds()), options)
+}
+
 /// Mean edge of the body-centred cubic lattice over its cell: six edges of 1 and
 /// eight of sqrt(3)/2 at each node.
 const MEAN_EDGE: f64 = 0.923;
@@ -232,7 +270,7 @@ fn fill(
     if stuffed.tets.is_empty() {
         return Err(TetrahedralizeError::Empty { spacing });
     }
-    finish(stuffed, spacing)
+    finish(domain, stuffed, spacing, options)
 }
 
 fn stuff_at(
@@ -267,49 +305,78 @@ fn search_count(
     }
     let wanted = count as f64;
     let mut spacing = space.diagonal() / 16.0;
+    // The coarsest spacing known to give too many, the finest known to give too few.
+    let (mut too_many, mut too_few): (Option<f64>, Option<f64>) = (None, None);
     let mut previous: Option<(f64, f64)> = None;
     let mut best: Option<(f64, f64, Stuffed)> = None;
-    for _ in 0..12 {
+    for _ in 0..14 {
         let stuffed = stuff_at(domain, space, spacing, options)?;
-        let got = stuffed.tets.len() as f64;
-        let miss = libm::log(got.max(1.0) / wanted).abs();
-        let found = stuffed.tets.len();
+        let got = stuffed.tets.len().max(1) as f64;
+        let miss = libm::log(got / wanted).abs();
         if best.as_ref().is_none_or(|(m, _, _)| miss < *m) {
             best = Some((miss, spacing, stuffed));
         }
-        if miss < 0.04 {
+        if miss < 0.05 {
             break;
         }
-        if found < 50 {
-            spacing *= 0.5;
-            continue;
+        if got > wanted {
+            too_many = Some(too_many.map_or(spacing, |s| s.max(spacing)));
+        } else {
+            too_few = Some(too_few.map_or(spacing, |s| s.min(spacing)));
         }
         let exponent = match previous {
             Some((s, n)) if (s / spacing - 1.0).abs() > 1e-3 => {
-                (libm::log(got / n) / libm::log(s / spacing)).clamp(1.5, 4.0)
+                (libm::log(got / n) / libm::log(s / spacing)).clamp(1.8, 3.5)
             }
             _ => 2.7,
         };
         previous = Some((spacing, got));
-        spacing *= libm::pow(got / wanted, 1.0 / exponent).clamp(0.2, 4.0);
+        let mut next = spacing * libm::pow(got / wanted, 1.0 / exponent).clamp(0.3, 4.0);
+        if let (Some(fine), Some(coarse)) = (too_many, too_few)
+            && !(next > fine && next < coarse)
+        {
+            next = (fine * coarse).sqrt();
+        }
+        spacing = next;
     }
     let (_, spacing, stuffed) = best.ok_or(TetrahedralizeError::Empty { spacing })?;
     Ok((spacing, stuffed))
 }
 
-fn finish(stuffed: Stuffed, spacing: f64) -> Result<Tetrahedralization, TetrahedralizeError> {
+fn finish(
+    domain: &dyn Domain,
+    mut mesh: Stuffed,
+    spacing: f64,
+    options: &Options,
+) -> Result<Tetrahedralization, TetrahedralizeError> {
+    let (dropped_pieces, dropped_volume) = topology::keep_large_pieces(&mut mesh, SMALL_PIECE);
+    let (copied_nodes, removed_tets) = topology::make_manifold(&mut mesh);
+    let creases = Creases::default();
+    let mut work = Work::new(mesh);
+    if options.improve {
+        improve::improve(&mut work, domain, &creases);
+    }
     let Stuffed {
         positions, tets, ..
-    } = stuffed;
+    } = work.into_mesh();
     let angles = quality::angles(&positions, &tets);
     let mesh = TetMesh::build(positions.iter().map(|p| p.as_vec3()).collect(), tets)?;
+    let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
     let report = Report {
         spacing,
         volume: mesh.volume(),
         angles,
+        boundary: topology::boundary_topology(mesh.positions().len(), &triangles),
+        dropped_pieces,
+        dropped_volume,
+        copied_nodes,
+        removed_tets,
     };
     Ok(Tetrahedralization { mesh, report })
 }
+
+/// Pieces smaller than this part of the largest are dropped: crumbs of thin places.
+const SMALL_PIECE: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
@@ -348,7 +415,7 @@ mod tests {
         for grading in [Grading::Uniform, Grading::Thin, Grading::Graded] {
             for count in [2_000, 8_000] {
                 let made = implicit(
-                    &|p| p.length() - 1.0,
+                    &|p| (p - DVec3::new(0.03, 0.05, 0.02)).length() - 0.9,
                     (DVec3::splat(-1.0), DVec3::splat(1.0)),
                     &Options::tets(count).with_grading(grading),
                 )
