@@ -305,8 +305,7 @@ mod tests {
 
     #[test]
     fn stress_and_energy_of_the_plate_are_those_of_direct_integration() {
-        // Newmark on the same mesh: 0.0732 J, and 19.42 MPa beyond 30 mm as the
-        // elements have it, of which nodal means see about two thirds here.
+        // Newmark on the same mesh: 0.0732 J, and 19.42 MPa beyond 30 mm.
         let modes = plate_modes();
         let shake = Shake::of(&modes, &[ball(2.0)], 0.01).unwrap();
         assert!((shake.contact() / 80.85e-6 - 1.0).abs() < 0.01);
@@ -335,7 +334,7 @@ mod tests {
             }
         }
         assert!((energy / 0.0730 - 1.0).abs() < 0.03, "{energy}");
-        assert!((0.6..1.0).contains(&(peak / 19.42e6)), "{peak}");
+        assert!((peak / 19.42e6 - 1.0).abs() < 0.15, "{peak}");
         // What the ball brought is less: energy is capped by it.
         assert!((shake.brought() / 0.0658 - 1.0).abs() < 0.01);
     }

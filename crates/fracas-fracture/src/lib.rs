@@ -11,8 +11,10 @@ pub mod patterns;
 mod piece_volume;
 pub mod principal;
 pub mod random;
+pub mod refracture;
 pub mod sequence;
 pub mod stiffness;
+pub mod strength;
 pub mod stress_modes;
 
 pub use crack_growth::GrowthOptions;
@@ -21,3 +23,5 @@ pub use fracas_sparse::Kind as Arithmetic;
 pub use impact::Impact;
 pub use material::Material;
 pub use modes::{Modes, ModesOptions};
+pub use refracture::{Breaker, BreakerStats, FragmentModes, RefractureRule};
+pub use strength::Strength;

@@ -1,11 +1,12 @@
 //! Stress of every node per unit of every mode, laid out for speed, with norms
 //! that bound what can come of an impact.
 //!
-//! Nodal stress is the volume-weighted mean over the tetrahedra round a node: on
-//! two layers of a bent plate it reads a quarter low at the surface, and its
-//! directions are stable, which crack growth needs more. A linear fit through the
-//! same tetrahedra is right in pure bending but reads 60 percent high beside the
-//! zigzag of a computed mode, so it is not used.
+//! Nodal stress is the volume-weighted mean over the tetrahedra round a node, which
+//! is the stress at the middle of that patch, not at the node: at the surface of a
+//! bent plate of two layers it is a third too low. It is carried on to the node by
+//! the slope of the means among neighbours: within a fifth in bending.
+//! (A linear fit through the tetrahedra themselves, the usual patch recovery, reads
+//! 60 percent high beside the zigzag of computed modes.)
 //!
 //! Layout: four nodes side by side per lane group, so that one multiplication
 //! serves four nodes: value of component c of mode k of lane l of a group at
@@ -14,7 +15,7 @@
 //! **Guarantee**: for any modal coordinates with `|q_k| <= b_k`, no node of a group
 //! has a principal stress above the group's bound: the spectral norm is a norm.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::material::Material;
 use crate::principal::{Stress, spectral_norm};
@@ -53,6 +54,7 @@ impl StressModes {
         let own = body.own_count();
         let mut sums: Vec<[f64; 6]> = vec![[0.0; 6]; own];
         let weights = recovery_weights(body);
+        let carry = Carry::new(body);
         let mut values = vec![[0.0_f32; 6]; own * modes];
         for k in 0..modes {
             sums.iter_mut().for_each(|s| *s = [0.0; 6]);
@@ -85,7 +87,7 @@ impl StressModes {
                 }
             }
             for i in 0..own {
-                values[i * modes + k] = sums[i].map(|s| s as f32);
+                values[i * modes + k] = carry.at(i, &sums).map(|s| s as f32);
             }
         }
         Self::from_values(own, modes, |i, k| values[i * modes + k])
@@ -193,6 +195,79 @@ impl StressModes {
     }
 }
 
+/// How means over patches are carried from the middle of the patch to the node:
+/// value + sum of weight x (neighbour's value - own value).
+struct Carry {
+    starts: Vec<usize>,
+    terms: Vec<(u32, f64)>,
+}
+
+/// Neighbours' weights above this in sum mean that the slope is not well known.
+const MOST_CARRY: f64 = 3.0;
+
+impl Carry {
+    fn new(body: &ElasticBody) -> Self {
+        let own = body.own_count();
+        let mut middles = vec![DVec3::ZERO; own];
+        let mut volumes = vec![0.0; own];
+        let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); own];
+        for (tet, &volume) in body.tets().iter().zip(body.volumes()) {
+            let corners = tet.map(|n| body.positions()[n as usize]);
+            let centre = corners.iter().sum::<DVec3>() / 4.0;
+            for &n in tet.iter().filter(|&&n| (n as usize) < own) {
+                middles[n as usize] += volume * centre;
+                volumes[n as usize] += volume;
+                neighbours[n as usize].extend(
+                    tet.iter()
+                        .copied()
+                        .filter(|&m| m != n && (m as usize) < own),
+                );
+            }
+        }
+        for (middle, volume) in middles.iter_mut().zip(&volumes) {
+            *middle /= *volume;
+        }
+        let (mut starts, mut terms) = (vec![0], Vec::new());
+        for i in 0..own {
+            neighbours[i].sort_unstable();
+            neighbours[i].dedup();
+            let begin = terms.len();
+            let to_node = body.positions()[i] - middles[i];
+            let offsets = || {
+                neighbours[i].iter().filter_map(|&m| {
+                    let r = middles[m as usize] - middles[i];
+                    let squared = r.length_squared();
+                    (squared > 0.0).then(|| (m, r, 1.0 / squared))
+                })
+            };
+            let moments = offsets().fold(DMat3::ZERO, |sum, (_, r, w)| {
+                sum + w * DMat3::from_cols(r * r.x, r * r.y, r * r.z)
+            });
+            let trace = moments.x_axis.x + moments.y_axis.y + moments.z_axis.z;
+            if moments.determinant() > 1e-5 * trace * trace * trace {
+                let slope = moments.inverse() * to_node;
+                terms.extend(offsets().map(|(m, r, w)| (m, w * slope.dot(r))));
+                let sum: f64 = terms[begin..].iter().map(|(_, w)| w.abs()).sum();
+                if sum > MOST_CARRY {
+                    terms.truncate(begin);
+                }
+            }
+            starts.push(terms.len());
+        }
+        Self { starts, terms }
+    }
+
+    fn at(&self, i: usize, means: &[[f64; 6]]) -> [f64; 6] {
+        let mut value = means[i];
+        for &(m, w) in &self.terms[self.starts[i]..self.starts[i + 1]] {
+            for c in 0..6 {
+                value[c] += w * (means[m as usize][c] - means[i][c]);
+            }
+        }
+        value
+    }
+}
+
 /// The weight of each tetrahedron's stress at each of its nodes.
 fn recovery_weights(body: &ElasticBody) -> Vec<[f64; 4]> {
     let mut volumes = vec![0.0; body.nodes().len()];
@@ -239,7 +314,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn the_surface_stress_of_a_bent_plate_is_low_by_what_is_stated() {
+    fn the_surface_stress_of_a_bent_plate_is_within_a_fifth() {
         use fracas::testing::box_grid;
         use fracas::{FragmentId, Fragments};
         let material = Material::GLASS;
@@ -261,7 +336,7 @@ mod tests {
                 let inner = (p.x - 0.03).abs() < 0.02 && (p.y - 0.03).abs() < 0.02;
                 if inner && p.z > 0.999 * f64::from(thick) {
                     let error = f64::from(stress.of(n, 0)[0]) / exact - 1.0;
-                    assert!((-0.3..0.0).contains(&error), "{layers} layers: {error}");
+                    assert!(error.abs() < 0.2, "{layers} layers: {error}");
                 }
             }
         }
