@@ -1,5 +1,7 @@
 //! The `fracas` command: one module per subcommand, this file only dispatches.
 
+mod shatter;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -14,6 +16,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Break a mesh into closed, named fragments, without any simulation.
+    Shatter(Box<shatter::Shatter>),
     /// Run a scene.
     Run {
         /// Its name, for example piggy-bank.
@@ -23,6 +27,13 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Shatter(options) => match shatter::run(&options) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        },
         Command::Run { scene } => {
             eprintln!("error: no scene is named `{scene}`");
             ExitCode::from(2)

@@ -5,6 +5,7 @@
 //! says otherwise; a missed target stays in the table as missed.
 
 mod board;
+mod fracture;
 mod ground;
 
 use std::path::PathBuf;
@@ -44,4 +45,4 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
-const SUBJECTS: &[fn(&mut Board)] = &[ground::rows];
+const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, fracture::rows];

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | mesh files in | [`read`](mod@read), [`error`], [`repair`] | [`read()`], [`read_surface`], [`read_tets`], [`Repairs`] |
 //! | what they hold | [`surface_mesh`], [`tet_soup`] | [`SurfaceMesh`], [`TetSoup`] |
+//! | tetrahedra out | [`tetrahedralize`] | [`tetrahedralize::surface`], [`tetrahedralize::implicit`] |
 
 pub mod error;
 mod polygon;
@@ -11,6 +12,8 @@ pub mod read;
 pub mod repair;
 pub mod surface_mesh;
 pub mod tet_soup;
+pub mod tetrahedralize;
+pub mod write;
 
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use read::{Mesh, read, read_bytes, read_bytes_with, read_surface, read_tet_mesh, read_tets};

@@ -157,6 +157,9 @@ pub struct Fragments {
     fragments: Vec<Fragment>,
     /// Part of each node during `apply`; [`NONE`] outside of it.
     node_part: Vec<u32>,
+    /// Level of each node of the part that a crack splits, during `apply`; zero
+    /// everywhere else and outside of it.
+    node_level: Vec<f32>,
     touches_itself: bool,
 }
 
@@ -179,6 +182,7 @@ impl Fragments {
             cuts: Vec::new(),
             fragments: vec![whole],
             node_part: vec![NONE; nodes],
+            node_level: vec![0.0; nodes],
             touches_itself: crate::fragment_surface::touches_itself(&mesh),
             mesh,
         }
@@ -292,7 +296,7 @@ impl Fragments {
         }
         let (mut cut_tets, mut cut_edges) = (Vec::new(), Vec::new());
         for (k, crack) in fracture.cracks.iter().enumerate() {
-            self.split_tets(crack.part, &crack.levels, &mut cut_tets, &mut cut_edges);
+            self.split_tets(&crack.levels, &mut cut_tets, &mut cut_edges);
             for &(n, level) in &crack.levels {
                 if level > 0.0 {
                     self.node_part[n as usize] = k as u32 + 1;
@@ -424,22 +428,24 @@ impl Fragments {
     /// Gives a plane to every tetrahedron in which the part has nodes of both signs.
     fn split_tets(
         &mut self,
-        part: u32,
         levels: &[(u32, f32)],
         cut_tets: &mut Vec<u32>,
         cut_edges: &mut Vec<CutEdge>,
     ) {
         let mesh = Arc::clone(&self.mesh);
-        let level_of = |n: u32| {
-            levels
-                .binary_search_by_key(&n, |&(m, _)| m)
-                .map_or(0.0, |at| levels[at].1)
-        };
         for &(n, s_n) in levels {
-            for &m in mesh.adjacent_nodes(n).iter().filter(|&&m| m > n) {
-                let in_part = self.node_part[m as usize] == part;
-                let s_m = if in_part { level_of(m) } else { 0.0 };
-                if s_n * s_m < 0.0 {
+            self.node_level[n as usize] = s_n;
+        }
+        for &(n, s_n) in levels {
+            let mut parted = false;
+            for &m in mesh.adjacent_nodes(n) {
+                let s_m = self.node_level[m as usize];
+                // Outside the part the level is zero, and so is the product.
+                if s_n * s_m >= 0.0 {
+                    continue;
+                }
+                parted = true;
+                if m > n {
                     let [a, b] = [n, m].map(|i| mesh.positions()[i as usize]);
                     let (t, point) = cut_point(a, b, s_n, s_m);
                     cut_edges.push(CutEdge {
@@ -449,28 +455,30 @@ impl Fragments {
                     });
                 }
             }
+            // A tetrahedron with both signs has, at every node of the part, an edge
+            // that is cut.
+            if !parted {
+                continue;
+            }
             for &tet in mesh.adjacent_tets(n) {
                 let corners = mesh.tets()[tet as usize];
+                let plane = corners.map(|c| self.node_level[c as usize]);
                 // Each tetrahedron is looked at once: from its lowest node in the part.
-                let lowest = corners
-                    .iter()
-                    .filter(|&&c| self.node_part[c as usize] == part)
+                let lowest = (0..4)
+                    .filter(|&i| plane[i] != 0.0)
+                    .map(|i| corners[i])
                     .min();
-                if lowest != Some(&n) {
-                    continue;
-                }
-                let plane = corners.map(|c| {
-                    if self.node_part[c as usize] == part {
-                        level_of(c)
-                    } else {
-                        0.0
-                    }
-                });
-                if plane.iter().any(|&s| s < 0.0) && plane.iter().any(|&s| s > 0.0) {
+                if lowest == Some(n)
+                    && plane.iter().any(|&s| s < 0.0)
+                    && plane.iter().any(|&s| s > 0.0)
+                {
                     self.add_plane(tet, plane);
                     cut_tets.push(tet);
                 }
             }
+        }
+        for &(n, _) in levels {
+            self.node_level[n as usize] = 0.0;
         }
     }
 
@@ -512,31 +520,45 @@ impl Fragments {
     }
 
     /// Groups nodes of equal label and part that are joined by edges, in order of
-    /// their lowest node; the nodes of a group are sorted.
+    /// their lowest node; the nodes of a group are sorted. `nodes` are all nodes of
+    /// one fragment.
     fn components(&self, nodes: &[u32]) -> Vec<Vec<u32>> {
         let place = |n: u32| nodes.binary_search(&n).ok();
-        let mut seen = vec![false; nodes.len()];
-        let mut components = Vec::new();
+        // Group of each place; filled by search from the lowest node not yet in one.
+        let mut group = vec![NONE; nodes.len()];
+        let mut components: Vec<Vec<u32>> = Vec::new();
+        let mut front: Vec<(usize, u32)> = Vec::new();
         for start in 0..nodes.len() {
-            if seen[start] {
+            if group[start] != NONE {
                 continue;
             }
-            seen[start] = true;
-            let mut component = vec![nodes[start]];
-            let mut next = 0;
-            while let Some(&n) = component.get(next) {
-                next += 1;
+            let label = components.len() as u32;
+            group[start] = label;
+            front.push((start, nodes[start]));
+            while let Some((at, n)) = front.pop() {
                 for &m in self.mesh.adjacent_nodes(n) {
                     let same = self.node_part[m as usize] == self.node_part[n as usize]
                         && self.node_fragment[m as usize] == self.node_fragment[n as usize];
-                    if let Some(at) = place(m).filter(|&at| same && !seen[at]) {
-                        seen[at] = true;
-                        component.push(m);
+                    if !same {
+                        continue;
+                    }
+                    // Where all nodes are the fragment's, a node is its own place.
+                    let guess = at.wrapping_add((m as usize).wrapping_sub(n as usize));
+                    let found = if nodes.get(guess) == Some(&m) {
+                        Some(guess)
+                    } else {
+                        place(m)
+                    };
+                    if let Some(at) = found.filter(|&at| group[at] == NONE) {
+                        group[at] = label;
+                        front.push((at, m));
                     }
                 }
             }
-            component.sort_unstable();
-            components.push(component);
+            components.push(Vec::new());
+        }
+        for (&n, &label) in nodes.iter().zip(&group) {
+            components[label as usize].push(n);
         }
         components
     }

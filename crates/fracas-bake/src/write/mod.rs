@@ -1,0 +1,3 @@
+//! Mesh files out.
+
+pub mod glb;
