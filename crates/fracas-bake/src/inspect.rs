@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::self_intersection;
 use crate::surface_mesh::SurfaceMesh;
+use crate::topology::{Edges, Sets};
 
 /// What [`inspect_surface`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -124,7 +125,7 @@ pub struct TetReport {
 pub fn inspect_surface(mesh: &SurfaceMesh) -> SurfaceReport {
     let edges = Edges::of(mesh.triangles());
     let fans = edges.fans(mesh.triangles(), mesh.positions().len());
-    let components = edges.components(mesh.triangles().len());
+    let components = edges.joined(mesh.triangles().len()).count();
     let (closed, edge_manifold) = (edges.boundary == 0, edges.nonmanifold == 0);
     let euler = fans.total as i64 - edges.count as i64 + mesh.triangles().len() as i64;
     let genus = (closed && edge_manifold && edges.inconsistent == 0)
@@ -311,136 +312,6 @@ fn opposite_pairs(triangles: &[[u32; 3]]) -> usize {
         .collect();
     keys.sort_unstable();
     keys.windows(2).filter(|pair| pair[0] == pair[1]).count()
-}
-
-/// The edges of a surface, grouped.
-struct Edges {
-    /// One for each side of each triangle: its ends in order, the triangle's corner it
-    /// starts from (3 · triangle + corner), and whether it runs from the lesser end.
-    sides: Vec<(u32, u32, u32, bool)>,
-    count: usize,
-    boundary: usize,
-    nonmanifold: usize,
-    inconsistent: usize,
-}
-
-struct Fans {
-    total: usize,
-    pinched: usize,
-}
-
-impl Edges {
-    fn of(triangles: &[[u32; 3]]) -> Self {
-        let mut sides = Vec::with_capacity(3 * triangles.len());
-        for (t, corners) in triangles.iter().enumerate() {
-            for k in 0..3 {
-                let (a, b) = (corners[k], corners[(k + 1) % 3]);
-                sides.push((a.min(b), a.max(b), (3 * t + k) as u32, a < b));
-            }
-        }
-        sides.sort_unstable();
-        let mut edges = Self {
-            sides,
-            count: 0,
-            boundary: 0,
-            nonmanifold: 0,
-            inconsistent: 0,
-        };
-        let (mut count, mut boundary, mut nonmanifold, mut inconsistent) = (0, 0, 0, 0);
-        for group in edges.groups() {
-            count += 1;
-            match group {
-                [_] => boundary += 1,
-                [one, two] => inconsistent += usize::from(one.3 == two.3),
-                _ => nonmanifold += 1,
-            }
-        }
-        (edges.count, edges.boundary) = (count, boundary);
-        (edges.nonmanifold, edges.inconsistent) = (nonmanifold, inconsistent);
-        edges
-    }
-
-    /// The sides of each edge.
-    fn groups(&self) -> impl Iterator<Item = &[(u32, u32, u32, bool)]> {
-        self.sides.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1))
-    }
-
-    fn components(&self, triangles: usize) -> usize {
-        let mut sets = Sets::new(triangles);
-        for group in self.groups() {
-            for side in &group[1..] {
-                sets.join(group[0].2 as usize / 3, side.2 as usize / 3);
-            }
-        }
-        sets.count()
-    }
-
-    /// Joins the corners of triangles across edges; what stays apart at a vertex is
-    /// another fan.
-    fn fans(&self, triangles: &[[u32; 3]], vertices: usize) -> Fans {
-        let mut sets = Sets::new(3 * triangles.len());
-        // The corners of a side at its lesser and its greater end.
-        let ends = |side: &(u32, u32, u32, bool)| {
-            let (t, k) = (side.2 / 3, side.2 % 3);
-            let (start, end) = (3 * t + k, 3 * t + (k + 1) % 3);
-            if side.3 { [start, end] } else { [end, start] }
-        };
-        for group in self.groups() {
-            let [low, high] = ends(&group[0]);
-            for side in &group[1..] {
-                let [l, h] = ends(side);
-                sets.join(low as usize, l as usize);
-                sets.join(high as usize, h as usize);
-            }
-        }
-        let mut fans_of = vec![0_u32; vertices];
-        for (t, corners) in triangles.iter().enumerate() {
-            for k in 0..3 {
-                if sets.is_root(3 * t + k) {
-                    fans_of[corners[k] as usize] += 1;
-                }
-            }
-        }
-        Fans {
-            total: fans_of.iter().map(|&f| f as usize).sum(),
-            pinched: fans_of.iter().filter(|&&f| f > 1).count(),
-        }
-    }
-}
-
-/// Disjoint sets; the least member of each is its root.
-struct Sets {
-    parent: Vec<u32>,
-}
-
-impl Sets {
-    fn new(count: usize) -> Self {
-        Self {
-            parent: (0..count as u32).collect(),
-        }
-    }
-
-    fn root(&mut self, mut i: usize) -> usize {
-        while self.parent[i] as usize != i {
-            // Halving the path keeps it short.
-            self.parent[i] = self.parent[self.parent[i] as usize];
-            i = self.parent[i] as usize;
-        }
-        i
-    }
-
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parent[a.max(b)] = a.min(b) as u32;
-    }
-
-    fn is_root(&self, i: usize) -> bool {
-        self.parent[i] as usize == i
-    }
-
-    fn count(&self) -> usize {
-        (0..self.parent.len()).filter(|&i| self.is_root(i)).count()
-    }
 }
 
 #[cfg(test)]

@@ -49,7 +49,6 @@ pub const INFLATE_FACTOR: u64 = 100;
 
 /// What a mesh file held.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Mesh {
     /// Triangles, and what was repaired.
     Surface(SurfaceMesh, Repairs),
@@ -99,7 +98,15 @@ pub fn read_tets(path: impl AsRef<Path>) -> Result<TetSoup> {
 /// As [`read_tets`], and where they make no mesh.
 pub fn read_tet_mesh(path: impl AsRef<Path>) -> Result<(TetMesh, Repairs)> {
     let path = path.as_ref();
-    tet_mesh(read_tets(path)?).map_err(|e| e.in_file(&path.display().to_string()))
+    tet_mesh_of(&path.display().to_string(), read_tets(path)?)
+}
+
+/// [`TetSoup::into_mesh`] with an error that speaks of the file `name`.
+///
+/// # Errors
+/// Where the tetrahedra make no mesh.
+pub fn tet_mesh_of(name: &str, soup: TetSoup) -> Result<(TetMesh, Repairs)> {
+    tet_mesh(soup).map_err(|e| e.in_file(name))
 }
 
 /// Reads a file that is already in memory; its name tells the format and appears in
