@@ -1,14 +1,24 @@
 //! The `fracas` command: one module per subcommand, this file only dispatches.
 
 mod shatter;
+mod inspect;
+mod output;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+const EXAMPLES: &str = "\
+Examples:
+  fracas run piggy-bank
+  fracas inspect bunny.obj
+
+`fracas COMMAND --help` says more about each command.
+Exit status: 0 all went well, 1 a file or scene is bad, 2 wrong usage.";
+
 /// Break things: collision detection and destruction for meshes.
 #[derive(Parser)]
-#[command(name = "fracas", version)]
+#[command(name = "fracas", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -18,6 +28,7 @@ struct Cli {
 enum Command {
     /// Break a mesh into closed, named fragments, without any simulation.
     Shatter(Box<shatter::Shatter>),
+    Inspect(inspect::Arguments),
     /// Run a scene.
     Run {
         /// Its name, for example piggy-bank.
@@ -34,6 +45,7 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Run { scene } => {
             eprintln!("error: no scene is named `{scene}`");
             ExitCode::from(2)
