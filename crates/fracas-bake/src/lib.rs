@@ -4,17 +4,23 @@
 //! | --- | --- | --- |
 //! | mesh files in | [`read`](mod@read), [`error`], [`repair`] | [`read()`], [`read_surface`], [`read_tets`], [`Repairs`] |
 //! | what they hold | [`surface_mesh`], [`tet_soup`] | [`SurfaceMesh`], [`TetSoup`] |
+//! | things generated in code | [`shapes`] | [`shapes::by_name`] |
+//! | everything in one file | [`asset`] | [`Asset`] |
+//! | other files out | [`write`](mod@write) | [`write::glb::Glb`] |
 //! | tetrahedra out | [`tetrahedralize`] | [`tetrahedralize::surface`], [`tetrahedralize::implicit`] |
 
+pub mod asset;
 pub mod error;
 mod polygon;
 pub mod read;
 pub mod repair;
+pub mod shapes;
 pub mod surface_mesh;
 pub mod tet_soup;
 pub mod tetrahedralize;
 pub mod write;
 
+pub use asset::{Asset, AssetError, SectionTag};
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use read::{Mesh, read, read_bytes, read_bytes_with, read_surface, read_tet_mesh, read_tets};
 pub use repair::{Repair, Repairs};
