@@ -14,6 +14,10 @@ const FIRST: f64 = 0.2;
 const OTHER: f64 = 0.04;
 /// An axis is fitted if each of its end planes holds at least this part of the area.
 const END: f64 = 0.005;
+/// A shape with this part of its area along the axes is made of boxes, and its cells
+/// may be so much wider than they are flat.
+const BOX: f64 = 0.9;
+const FLAT_CELL: f64 = 3.0;
 /// Cosine of the largest angle between normals that count as one direction.
 const SAME: f64 = 0.9999;
 
@@ -69,11 +73,23 @@ pub(super) fn find(positions: &[DVec3], triangles: &[[u32; 3]], bounds: (DVec3, 
     if fit == [false; 3] {
         return aligned;
     }
+    // A box needs nothing finer than itself; other outlines may.
+    let along_axes: f64 = vectors
+        .iter()
+        .filter(|v| (0..3).any(|k| v.dot(axes.col(k)).abs() > SAME * v.length()))
+        .map(|v| v.length())
+        .sum();
+    let aspect = if along_axes > BOX * total {
+        FLAT_CELL
+    } else {
+        1.0
+    };
     Space {
         axes,
         low,
         high,
         fit,
+        aspect,
     }
 }
 

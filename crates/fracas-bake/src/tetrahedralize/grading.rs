@@ -22,9 +22,6 @@ const COARSE_LEVELS: u32 = 3;
 /// Size of a graded cell over its depth below the surface.
 const GROWTH: f64 = 0.8;
 
-/// A fitted cell may be this much flatter than it is wide.
-const FLATTEST_CELL: f64 = 3.0;
-
 /// The box to fill, with the directions of its sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Space {
@@ -37,6 +34,8 @@ pub(super) struct Space {
     /// Along which axes the shape ends in flat faces, so that a whole number of
     /// cells, stretched a little, is to fit between them.
     pub fit: [bool; 3],
+    /// How much wider than its smallest fitted side a cell may be.
+    pub aspect: f64,
 }
 
 impl Space {
@@ -47,6 +46,7 @@ impl Space {
             low,
             high,
             fit: [false; 3],
+            aspect: 1.0,
         }
     }
 
@@ -62,7 +62,7 @@ impl Space {
             .filter(|&k| self.fit[k])
             .map(|k| fitted(k, spacing))
             .fold(f64::INFINITY, f64::min);
-        let spacing = spacing.min(FLATTEST_CELL * flattest);
+        let spacing = spacing.min(self.aspect * flattest);
         DVec3::from_array(std::array::from_fn(|k| {
             if self.fit[k] {
                 fitted(k, spacing)

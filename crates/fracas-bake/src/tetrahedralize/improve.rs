@@ -13,6 +13,7 @@
 //!
 //! **Guarantee.** Positive tetrahedra stay positive; surface nodes stay on the surface.
 
+use fracas::tet_mesh::NONE;
 use glam::DVec3;
 
 use super::domain::Domain;
@@ -76,6 +77,7 @@ impl Work {
         });
         compact(Stuffed {
             on_surface: self.pins.iter().map(|&p| p != Pin::Free).collect(),
+            origin: vec![NONE; self.positions.len()],
             positions: self.positions,
             tets,
         })

@@ -15,6 +15,7 @@ mod features;
 mod fit;
 mod frame;
 mod grading;
+mod hausdorff;
 mod improve;
 mod lattice;
 pub mod quality;
@@ -31,9 +32,10 @@ use thiserror::Error;
 use domain::{Domain, Implicit};
 use features::Creases;
 use grading::Space;
+pub use hausdorff::{Hausdorff, hausdorff};
 use improve::Work;
 use quality::Angles;
-use stuffing::Stuffed;
+use stuffing::{Prepared, Stuffed};
 use surface_domain::SurfaceDomain;
 pub use topology::{BoundaryTopology, boundary_topology};
 
@@ -322,7 +324,7 @@ struct Shape<'a> {
 const MEAN_EDGE: f64 = 0.923;
 
 fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, TetrahedralizeError> {
-    let (spacing, stuffed) = match options.size {
+    let (spacing, (prepared, stuffed)) = match options.size {
         Size::EdgeLength(length) => {
             if !(length > 0.0 && length.is_finite()) {
                 return Err(TetrahedralizeError::BadOption {
@@ -339,20 +341,22 @@ fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, Tetrahed
     if stuffed.tets.is_empty() {
         return Err(TetrahedralizeError::Empty { spacing });
     }
-    finish(shape, stuffed, spacing, options)
+    finish(shape, prepared, stuffed, spacing, options)
 }
 
 fn stuff_at(
     shape: &Shape,
     spacing: f64,
     options: &Options,
-) -> Result<Stuffed, TetrahedralizeError> {
+) -> Result<(Prepared, Stuffed), TetrahedralizeError> {
     let lattice = grading::lattice(shape.domain, &shape.space, spacing, options.grading).ok_or(
         TetrahedralizeError::TooFine {
             limit: lattice::MAX_CELLS,
         },
     )?;
-    Ok(stuffing::stuff(shape.domain, &lattice, spacing, true))
+    let prepared = Prepared::new(shape.domain, lattice, spacing);
+    let stuffed = prepared.cut();
+    Ok((prepared, stuffed))
 }
 
 /// Finds the spacing that gives about `count` tetrahedra: the count is close to a
@@ -362,7 +366,7 @@ fn search_count(
     shape: &Shape,
     count: usize,
     options: &Options,
-) -> Result<(f64, Stuffed), TetrahedralizeError> {
+) -> Result<(f64, (Prepared, Stuffed)), TetrahedralizeError> {
     if count == 0 {
         return Err(TetrahedralizeError::BadOption {
             option: "the number of tetrahedra",
@@ -375,10 +379,10 @@ fn search_count(
     // The coarsest spacing known to give too many, the finest known to give too few.
     let (mut too_many, mut too_few): (Option<f64>, Option<f64>) = (None, None);
     let mut previous: Option<(f64, f64)> = None;
-    let mut best: Option<(f64, f64, Stuffed)> = None;
+    let mut best: Option<(f64, f64, (Prepared, Stuffed))> = None;
     for _ in 0..14 {
         let stuffed = stuff_at(shape, spacing, options)?;
-        let got = stuffed.tets.len().max(1) as f64;
+        let got = stuffed.1.tets.len().max(1) as f64;
         let miss = libm::log(got / wanted).abs();
         if best.as_ref().is_none_or(|(m, _, _)| miss < *m) {
             best = Some((miss, spacing, stuffed));
@@ -412,10 +416,21 @@ fn search_count(
 
 fn finish(
     shape: &Shape,
+    mut prepared: Prepared,
     mut mesh: Stuffed,
     spacing: f64,
     options: &Options,
 ) -> Result<Tetrahedralization, TetrahedralizeError> {
+    // Where the mesh touches itself, nodes of two surfaces were warped together:
+    // those nodes stay where the lattice has them.
+    for _ in 0..HOLDS {
+        let bad = topology::bad_nodes(&mesh);
+        if bad.is_empty() || !prepared.hold(&mesh, &bad) {
+            break;
+        }
+        mesh = prepared.cut();
+    }
+    drop(prepared);
     let (dropped_pieces, dropped_volume) = topology::keep_large_pieces(&mut mesh, SMALL_PIECE);
     let (copied_nodes, removed_tets) = topology::make_manifold(&mut mesh);
     let mut work = Work::new(mesh);
@@ -446,6 +461,8 @@ fn finish(
     Ok(Tetrahedralization { mesh, report })
 }
 
+/// How often the mesh is cut anew where it touches itself.
+const HOLDS: usize = 6;
 /// Pieces smaller than this part of the largest are dropped: crumbs of thin places.
 const SMALL_PIECE: f64 = 0.01;
 
