@@ -1,5 +1,12 @@
 //! The `fracas` command: one module per subcommand, this file only dispatches.
 
+mod bake;
+mod interrupt;
+mod look;
+mod progress;
+mod run;
+mod shapes;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -14,18 +21,26 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compute everything ahead, into one file.
+    Bake(bake::Bake),
     /// Run a scene.
-    Run {
-        /// Its name, for example piggy-bank.
-        scene: String,
-    },
+    Run(run::Run),
+    /// List the things that are generated in code.
+    Shapes(shapes::Shapes),
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
-        Command::Run { scene } => {
-            eprintln!("error: no scene is named `{scene}`");
-            ExitCode::from(2)
+    interrupt::install();
+    let result = match Cli::parse().command {
+        Command::Bake(options) => bake::run(&options),
+        Command::Run(options) => run::run(&options),
+        Command::Shapes(options) => shapes::run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
         }
     }
 }

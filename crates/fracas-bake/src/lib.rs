@@ -6,10 +6,12 @@
 //! | what they hold | [`surface_mesh`], [`tet_soup`] | [`SurfaceMesh`], [`TetSoup`] |
 //! | things generated in code | [`shapes`] | [`shapes::by_name`] |
 //! | everything in one file | [`asset`] | [`Asset`] |
+//! | all of it in order | [`mod@bake`] | [`bake::bake`] |
 //! | other files out | [`write`](mod@write) | [`write::glb::Glb`] |
 //! | tetrahedra out | [`tetrahedralize`] | [`tetrahedralize::surface`], [`tetrahedralize::implicit`] |
 
 pub mod asset;
+pub mod bake;
 pub mod error;
 mod polygon;
 pub mod read;

@@ -34,8 +34,8 @@ pub mod fragment;
 //FF
 pub mod fragment_surface;
 pub mod mass_properties;
-pub mod primitives;
 pub mod pose;
+pub mod primitives;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_mesh;

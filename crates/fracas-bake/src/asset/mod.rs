@@ -4,8 +4,8 @@
 //! the tets, and any number of further sections that other modules add (fields,
 //! trees, modes): [`Asset::put_section`] and [`Asset::section`], with [`Encoder`] and
 //! [`Decoder`] for what is in them. A reader skips sections it does not know, so
-//! adding one changes nothing for the others. The layout of the file is in
-//! [`container`](self) `container.rs`.
+//! adding one changes nothing for the others. The layout of the file is described in
+//! `container.rs`.
 //!
 //! | tag | content |
 //! | --- | --- |
