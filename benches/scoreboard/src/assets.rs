@@ -100,8 +100,8 @@ fn asset_rows(board: &mut Board) {
         );
     }
     let row = "assets/bunny/load-over-bake";
-    match data::find("surface/bunny.obj") {
-        None => board.skip(row, "needs surface/bunny.obj"),
+    match data::find("surface/bunny_manifold_hr.obj") {
+        None => board.skip(row, "needs surface/bunny_manifold_hr.obj"),
         Some(path) => board.row(row, "times", Target::AtLeast(20.0), || {
             load_over_bake(&path.display().to_string(), Some(Size::Tets(20_000)))
         }),
