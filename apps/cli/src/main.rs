@@ -3,6 +3,12 @@
 mod shatter;
 mod inspect;
 mod output;
+mod bake;
+mod interrupt;
+mod look;
+mod progress;
+mod run;
+mod shapes;
 
 use std::process::ExitCode;
 
@@ -29,11 +35,12 @@ enum Command {
     /// Break a mesh into closed, named fragments, without any simulation.
     Shatter(Box<shatter::Shatter>),
     Inspect(inspect::Arguments),
+    /// Compute everything ahead, into one file.
+    Bake(bake::Bake),
     /// Run a scene.
-    Run {
-        /// Its name, for example piggy-bank.
-        scene: String,
-    },
+    Run(run::Run),
+    /// List the things that are generated in code.
+    Shapes(shapes::Shapes),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +56,17 @@ fn main() -> ExitCode {
         Command::Run { scene } => {
             eprintln!("error: no scene is named `{scene}`");
             ExitCode::from(2)
+    interrupt::install();
+    let result = match Cli::parse().command {
+        Command::Bake(options) => bake::run(&options),
+        Command::Run(options) => run::run(&options),
+        Command::Shapes(options) => shapes::run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
         }
     }
 }

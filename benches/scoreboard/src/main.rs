@@ -4,6 +4,7 @@
 //! with one function that adds its rows. Rows run on one thread unless their name
 //! says otherwise; a missed target stays in the table as missed.
 
+mod assets;
 mod board;
 mod fracture;
 mod ground;
@@ -46,3 +47,4 @@ fn main() -> ExitCode {
 
 /// The subjects, in the order of the pipeline.
 const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, fracture::rows];
+const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, assets::rows];
