@@ -7,10 +7,9 @@
 //! | things generated in code | [`shapes`] | [`shapes::by_name`] |
 //! | everything in one file | [`asset`] | [`Asset`] |
 //! | all of it in order | [`mod@bake`] | [`bake::bake`] |
-//! | other files out | [`write`](mod@write) | [`write::glb::Glb`] |
 //! | tetrahedra out | [`tetrahedralize`] | [`tetrahedralize::surface`], [`tetrahedralize::implicit`] |
 //! | what a mesh is | [`inspect`] | [`inspect_surface`], [`inspect_tets`] |
-//! | mesh files out | [`write`] | [`write_vtu`], [`write_msh`], [`write_obj`], [`write_ply`] |
+//! | files out | [`write`](mod@write) | [`write_vtu`], [`write_msh`], [`write_obj`], [`write_ply`], [`write::glb::Glb`] |
 
 pub mod asset;
 pub mod bake;

@@ -1,6 +1,3 @@
-//! Mesh files out.
-
-pub mod glb;
 //! Meshes out, for other programs to look at and to go on with.
 //!
 //! | format | holds | for | function |
@@ -9,19 +6,26 @@ pub mod glb;
 //! | Gmsh 4.1 `.msh` | tetrahedra, fields | Gmsh, meshio | [`write_msh`] |
 //! | OBJ | surface, texture coordinates | modelling programs | [`write_obj`] |
 //! | PLY, binary | surface | everything else | [`write_ply`] |
+//! | binary glTF | named, placed, animated meshes | Blender, browsers | [`glb::Glb`] |
 //!
 //! Numbers are written so that reading them gives the same bits. All write to any
 //! [`std::io::Write`]; give them a buffered one.
+
+pub mod glb;
 mod msh;
 mod obj;
 mod ply;
 mod vtu;
+
 use std::io;
+
 use fracas::TetMesh;
+
 pub use msh::write_msh;
 pub use obj::write_obj;
 pub use ply::write_ply;
 pub use vtu::write_vtu;
+
 /// Where a [`Field`] has its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldOn {
@@ -30,6 +34,7 @@ pub enum FieldOn {
     /// One for each tetrahedron.
     Tets,
 }
+
 /// A named scalar on the nodes or tetrahedra of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field<'a> {
@@ -37,6 +42,7 @@ pub struct Field<'a> {
     on: FieldOn,
     values: &'a [f32],
 }
+
 impl<'a> Field<'a> {
     /// One value for each node.
     #[must_use]
@@ -44,6 +50,7 @@ impl<'a> Field<'a> {
         let on = FieldOn::Nodes;
         Self { name, on, values }
     }
+
     /// One value for each tetrahedron.
     #[must_use]
     pub fn on_tets(name: &'a str, values: &'a [f32]) -> Self {
@@ -51,6 +58,7 @@ impl<'a> Field<'a> {
         Self { name, on, values }
     }
 }
+
 /// Every field has a value for each node or tetrahedron, and a name that needs no
 /// escaping.
 fn check_fields(mesh: &TetMesh, fields: &[Field<'_>]) -> io::Result<()> {
@@ -74,6 +82,7 @@ fn check_fields(mesh: &TetMesh, fields: &[Field<'_>]) -> io::Result<()> {
     }
     Ok(())
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +90,7 @@ mod tests {
     use crate::surface_mesh::SurfaceMesh;
     use fracas::testing::box_grid;
     use glam::{DVec3, Vec2, Vec3};
+
     fn surface(uvs: bool) -> SurfaceMesh {
         let positions = vec![
             DVec3::new(0.1, -1e-300, 1.0 / 3.0),
@@ -93,6 +103,7 @@ mod tests {
         let uvs = uvs.then(|| vec![uv(0.3), uv(1.0 / 7.0)]);
         SurfaceMesh::build_with_uvs(positions, triangles, uvs).unwrap()
     }
+
     #[test]
     fn surfaces_come_back_bit_for_bit() {
         for uvs in [false, true] {
@@ -113,6 +124,7 @@ mod tests {
         };
         assert_eq!(back, mesh);
     }
+
     #[test]
     fn tets_come_back_bit_for_bit() {
         let mesh = box_grid([2, 3, 1], Vec3::new(0.1, 1e-6, 1e6));
@@ -126,6 +138,7 @@ mod tests {
         assert!(repairs.is_empty());
         assert_eq!(back, mesh);
     }
+
     /// The numbers of a VTU array, by its name.
     fn array<T: std::str::FromStr>(file: &str, name: &str) -> Vec<T> {
         let start = file.find(&format!("Name=\"{name}\"")).unwrap();
@@ -134,6 +147,7 @@ mod tests {
         let number = |w: &str| w.parse().ok().unwrap();
         body.split_whitespace().map(number).collect()
     }
+
     #[test]
     fn a_vtu_holds_the_mesh_and_its_fields() {
         let mesh = box_grid([1, 2, 1], Vec3::new(0.1, 0.7, 1.0 / 3.0));
@@ -172,6 +186,7 @@ mod tests {
         }
         assert!(open.is_empty());
     }
+
     #[test]
     fn fields_that_do_not_fit_are_refused() {
         let mesh = box_grid([1, 1, 1], Vec3::ONE);

@@ -37,6 +37,7 @@ use glam::Vec3;
 use super::feature::{FeatureId, Features};
 use crate::fragment::{FragmentId, Fragments, Split};
 use crate::fragment_surface::{FragmentSurface, SurfaceScratch};
+use crate::primitives::point_triangle::four_to_quad_squared;
 use crate::tet_mesh::{NONE, TetMesh};
 use crate::triangle_tree::TriangleTree;
 
@@ -65,7 +66,7 @@ pub(super) struct Node {
 
 /// Changes smaller than this share of the mean edge are not changes: it ends the
 /// front, and is far below what a contact can show.
-const LEAST_CHANGE: f32 = 1e-6;
+const LEAST_CHANGE: f32 = 1e-4;
 /// The same for averages, which creep.
 const LEAST_AVERAGE_CHANGE: f32 = 1e-3;
 
@@ -154,11 +155,16 @@ impl Update<'_> {
                 continue;
             };
             let features = *self.features.of_cut(self.fragments.cut_index(tet));
-            let corners = self.mesh().tets()[tet as usize];
-            for k in first as usize..cut.planes().len() {
+            let nodes = self.mesh().tets()[tet as usize];
+            let corners = self.mesh().corners(tet);
+            for (k, plane) in cut.planes().iter().enumerate().skip(first as usize) {
+                let squared = four_to_quad_squared(corners, *self.features.crack(features[k]));
+                self.stats.tests += 4;
                 for i in 0..4 {
-                    if cut.planes()[k][i] != 0.0 && self.offer(corners[i], features[k]) {
-                        push(front, corners[i]);
+                    let limit = self.nodes[nodes[i] as usize].distance - LEAST_CHANGE * self.edge;
+                    let nearer = limit > 0.0 && squared[i] < limit * limit;
+                    if plane[i] != 0.0 && nearer && self.offer(nodes[i], features[k]) {
+                        push(front, nodes[i]);
                     }
                 }
             }
