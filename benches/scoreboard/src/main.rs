@@ -4,8 +4,11 @@
 //! with one function that adds its rows. Rows run on one thread unless their name
 //! says otherwise; a missed target stays in the table as missed.
 
+mod ball;
 mod board;
+mod field;
 mod ground;
+mod kd_tree;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,4 +47,4 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
-const SUBJECTS: &[fn(&mut Board)] = &[ground::rows];
+const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, field::rows];

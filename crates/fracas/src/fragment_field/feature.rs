@@ -133,7 +133,8 @@ fn first_plane(mesh: &TetMesh, tet: u32, plane: &[f32; 4]) -> [Vec3; 4] {
     let cut = |i: usize, j: usize| {
         // From the lower index to the higher, so that neighbours agree.
         let (i, j) = if nodes[i] < nodes[j] { (i, j) } else { (j, i) };
-        corners[i] + (corners[j] - corners[i]) * (plane[i] / (plane[i] - plane[j]))
+        let (s, t) = (f64::from(plane[i]), f64::from(plane[j]));
+        corners[i] + (corners[j] - corners[i]) * (s / (s - t)) as f32
     };
     let positive = (0..4).fold(0_usize, |mask, i| mask | usize::from(plane[i] > 0.0) << i);
     // By the mask of positive nodes: a lone node and its face, or two and two.

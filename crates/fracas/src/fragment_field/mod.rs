@@ -50,7 +50,6 @@ use propagate::{Front, Node, Update};
 
 /// How a [`FragmentField`] is built and kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct FieldOptions {
     /// How distances are brought up to date when something breaks.
     pub propagation: Propagation,
@@ -68,7 +67,7 @@ impl Default for FieldOptions {
     fn default() -> Self {
         Self {
             propagation: Propagation::default(),
-            location_cell: 0.75,
+            location_cell: 1.25,
             occupancy_cell: 1.5,
             old_surface_cell: 0.5,
             old_surface_most_cells: 64,
@@ -234,6 +233,18 @@ impl FragmentField {
         FragmentDistance::new(self, fragments, id, view.expect("a living fragment"))
     }
 
+    /// The tetrahedron that holds a point, whoever it belongs to.
+    #[must_use]
+    pub fn locate(&self, fragments: &Fragments, p: Vec3) -> Option<Location> {
+        self.tets.locate(fragments.mesh(), p)
+    }
+
+    /// Barycentric coordinates of a point in a tetrahedron.
+    #[must_use]
+    pub fn barycentric(mesh: &TetMesh, tet: u32, p: Vec3) -> [f32; 4] {
+        locate::barycentric(mesh, tet, p)
+    }
+
     /// Distance and direction to the surface of its fragment, as a node knows it.
     #[must_use]
     pub fn at_node(&self, node: u32) -> (f32, Vec3) {
@@ -356,36 +367,47 @@ impl FragmentField {
                 cut_tets: Vec::new(),
             }));
         }
+        // A piece reaches to its cut edges, and in tetrahedra of several cracks to
+        // where their polygons meet.
+        for edge in &split.cut_edges {
+            for n in edge.nodes {
+                let id = fragments.node_fragment()[n as usize];
+                if let Some(view) = &mut self.views[id.0 as usize] {
+                    view.low = view.low.min(edge.point);
+                    view.high = view.high.max(edge.point);
+                }
+            }
+        }
         // Tetrahedra cut before stay with those children that have nodes there.
         for &tet in &parent.cut_tets {
             if split.cut_tets.binary_search(&tet).is_err() {
-                self.join_cut_tet(fragments, split, tet);
+                self.join_cut_tet(fragments, split, tet, true);
             }
         }
         for &tet in &split.cut_tets {
-            self.join_cut_tet(fragments, split, tet);
+            let several = fragments.cut(tet).is_some_and(|cut| cut.planes().len() > 1);
+            self.join_cut_tet(fragments, split, tet, several);
         }
     }
 
-    fn join_cut_tet(&mut self, fragments: &Fragments, split: &Split, tet: u32) {
-        let Some(cut) = fragments.cut(tet) else {
-            return;
-        };
-        let features = self.features.of_cut(fragments.cut_index(tet));
+    /// Lists a cut tetrahedron with the children that have nodes there, and makes
+    /// their boxes hold its crack polygons if so asked.
+    fn join_cut_tet(&mut self, fragments: &Fragments, split: &Split, tet: u32, polygons: bool) {
         let nodes = fragments.mesh().tets()[tet as usize];
+        let ids = nodes.map(|n| fragments.node_fragment()[n as usize]);
         for i in 0..4 {
-            let id = fragments.node_fragment()[nodes[i] as usize];
-            let met = nodes[..i]
-                .iter()
-                .any(|&n| fragments.node_fragment()[n as usize] == id);
             // Children have the highest ids, in order.
-            if met || id < split.children[0] {
+            if ids[..i].contains(&ids[i]) || ids[i] < split.children[0] {
                 continue;
             }
-            let Some(view) = &mut self.views[id.0 as usize] else {
+            let Some(view) = &mut self.views[ids[i].0 as usize] else {
                 continue;
             };
             view.cut_tets.push(tet);
+            let Some(cut) = fragments.cut(tet).filter(|_| polygons) else {
+                continue;
+            };
+            let features = self.features.of_cut(fragments.cut_index(tet));
             for (k, plane) in cut.planes().iter().enumerate() {
                 if plane[i] != 0.0 {
                     for &p in self.features.crack(features[k]) {

@@ -16,7 +16,7 @@ use glam::Vec3;
 
 use super::feature::FeatureId;
 use super::locate::{Cells, TetGrid};
-use crate::tet_mesh::TetMesh;
+use crate::tet_mesh::{NONE, TetMesh};
 use crate::triangle_tree::TriangleTree;
 
 /// Grid points are the centres of the cells.
@@ -70,11 +70,17 @@ impl OldSurface {
         Self { cells, points }
     }
 
-    /// The boundary triangle closest to the grid point nearest to `p`.
+    /// The boundary triangle closest to the grid point nearest to `p`, and a lower
+    /// bound of the distance from `p` to any boundary triangle. [`NONE`] off the grid.
     #[inline]
-    pub(super) fn triangle_near(&self, p: Vec3) -> Option<FeatureId> {
-        let at = self.cells.index(self.cells.cell_of(p))?;
-        Some(self.points[at].1)
+    pub(super) fn triangle_near(&self, p: Vec3) -> (FeatureId, f32) {
+        let cell = self.cells.cell_of(p);
+        let Some(at) = self.cells.index(cell) else {
+            return (NONE, f32::INFINITY);
+        };
+        let (distance, triangle) = self.points[at];
+        let centre = self.cells.low_corner(cell) + Vec3::splat(self.cells.size * 0.5);
+        (triangle, distance.abs() - p.distance(centre) * (1.0 + 1e-5))
     }
 
     /// A lower bound of the distance from `p` to the object; zero when `p` may be

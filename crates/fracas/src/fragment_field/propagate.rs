@@ -65,7 +65,7 @@ pub(super) struct Node {
 
 /// Changes smaller than this share of the mean edge are not changes: it ends the
 /// front, and is far below what a contact can show.
-const LEAST_CHANGE: f32 = 1e-6;
+const LEAST_CHANGE: f32 = 1e-4;
 /// The same for averages, which creep.
 const LEAST_AVERAGE_CHANGE: f32 = 1e-3;
 
@@ -154,11 +154,19 @@ impl Update<'_> {
                 continue;
             };
             let features = *self.features.of_cut(self.fragments.cut_index(tet));
-            let corners = self.mesh().tets()[tet as usize];
-            for k in first as usize..cut.planes().len() {
+            let nodes = self.mesh().tets()[tet as usize];
+            for (k, plane) in cut.planes().iter().enumerate().skip(first as usize) {
+                let [a, b, c, d] = *self.features.crack(features[k]);
+                let normal = (c - a).cross(d - b);
+                let scale = 1.0 / normal.length();
                 for i in 0..4 {
-                    if cut.planes()[k][i] != 0.0 && self.offer(corners[i], features[k]) {
-                        push(front, corners[i]);
+                    let node = nodes[i];
+                    // The polygon is no closer than its plane.
+                    let p = self.mesh().positions()[node as usize];
+                    let least = (normal.dot(p - a) * scale).abs();
+                    let known = self.nodes[node as usize].distance - LEAST_CHANGE * self.edge;
+                    if plane[i] != 0.0 && !(least >= known) && self.offer(node, features[k]) {
+                        push(front, node);
                     }
                 }
             }

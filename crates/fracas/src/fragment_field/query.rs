@@ -26,7 +26,7 @@ use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments};
 use crate::fragment_surface::FaceKind;
 use crate::primitives::point_triangle::{to_quad, to_triangle};
-use crate::tet_mesh::NONE;
+use crate::tet_mesh::{NONE, TetMesh};
 
 /// Directions to surface nearer than this share of the mean edge are rounding
 /// noise; the face's normal is used instead.
@@ -92,9 +92,12 @@ pub struct FragmentDistance<'a> {
     view: &'a View,
 }
 
-/// Up to eleven features around a point: of four nodes, three planes, four faces.
+/// Up to twelve features around a point: of three planes, four nodes, the old
+/// surface's grid, four faces.
 struct Candidates {
     to: [Vec3; 12],
+    /// The features that were asked so far.
+    asked: [FeatureId; 8],
     count: usize,
     best: f32,
     best_at: usize,
@@ -104,9 +107,25 @@ impl Candidates {
     fn new() -> Self {
         Self {
             to: [Vec3::ZERO; 12],
+            asked: [NONE; 8],
             count: 0,
             best: f32::INFINITY,
             best_at: 0,
+        }
+    }
+
+    /// Features farther than this have no say in distance and direction.
+    #[inline]
+    fn far(&self) -> f32 {
+        self.best.sqrt() * (1.0 + BLEND)
+    }
+
+    /// Adds a feature, once. Features come before faces.
+    #[inline]
+    fn ask(&mut self, field: &FragmentField, mesh: &TetMesh, feature: FeatureId, p: Vec3) {
+        if feature != NONE && !self.asked[..self.count].contains(&feature) {
+            self.asked[self.count] = feature;
+            self.add(field.features.to(mesh, feature, p));
         }
     }
 
@@ -177,43 +196,61 @@ impl<'a> FragmentDistance<'a> {
             return self.averaged(p, nodes);
         }
         let mut near = Candidates::new();
-        let mut asked = [NONE; 8];
-        let mut count = 0;
-        let mut ask = |feature: FeatureId, near: &mut Candidates| {
-            if feature != NONE && !asked[..count].contains(&feature) {
-                asked[count] = feature;
-                count += 1;
-                near.add(field.features.to(mesh, feature, p));
-            }
-        };
         let mut own = 0;
         if cut == NONE {
-            for n in nodes {
-                ask(field.nodes[n as usize].feature, &mut near);
-            }
+            self.ask_nodes(p, &nodes, &mut near);
         } else {
             let labels = self.fragments.node_fragment();
             let planes = self.fragments.cut(at.tet).map_or(&[][..], |c| c.planes());
             let features = field.features.of_cut(cut);
+            let mut others = [NONE; 4];
             for (i, n) in nodes.into_iter().enumerate() {
                 if labels[n as usize] == self.id {
                     own = i;
-                    ask(field.nodes[n as usize].feature, &mut near);
+                    others[i] = n;
                 }
             }
             for (k, plane) in planes.iter().enumerate() {
                 if plane[own] != 0.0 {
-                    ask(features[k], &mut near);
+                    near.ask(field, mesh, features[k], p);
                 }
             }
+            self.ask_nodes(p, &others, &mut near);
         }
-        if let Some(old) = field.old_surface.triangle_near(p) {
-            ask(old, &mut near);
+        let (old, least) = field.old_surface.triangle_near(p);
+        if least < near.far() {
+            near.ask(field, mesh, old, p);
         }
         for (_, corners) in boundary_faces(mesh, at.tet) {
             near.add(to_triangle(p, corners));
         }
         self.finish(at, own, &near)
+    }
+
+    /// Asks the features of nodes ([`NONE`] is none), those that can be closest first.
+    #[inline]
+    fn ask_nodes(&self, p: Vec3, nodes: &[u32; 4], near: &mut Candidates) {
+        let (mesh, field) = (self.fragments.mesh(), self.field);
+        // A convex feature lies beyond the plane across the way to its closest
+        // point: it is at least so far from p (see `propagate`). On the surface
+        // there is no such way.
+        let noise = NOISE * field.edge;
+        let least = nodes.map(|n| {
+            if n == NONE {
+                return f32::INFINITY;
+            }
+            let node = &field.nodes[n as usize];
+            if node.distance <= noise {
+                return 0.0;
+            }
+            node.distance + node.normal.dot(mesh.positions()[n as usize] - p)
+        });
+        let first = (0..4).fold(0, |best, i| if least[i] < least[best] { i } else { best });
+        for i in [first, 0, 1, 2, 3] {
+            if least[i] < near.far() {
+                near.ask(field, mesh, field.nodes[nodes[i] as usize].feature, p);
+            }
+        }
     }
 
     /// Whether a sphere may touch the fragment: `false` only if it certainly does not.
@@ -314,7 +351,8 @@ impl<'a> FragmentDistance<'a> {
                 .try_normalize()
                 .unwrap_or(field.nodes[nodes[0] as usize].normal),
         };
-        if let Some(old) = field.old_surface.triangle_near(p) {
+        let (old, least) = field.old_surface.triangle_near(p);
+        if least < found.depth {
             let to = field.features.to(mesh, old, p);
             let distance = to.length();
             if distance < found.depth {
@@ -503,20 +541,23 @@ impl<'a> FragmentDistance<'a> {
             );
             return;
         }
+        // The polygons at the opening of the cracks, and whole faces, hold what is
+        // left of them: if none is in reach, nothing is.
+        let reach = *limit * *limit * (1.0 + 1e-4);
+        let in_reach = |to: Vec3| to.length_squared() <= reach;
+        let some = (0..cut.planes().len())
+            .any(|k| in_reach(self.field.features.to(mesh, features[k], p)))
+            || boundary_faces(mesh, tet).any(|(_, corners)| in_reach(to_triangle(p, corners)));
+        if !some {
+            return;
+        }
         let piece = Piece::of(Some(cut), own);
         let mut points = CornerPoints::new(mesh, tet, Some(cut));
         for polygon in piece.polygons() {
             let kind = match polygon.side {
                 Side::Face(k) if across[k as usize] == NONE => FaceKind::Old,
                 Side::Face(_) => continue,
-                Side::Plane(k) => {
-                    // The polygon at the crack's opening holds this one.
-                    let whole = self.field.features.to(mesh, features[k as usize], p);
-                    if whole.length_squared() > *limit * *limit * 1.0001 {
-                        continue;
-                    }
-                    FaceKind::Crack
-                }
+                Side::Plane(_) => FaceKind::Crack,
             };
             let mut corners = [Vec3::ZERO; 6];
             let count = polygon.corners().len();
