@@ -21,12 +21,16 @@
 //! | --- | --- | --- | --- |
 //! | what an object is made of | [`tet_mesh`] | | [`TetMesh`] |
 //! | cracks and fragments | [`crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
+//! | deforming, cut tet meshes | [`tet_distance`] | Marchal 2004 | [`tet_distance::DepthField`] |
+//! | pairs of simple shapes | [`primitives`] | | |
 
 pub mod contact;
 pub mod crack;
 pub mod fragment;
+pub mod primitives;
 #[doc(hidden)]
 pub mod testing;
+pub mod tet_distance;
 pub mod tet_mesh;
 
 pub use contact::Contact;
