@@ -12,11 +12,19 @@
 //!                +--> respond    forces on nodes: points or segments in objects
 //! ```
 
+pub mod detect;
+pub mod error_table;
 mod features;
+pub mod grid_march;
 mod march;
 mod queue;
+pub mod respond;
+pub mod specimens;
 mod topology;
+pub mod voxel_hash;
 
+pub use detect::{Detector, Object, Sheet, TetOf, TriangleInTet};
 pub use features::{Feature, exact_squared_distance};
 pub use march::{CAUSALITY, DepthField, Method};
+pub use respond::{Push, Pushed, Responder, Response};
 pub use topology::Topology;
