@@ -33,7 +33,7 @@ impl fmt::Display for FragmentId {
 /// A plane is its level at the four nodes: the level at a point with barycentric
 /// coordinates `l` is their scalar product. Nodes outside the part that the crack
 /// split carry zero.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TetCut {
     planes: [[f32; 4]; 3],
     count: u8,
@@ -79,7 +79,7 @@ impl TetCut {
         self.planes().iter().find(|plane| plane[i] * plane[j] < 0.0)
     }
 
-    fn push(&mut self, plane: [f32; 4]) {
+    pub(crate) fn push(&mut self, plane: [f32; 4]) {
         self.planes[self.count as usize] = plane;
         self.count += 1;
     }
@@ -156,6 +156,7 @@ pub struct Fragments {
     fragments: Vec<Fragment>,
     /// Part of each node during `apply`; [`NONE`] outside of it.
     node_part: Vec<u32>,
+    touches_itself: bool,
 }
 
 impl Fragments {
@@ -177,6 +178,7 @@ impl Fragments {
             cuts: Vec::new(),
             fragments: vec![whole],
             node_part: vec![NONE; nodes],
+            touches_itself: crate::fragment_surface::touches_itself(&mesh),
             mesh,
         }
     }
@@ -236,6 +238,37 @@ impl Fragments {
         tets.sort_unstable();
         tets.dedup();
         tets
+    }
+
+    /// Calls `visit` once for every tetrahedron that holds a node of a fragment, with
+    /// the local index of its lowest such node.
+    pub(crate) fn for_each_tet_of(&self, id: FragmentId, mut visit: impl FnMut(u32, usize)) {
+        for &n in &self.fragment(id).nodes {
+            for &tet in self.mesh.adjacent_tets(n) {
+                let nodes = self.mesh.tets()[tet as usize];
+                let mut local = 0;
+                let lowest = (0..4).all(|i| {
+                    if nodes[i] == n {
+                        local = i;
+                    }
+                    nodes[i] >= n || self.node_fragment[nodes[i] as usize] != id
+                });
+                if lowest {
+                    visit(tet, local);
+                }
+            }
+        }
+    }
+
+    /// Whether the unbroken object's surface is not 2-manifold.
+    pub(crate) fn touches_itself(&self) -> bool {
+        self.touches_itself
+    }
+
+    /// The index of a tetrahedron's cut, counted in the order in which tetrahedra
+    /// were first cut, or [`NONE`].
+    pub(crate) fn cut_index(&self, tet: u32) -> u32 {
+        self.tet_cut[tet as usize]
     }
 
     /// The fragment that holds a point given by tetrahedron and barycentric coordinates.

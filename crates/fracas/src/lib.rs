@@ -21,19 +21,33 @@
 //! | --- | --- | --- | --- |
 //! | what an object is made of | [`tet_mesh`] | | [`TetMesh`] |
 //! | cracks and fragments | [`crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
+//! | closed surfaces and masses of fragments | [`fragment_surface`], [`mass_properties`] | | [`FragmentSurface`] |
+//! | distances to fragments | [`fragment_field`] | Glondu 2013, §4 | [`FragmentField`] |
+//! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |
+//! | the slow and certain answers | [`brute_force`] | | |
 //! | deforming, cut tet meshes | [`tet_distance`] | Marchal 2004 | [`tet_distance::DepthField`] |
 //! | pairs of simple shapes | [`primitives`] | | |
 
+pub mod brute_force;
 pub mod contact;
 pub mod crack;
+mod cut_piece;
 pub mod fragment;
+//FF
+pub mod fragment_surface;
+pub mod mass_properties;
+pub mod pose;
 pub mod primitives;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_distance;
 pub mod tet_mesh;
+pub mod voxel_tree;
 
 pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError};
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
+//FFU
+pub use fragment_surface::{FragmentSurface, SurfaceScratch};
+pub use mass_properties::MassProperties;
 pub use tet_mesh::{TetMesh, TetMeshError};

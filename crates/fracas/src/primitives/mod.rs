@@ -1,4 +1,5 @@
-//! Tests and distances between pairs of simple shapes, named by the pair.
+//! Small geometric queries, one file per pair of shapes.
 
+pub mod point_triangle;
 pub mod tet_tet;
 pub mod tri_tet;

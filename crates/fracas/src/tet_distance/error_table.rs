@@ -87,7 +87,10 @@ pub fn error_table(
             });
         }
     }
-    for (method, name) in [(Method::ClosestFeature, "CFFM"), (Method::ClosestPoint, "CPFM")] {
+    for (method, name) in [
+        (Method::ClosestFeature, "CFFM"),
+        (Method::ClosestPoint, "CPFM"),
+    ] {
         let mut field = DepthField::new(method);
         add(name.into(), runs, &mut || {
             field.march(topology, positions);
@@ -124,7 +127,10 @@ mod tests {
             assert!(feature.max_error < 0.1 * deepest);
             assert!(point.mean_error < 0.08 * deepest);
             assert!(feature.mean_error < row(&format!("grid {}", grids[1])).mean_error);
-            assert!(row(&format!("grid {}", grids[1])).mean_error < row(&format!("grid {}", grids[0])).mean_error);
+            assert!(
+                row(&format!("grid {}", grids[1])).mean_error
+                    < row(&format!("grid {}", grids[0])).mean_error
+            );
         }
     }
 }

@@ -7,8 +7,8 @@
 use glam::{Vec2, Vec3};
 
 use super::topology::Topology;
-use crate::tet_mesh::NONE;
 use crate::testing::{Rng, box_grid};
+use crate::tet_mesh::NONE;
 
 /// A mesh to march on.
 #[derive(Clone, Debug)]
@@ -121,7 +121,8 @@ pub fn bumpy_ball(cells: u32) -> Specimen {
             // Cubes go to spheres; then the radius swells and sinks.
             let unit = p / length;
             let radius = p.abs().max_element();
-            let bumps = 1.0 + 0.12 * libm::sinf(5.0 * unit.x + 1.0) * libm::cosf(4.0 * unit.y - 2.0 * unit.z);
+            let bumps = 1.0
+                + 0.12 * libm::sinf(5.0 * unit.x + 1.0) * libm::cosf(4.0 * unit.y - 2.0 * unit.z);
             unit * radius * bumps
         })
         .collect();
@@ -245,7 +246,11 @@ fn slab(name: &'static str, points: Vec<Vec2>, triangles: &[[u32; 3]], height: f
         sorted.sort_unstable();
         let [a, b, c] = sorted;
         let up = |n: u32| n + count;
-        for mut tet in [[a, b, c, up(c)], [a, b, up(c), up(b)], [a, up(b), up(c), up(a)]] {
+        for mut tet in [
+            [a, b, c, up(c)],
+            [a, b, up(c), up(b)],
+            [a, up(b), up(c), up(a)],
+        ] {
             let corners = tet.map(|n| positions[n as usize]);
             if crate::tet_mesh::signed_volume(corners) < 0.0 {
                 tet.swap(0, 1);
@@ -283,10 +288,19 @@ mod tests {
             })
             .sum();
         assert!((3.05..3.1416).contains(&area), "area {area}");
-        for specimen in [cut_disc(), slit_rectangle(), bumpy_ball(6), shaken_box(5), twisted_bar(2)] {
+        for specimen in [
+            cut_disc(),
+            slit_rectangle(),
+            bumpy_ball(6),
+            shaken_box(5),
+            twisted_bar(2),
+        ] {
             specimen.topology.validate().unwrap();
-            TetMesh::build(specimen.positions.clone(), specimen.topology.tets().to_vec())
-                .unwrap_or_else(|e| panic!("{}: {e}", specimen.name));
+            TetMesh::build(
+                specimen.positions.clone(),
+                specimen.topology.tets().to_vec(),
+            )
+            .unwrap_or_else(|e| panic!("{}: {e}", specimen.name));
         }
         assert_eq!(cut_disc().topology.part_count(), 3);
         assert_eq!(slit_rectangle().topology.part_count(), 3);
