@@ -105,7 +105,7 @@ pub fn shaken_box(cells: u32) -> Specimen {
     solid("box", positions, mesh.tets())
 }
 
-/// A ball of radius 1 with bumps, of `6 cells^3` tetrahedra.
+/// A rounded cube with bumps, as good as a ball, of `6 cells^3` tetrahedra.
 #[must_use]
 pub fn bumpy_ball(cells: u32) -> Specimen {
     let mesh = box_grid([cells; 3], Vec3::splat(2.0));
@@ -118,12 +118,13 @@ pub fn bumpy_ball(cells: u32) -> Specimen {
             if length == 0.0 {
                 return p;
             }
-            // Cubes go to spheres; then the radius swells and sinks.
+            // Cubes go most of the way to spheres (all the way would flatten the
+            // tetrahedra along their edges); then the radius swells and sinks.
             let unit = p / length;
             let radius = p.abs().max_element();
             let bumps = 1.0
                 + 0.12 * libm::sinf(5.0 * unit.x + 1.0) * libm::cosf(4.0 * unit.y - 2.0 * unit.z);
-            unit * radius * bumps
+            (0.65 * unit * radius + 0.35 * p) * bumps
         })
         .collect();
     solid("bumpy ball", positions, mesh.tets())

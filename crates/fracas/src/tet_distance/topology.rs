@@ -28,6 +28,8 @@ pub struct Topology {
     on_boundary: Vec<bool>,
     boundary_nodes: Vec<u32>,
     faces: Vec<[u32; 3]>,
+    /// Across each edge of a boundary triangle: another one (itself if alone).
+    face_neighbours: Vec<[u32; 3]>,
     parts: Vec<u32>,
     part_count: usize,
     inner: Rows,
@@ -120,6 +122,7 @@ impl Topology {
             neighbours,
             on_boundary,
             boundary_nodes,
+            face_neighbours: match_edges(&faces),
             faces,
             parts,
             part_count,
@@ -210,6 +213,11 @@ impl Topology {
     /// Boundary triangles with a node that is a neighbour of the `i`-th near node.
     pub(super) fn near_faces(&self, i: usize) -> &[u32] {
         self.near_faces.row(i)
+    }
+
+    /// The boundary triangles across the edges of boundary triangle `face`.
+    pub(super) fn face_neighbours(&self, face: u32) -> [u32; 3] {
+        self.face_neighbours[face as usize]
     }
 
     pub(super) fn revision(&self) -> u64 {
@@ -391,6 +399,27 @@ fn match_faces(nodes: usize, tets: &[[u32; 4]]) -> Result<Vec<[u32; 4]>, TetMesh
         }
     }
     Ok(neighbours)
+}
+
+/// Boundary triangles across edges. Where more than two meet in an edge, each is
+/// given the next in order, so that all can be walked to.
+fn match_edges(faces: &[[u32; 3]]) -> Vec<[u32; 3]> {
+    let mut edges: Vec<(u32, u32, u32)> = Vec::with_capacity(faces.len() * 3);
+    for (f, face) in faces.iter().enumerate() {
+        for i in 0..3 {
+            let (a, b) = (face[i], face[(i + 1) % 3]);
+            edges.push((a.min(b), a.max(b), (f * 3 + i) as u32));
+        }
+    }
+    edges.sort_unstable();
+    let mut across: Vec<[u32; 3]> = (0..faces.len() as u32).map(|f| [f; 3]).collect();
+    for ring in edges.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
+        for (k, &(_, _, slot)) in ring.iter().enumerate() {
+            let next = ring[(k + 1) % ring.len()].2;
+            across[slot as usize / 3][slot as usize % 3] = next / 3;
+        }
+    }
+    across
 }
 
 fn flood_parts(neighbours: &[[u32; 4]]) -> (Vec<u32>, usize) {
