@@ -208,7 +208,7 @@ fn errors(board: &mut Board) {
 /// Time of detection, march and response for two boxes pushed into each other.
 fn collision(board: &mut Board) {
     let specimen = shaken_box(24);
-    let mut measure = |response: Response| {
+    let measure = |response: Response| {
         let mut points = Vec::new();
         for step in 1..=6 {
             let depth = 0.04 * f64::from(step) as f32;

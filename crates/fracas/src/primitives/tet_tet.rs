@@ -13,14 +13,14 @@
 //!    A parallel to an edge of B, which the separating-axis theorem names, can be
 //!    turned about the edge of A until it meets B, or a face of A first.)
 //!
-//! Each needs only the signs of determinants of four *input* points, which Shewchuk's
-//! adaptive `orient3d` gives exactly. A corner of one strictly inside the other
-//! ends the test early.
+//! Each needs only the signs of determinants of four *input* points: in f64 where the
+//! value is beyond doubt, else by Shewchuk's adaptive `orient3d`, which is exact. A
+//! corner of one strictly inside the other ends the test early.
 //!
 //! **Guarantee.** No wrong verdict, touching and degenerate cases included; tested
 //! against exact integer arithmetic.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use robust::{Coord3D, orient3d};
 
 use crate::tet_mesh::{TET_EDGES, TET_FACES};
@@ -28,30 +28,60 @@ use crate::tet_mesh::{TET_EDGES, TET_FACES};
 /// Whether the interiors of two tetrahedra intersect.
 #[must_use]
 pub fn tet_tet_overlap(a: [Vec3; 4], b: [Vec3; 4]) -> bool {
-    if !boxes_overlap(&a, &b) {
+    let Some(doubt) = doubt(&a, &b) else {
         return false;
+    };
+    let (a, b) = (a.map(Vec3::as_dvec3), b.map(Vec3::as_dvec3));
+    match faces_against(&a, &b, doubt) {
+        Verdict::Apart => return false,
+        Verdict::Inside => return !is_flat(&b, doubt),
+        Verdict::Open => {}
     }
-    let (a, b) = (a.map(coord), b.map(coord));
-    let (turn_a, turn_b) = (volume_sign(&a), volume_sign(&b));
-    if turn_a == 0.0 || turn_b == 0.0 {
-        return false;
-    }
-    match faces_against(&a, turn_a, &b) {
+    match faces_against(&b, &a, doubt) {
         Verdict::Apart => return false,
         Verdict::Inside => return true,
         Verdict::Open => {}
     }
-    match faces_against(&b, turn_b, &a) {
-        Verdict::Apart => return false,
-        Verdict::Inside => return true,
-        Verdict::Open => {}
+    !edge_plane_separates(&a, &b, doubt)
+}
+
+/// A plane through three points, and on which side of it others lie.
+pub(super) struct Plane {
+    points: [DVec3; 3],
+    normal: DVec3,
+    doubt: f64,
+}
+
+impl Plane {
+    pub fn new(points: [DVec3; 3], doubt: f64) -> Self {
+        let [a, b, c] = points;
+        Self {
+            points,
+            normal: (b - a).cross(c - a),
+            doubt,
+        }
     }
-    !edge_plane_separates(&a, &b)
+
+    /// The sign of `(b - a) x (c - a) . (p - a)`: 1, 0 or -1, exactly.
+    #[inline]
+    pub fn side(&self, p: DVec3) -> i8 {
+        let height = self.normal.dot(p - self.points[0]);
+        if height > self.doubt {
+            return 1;
+        }
+        if height < -self.doubt {
+            return -1;
+        }
+        let [a, b, c] = self.points.map(coord);
+        // orient3d is positive below the plane.
+        let exact = orient3d(a, b, c, coord(p));
+        i8::from(exact < 0.0) - i8::from(exact > 0.0)
+    }
 }
 
 /// What the face planes of a tetrahedron say about some points' convex hull.
 pub(super) enum Verdict {
-    /// All points lie on or beyond one face.
+    /// All points lie on or beyond one face, or the tetrahedron is flat.
     Apart,
     /// One point lies strictly inside.
     Inside,
@@ -59,92 +89,88 @@ pub(super) enum Verdict {
     Open,
 }
 
-/// `turn` is the sign of the tetrahedron's volume.
-pub(super) fn faces_against(
-    tet: &[Coord3D<f64>; 4],
-    turn: f64,
-    points: &[Coord3D<f64>],
-) -> Verdict {
-    // Bit f is set while point p is not strictly inside face f.
-    let mut outside = [0_u8; 4];
+pub(super) fn faces_against(tet: &[DVec3; 4], points: &[DVec3], doubt: f64) -> Verdict {
+    let mut strictly_inside = [true; 4];
     for (f, face) in TET_FACES.iter().enumerate() {
-        let [x, y, z] = face.map(|k| tet[k]);
+        let plane = Plane::new(face.map(|k| tet[k]), doubt);
+        let inside = plane.side(tet[f]);
+        let mut any = false;
         for (p, point) in points.iter().enumerate() {
-            // orient3d is positive below the plane, where the inside is.
-            if orient3d(x, y, z, *point) * turn <= 0.0 {
-                outside[p] |= 1 << f;
-            }
+            let in_front = inside != 0 && plane.side(*point) == inside;
+            strictly_inside[p] &= in_front;
+            any |= in_front;
+        }
+        if !any {
+            return Verdict::Apart;
         }
     }
-    let points = &outside[..points.len()];
-    if points.iter().fold(u8::MAX, |all, bits| all & bits) != 0 {
-        Verdict::Apart
-    } else if points.contains(&0) {
+    if strictly_inside[..points.len()].contains(&true) {
         Verdict::Inside
     } else {
         Verdict::Open
     }
 }
 
+fn is_flat(tet: &[DVec3; 4], doubt: f64) -> bool {
+    Plane::new([tet[0], tet[1], tet[2]], doubt).side(tet[3]) == 0
+}
+
 /// Whether a plane through an edge of the tetrahedron and one of the points has
 /// the tetrahedron on one side and all points on the other.
-pub(super) fn edge_plane_separates(tet: &[Coord3D<f64>; 4], points: &[Coord3D<f64>]) -> bool {
+pub(super) fn edge_plane_separates(tet: &[DVec3; 4], points: &[DVec3], doubt: f64) -> bool {
     TET_EDGES.iter().enumerate().any(|(e, edge)| {
         let [from, to] = edge.map(|k| tet[k]);
         // The edge opposite edge e has index 5 - e: its nodes are the other two.
         let rest = TET_EDGES[5 - e].map(|k| tet[k]);
         points.iter().enumerate().any(|(i, &through)| {
-            let [c, d] = rest.map(|r| orient3d(from, to, through, r));
+            let plane = Plane::new([from, to, through], doubt);
+            let [c, d] = rest.map(|r| plane.side(r));
             // Opposite sides, or both in the plane (then it is no plane at all).
-            if sign(c) * sign(d) < 0.0 || (c == 0.0 && d == 0.0) {
+            if c * d < 0 || (c == 0 && d == 0) {
                 return false;
             }
-            let side = if c == 0.0 { d } else { c };
+            let side = if c == 0 { d } else { c };
             points
                 .iter()
                 .enumerate()
-                .all(|(j, &p)| i == j || sign(orient3d(from, to, through, p)) * sign(side) <= 0.0)
+                .all(|(j, &p)| i == j || plane.side(p) * side <= 0)
         })
     })
 }
 
-// Products of tiny determinants may underflow to zero: signs do not.
-fn sign(x: f64) -> f64 {
-    if x > 0.0 {
-        1.0
-    } else if x < 0.0 {
-        -1.0
-    } else {
-        0.0
-    }
-}
-
-pub(super) fn volume_sign(tet: &[Coord3D<f64>; 4]) -> f64 {
-    // TET_FACES[3] with node 3 inside, as in `faces_against`.
-    sign(orient3d(tet[0], tet[2], tet[1], tet[3]))
-}
-
-pub(super) fn coord(p: Vec3) -> Coord3D<f64> {
+fn coord(p: DVec3) -> Coord3D<f64> {
     Coord3D {
-        x: f64::from(p.x),
-        y: f64::from(p.y),
-        z: f64::from(p.z),
+        x: p.x,
+        y: p.y,
+        z: p.z,
     }
 }
 
-/// Whether the bounding boxes meet. False if a corner is not finite.
-pub(super) fn boxes_overlap(a: &[Vec3], b: &[Vec3]) -> bool {
+/// The magnitude below which a determinant of these points, evaluated in f64, has
+/// to be computed exactly; `None` if the bounding boxes do not meet or a corner is
+/// not finite.
+///
+/// Differences of coordinates are at most L, the extent of all points. Each is
+/// rounded once, each of the determinant's six products of three twice more, and
+/// they are summed in five additions: less than 60 roundings of L^3 / 2^53.
+pub(super) fn doubt(a: &[Vec3], b: &[Vec3]) -> Option<f64> {
     let bounds = |points: &[Vec3]| {
-        points.iter().fold(
-            (Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY)),
-            |(lo, hi), p| (lo.min(*p), hi.max(*p)),
-        )
+        points[1..]
+            .iter()
+            .fold((points[0], points[0]), |(lo, hi), p| {
+                (lo.min(*p), hi.max(*p))
+            })
     };
     if !a.iter().chain(b).all(|p| p.is_finite()) {
-        return false;
+        return None;
     }
     let ((a_lo, a_hi), (b_lo, b_hi)) = (bounds(a), bounds(b));
-    a_lo.cmple(b_hi).all() && b_lo.cmple(a_hi).all()
+    if !(a_lo.cmple(b_hi).all() && b_lo.cmple(a_hi).all()) {
+        return None;
+    }
+    let extent = a_hi.max(b_hi).as_dvec3() - a_lo.min(b_lo).as_dvec3();
+    let longest = extent.max_element();
+    Some(1e-14 * longest * longest * longest)
 }
 
 #[cfg(test)]

@@ -12,37 +12,28 @@
 //! **Guarantee.** No wrong verdict; tested against exact integer arithmetic.
 
 use glam::Vec3;
-use robust::orient3d;
 
-use super::tet_tet::{
-    Verdict, boxes_overlap, coord, edge_plane_separates, faces_against, volume_sign,
-};
+use super::tet_tet::{Plane, Verdict, doubt, edge_plane_separates, faces_against};
 
 /// Whether a point of the closed triangle lies strictly inside the tetrahedron.
 #[must_use]
 pub fn tri_tet_overlap(triangle: [Vec3; 3], tet: [Vec3; 4]) -> bool {
-    if !boxes_overlap(&triangle, &tet) {
+    let Some(doubt) = doubt(&triangle, &tet) else {
         return false;
-    }
-    let (triangle, tet) = (triangle.map(coord), tet.map(coord));
-    let turn = volume_sign(&tet);
-    if turn == 0.0 {
-        return false;
-    }
-    match faces_against(&tet, turn, &triangle) {
+    };
+    let (triangle, tet) = (triangle.map(Vec3::as_dvec3), tet.map(Vec3::as_dvec3));
+    match faces_against(&tet, &triangle, doubt) {
         Verdict::Apart => return false,
         Verdict::Inside => return true,
         Verdict::Open => {}
     }
-    let [a, b, c] = triangle;
-    let sides = tet.map(|p| orient3d(a, b, c, p));
-    let below = sides.iter().any(|&s| s < 0.0);
-    let above = sides.iter().any(|&s| s > 0.0);
+    let plane = Plane::new(triangle, doubt);
+    let sides = tet.map(|p| plane.side(p));
     // With neither, the triangle has no plane: its four determinants are all zero.
-    if below != above {
+    if sides.contains(&1) != sides.contains(&-1) {
         return false;
     }
-    !edge_plane_separates(&tet, &triangle)
+    !edge_plane_separates(&tet, &triangle, doubt)
 }
 
 #[cfg(test)]

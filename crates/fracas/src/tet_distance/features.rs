@@ -26,7 +26,7 @@ pub enum Feature {
 }
 
 /// A triangle prepared for many distances.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TriangleDistance {
     corner: Vec3,
     /// The edges `b - a`, `c - a`, `c - b`.

@@ -37,15 +37,6 @@
 //! triangle in step 2 is not in the paper; it removes most of the error that is
 //! left, for the price of three distances a node.
 //!
-//! **Partial march.** Let `b` be any function that is 0 on the wanted nodes and
-//! changes by at most |uv| along an edge (here: distance to boxes around them). A
-//! march that drops every offer with `t + CAUSALITY b > CAUSALITY r` computes the
-//! same arrival, depth and feature as the full march for every node that keeps
-//! within the bound: by induction over `t`, an offer that node considers comes from
-//! a node that keeps within the bound too. So: choose `r`, march until all wanted
-//! nodes are final; if the front dies out before, double `r` and repeat. A thousandth
-//! of the bound is kept back for rounding; nodes in that rim are not reported.
-//!
 //! **Guarantee.** Never below the true distance to the boundary (beyond rounding of
 //! `dist`); zero on the boundary; at most the length of the shortest path along
 //! edges. Overestimates where the nearest feature's domain is not reached along
@@ -55,18 +46,15 @@
 use glam::Vec3;
 
 use super::features::{Feature, TriangleDistance};
+use super::partial::Bound;
 use super::queue::ArrivalQueue;
 use super::topology::Topology;
-use crate::tet_mesh::{NONE, TET_EDGES};
+use crate::tet_mesh::NONE;
 
 /// Speed limit of a feature: it advances along an edge in no less than this share
 /// of the edge's length. Larger makes partial marches more local and errors larger;
 /// at 1/4 the errors are those of no limit (see `docs/tet_distance.md`).
 pub const CAUSALITY: f32 = 0.25;
-
-/// Share of the bound of a partial march that is kept back for rounding: a chain
-/// of a thousand nodes accumulates less than a tenth of it.
-const RIM: f32 = 1e-3;
 
 /// What the march hands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,47 +70,25 @@ pub enum Method {
 pub struct DepthField {
     method: Method,
     /// Infinite where not reached.
-    depth: Vec<f32>,
+    pub(super) depth: Vec<f32>,
     /// Arrival time; infinite where not reached.
-    arrival: Vec<f32>,
+    pub(super) arrival: Vec<f32>,
     /// A node or a face of the topology, by method; [`NONE`] where not reached.
-    closest: Vec<u32>,
-    queue: ArrivalQueue,
+    pub(super) closest: Vec<u32>,
+    /// Triangles prepared by this march (those whose epoch is the current one).
+    frames: Vec<TriangleDistance>,
+    frame_epochs: Vec<u32>,
+    epoch: u32,
+    pub(super) queue: ArrivalQueue,
     /// Nodes whose values a partial march has written.
-    touched: Vec<u32>,
-    wanted: Vec<bool>,
-    wanted_nodes: Vec<u32>,
-    boxes: Vec<[Vec3; 2]>,
+    pub(super) touched: Vec<u32>,
+    pub(super) wanted: Vec<bool>,
+    pub(super) wanted_nodes: Vec<u32>,
+    pub(super) boxes: Vec<[Vec3; 2]>,
     /// Everything is written, not only `touched`.
     full: bool,
     revision: u64,
     popped: usize,
-}
-
-/// Restricts a march to what can influence the wanted nodes.
-struct Bound<'a> {
-    boxes: &'a [[Vec3; 2]],
-    /// `CAUSALITY * r`.
-    limit: f32,
-    /// Kept back from the limit, for rounding.
-    slack: f32,
-}
-
-impl Bound<'_> {
-    /// A lower bound of the distance to any wanted node, 1-Lipschitz.
-    #[inline]
-    fn beyond(&self, p: Vec3) -> f32 {
-        let squared = self.boxes.iter().fold(f32::INFINITY, |best, [lo, hi]| {
-            let outside = (*lo - p).max(p - *hi).max(Vec3::ZERO);
-            best.min(outside.length_squared())
-        });
-        squared.sqrt()
-    }
-
-    #[inline]
-    fn allows(&self, arrival: f32, p: Vec3) -> bool {
-        arrival + CAUSALITY * self.beyond(p) <= self.limit
-    }
 }
 
 impl DepthField {
@@ -134,6 +100,9 @@ impl DepthField {
             depth: Vec::new(),
             arrival: Vec::new(),
             closest: Vec::new(),
+            frames: Vec::new(),
+            frame_epochs: Vec::new(),
+            epoch: 0,
             queue: ArrivalQueue::default(),
             touched: Vec::new(),
             wanted: Vec::new(),
@@ -215,89 +184,21 @@ impl DepthField {
         }
     }
 
-    /// Marches only as far as the four nodes of every tetrahedron of `marked` need,
-    /// starting only from boundary that can influence them. What is reached is
-    /// bit-equal to [`DepthField::march`]; what is not is `None`.
-    ///
-    /// # Panics
-    /// When `positions` has not one entry per node, or a mark is no tetrahedron.
-    pub fn march_to(&mut self, topology: &Topology, positions: &[Vec3], marked: &[u32]) {
-        assert_eq!(positions.len(), topology.nodes(), "one position per node");
-        self.clear(topology);
-        for &t in marked {
-            for n in topology.tets()[t as usize] {
-                if !topology.is_boundary(n) && !self.wanted[n as usize] {
-                    self.wanted[n as usize] = true;
-                    self.wanted_nodes.push(n);
-                }
-            }
-        }
-        let edge = longest_edge(topology, positions, marked);
-        let size = self.box_wanted(positions, edge);
-        let mut limit = 1.5 * edge;
-        let (inscribed, farthest) = boundary_scale(topology, positions);
-        // Beyond this nothing is dropped: the march is the full one, and what it
-        // does not reach cannot be reached.
-        let everything = 4.0 * size.max(inscribed);
-        let boxes = std::mem::take(&mut self.boxes);
-        while !self.wanted_nodes.is_empty() {
-            let last = !limit.is_finite() || limit >= everything || limit == 0.0;
-            let bound = Bound {
-                boxes: &boxes,
-                limit: if last { f32::INFINITY } else { limit },
-                slack: if last {
-                    0.0
-                } else {
-                    RIM * limit + 4.0 * f32::EPSILON * farthest
-                },
-            };
-            self.queue.reset(limit.min(inscribed));
-            if self.march_within(topology, positions, &bound) || last {
-                break;
-            }
-            self.clear_touched();
-            limit *= 2.0;
-        }
-        self.boxes = boxes;
-        for n in self.wanted_nodes.drain(..) {
-            self.wanted[n as usize] = false;
-        }
-    }
-
-    /// One attempt; whether all wanted nodes are final. Then everything that is
-    /// not certainly equal to the full march is unwritten again.
-    fn march_within(&mut self, topology: &Topology, positions: &[Vec3], bound: &Bound) -> bool {
-        let wanted = self.wanted_nodes.len();
-        let stop = match self.method {
-            Method::ClosestPoint => {
-                self.seed_points(topology, positions, Some(bound));
-                self.advance_points(topology, positions, Some(bound), wanted)
-            }
-            Method::ClosestFeature => {
-                self.seed_faces(topology, positions, Some(bound));
-                self.advance_faces(topology, positions, Some(bound), wanted)
-            }
-        };
-        let Some(stop) = stop else {
-            return false;
-        };
-        let certain = bound.limit - bound.slack;
-        for i in 0..self.touched.len() {
-            let n = self.touched[i] as usize;
-            // In the order of pops (arrival, node): nothing after the stop is final.
-            let final_ = (self.arrival[n], n as u32) <= stop
-                && self.arrival[n] + CAUSALITY * bound.beyond(positions[n]) <= certain;
-            if !final_ {
-                (self.arrival[n], self.depth[n]) = (f32::INFINITY, f32::INFINITY);
-                self.closest[n] = NONE;
-            }
-        }
-        true
-    }
-
-    fn clear(&mut self, topology: &Topology) {
+    pub(super) fn clear(&mut self, topology: &Topology) {
         let nodes = topology.nodes();
         self.popped = 0;
+        // Positions have changed: no prepared triangle is current.
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 || self.frames.len() != topology.faces().len() {
+            self.frames.clear();
+            self.frame_epochs.clear();
+            if self.method == Method::ClosestFeature {
+                let faces = topology.faces().len();
+                self.frames.resize(faces, TriangleDistance::default());
+                self.frame_epochs.resize(faces, 0);
+            }
+            self.epoch = 1;
+        }
         if self.full || self.revision != topology.revision() {
             self.arrival.clear();
             self.arrival.resize(nodes, f32::INFINITY);
@@ -317,7 +218,7 @@ impl DepthField {
         self.clear_touched();
     }
 
-    fn clear_touched(&mut self) {
+    pub(super) fn clear_touched(&mut self) {
         for n in self.touched.drain(..) {
             self.arrival[n as usize] = f32::INFINITY;
             self.depth[n as usize] = f32::INFINITY;
@@ -325,48 +226,12 @@ impl DepthField {
         }
     }
 
-    /// Boxes around the wanted nodes, at most 16 of them; returns the size of the whole.
-    fn box_wanted(&mut self, positions: &[Vec3], edge: f32) -> f32 {
-        const MOST: usize = 16;
-        self.boxes.clear();
-        let (mut lo, mut hi) = (Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY));
-        for &n in &self.wanted_nodes {
-            (lo, hi) = (lo.min(positions[n as usize]), hi.max(positions[n as usize]));
-        }
-        let mut cell = 8.0 * edge;
-        // Greedy: a node joins the first box that it does not make larger than a
-        // cell; with too many boxes, the cell doubles.
-        'larger: loop {
-            self.boxes.clear();
-            for &n in &self.wanted_nodes {
-                let p = positions[n as usize];
-                let fits = self
-                    .boxes
-                    .iter()
-                    .position(|[lo, hi]| (hi.max(p) - lo.min(p)).max_element() <= cell);
-                match fits {
-                    Some(i) => {
-                        let [lo, hi] = &mut self.boxes[i];
-                        (*lo, *hi) = (lo.min(p), hi.max(p));
-                    }
-                    None if self.boxes.len() < MOST => self.boxes.push([p, p]),
-                    None if cell > 0.0 && cell < f32::MAX / 4.0 => {
-                        cell *= 2.0;
-                        continue 'larger;
-                    }
-                    // Not finite: no box can hold it, so nothing is dropped.
-                    None => {
-                        self.boxes.clear();
-                        self.boxes.push([lo, hi]);
-                        break;
-                    }
-                }
-            }
-            return (hi - lo).max_element();
-        }
-    }
-
-    fn seed_points(&mut self, topology: &Topology, positions: &[Vec3], bound: Option<&Bound>) {
+    pub(super) fn seed_points(
+        &mut self,
+        topology: &Topology,
+        positions: &[Vec3],
+        bound: Option<&Bound>,
+    ) {
         for (i, &v) in topology.near().iter().enumerate() {
             let p = positions[v as usize];
             if bound.is_some_and(|bound| !bound.allows(0.0, p)) {
@@ -383,7 +248,12 @@ impl DepthField {
         }
     }
 
-    fn seed_faces(&mut self, topology: &Topology, positions: &[Vec3], bound: Option<&Bound>) {
+    pub(super) fn seed_faces(
+        &mut self,
+        topology: &Topology,
+        positions: &[Vec3],
+        bound: Option<&Bound>,
+    ) {
         for (i, &v) in topology.near().iter().enumerate() {
             let p = positions[v as usize];
             if bound.is_some_and(|bound| !bound.allows(0.0, p)) {
@@ -391,8 +261,7 @@ impl DepthField {
             }
             let mut best = (f32::INFINITY, NONE);
             for &f in topology.near_faces(i) {
-                let corners = topology.faces()[f as usize].map(|n| positions[n as usize]);
-                let squared = TriangleDistance::new(corners).squared(p);
+                let squared = self.frame(topology, positions, f).squared(p);
                 if (squared, f) < best {
                     best = (squared, f);
                 }
@@ -416,7 +285,7 @@ impl DepthField {
 
     /// Pops until `wanted` wanted nodes are final or the queue is empty. The last
     /// pop, if enough were found within the bound.
-    fn advance_points(
+    pub(super) fn advance_points(
         &mut self,
         topology: &Topology,
         positions: &[Vec3],
@@ -444,7 +313,7 @@ impl DepthField {
         None
     }
 
-    fn advance_faces(
+    pub(super) fn advance_faces(
         &mut self,
         topology: &Topology,
         positions: &[Vec3],
@@ -472,6 +341,18 @@ impl DepthField {
         None
     }
 
+    /// A boundary triangle prepared for distances, once a march.
+    #[inline]
+    fn frame(&mut self, topology: &Topology, positions: &[Vec3], f: u32) -> &TriangleDistance {
+        let i = f as usize;
+        if self.frame_epochs[i] != self.epoch {
+            self.frame_epochs[i] = self.epoch;
+            self.frames[i] =
+                TriangleDistance::new(topology.faces()[i].map(|n| positions[n as usize]));
+        }
+        &self.frames[i]
+    }
+
     /// Walks from the feature of a node that has become final across the boundary,
     /// triangle to triangle, while the distance shrinks.
     #[inline]
@@ -482,19 +363,16 @@ impl DepthField {
         u: u32,
     ) -> (u32, TriangleDistance) {
         let p = positions[u as usize];
-        let frame = |f: u32| {
-            TriangleDistance::new(topology.faces()[f as usize].map(|n| positions[n as usize]))
-        };
         let mut best = self.closest[u as usize];
-        let mut triangle = frame(best);
+        let mut triangle = *self.frame(topology, positions, best);
         let mut squared = triangle.squared(p);
         loop {
             let here = best;
             for f in topology.face_neighbours(here) {
-                let other = frame(f);
+                let other = self.frame(topology, positions, f);
                 let other_squared = other.squared(p);
                 if other_squared < squared {
-                    (best, triangle, squared) = (f, other, other_squared);
+                    (best, triangle, squared) = (f, *other, other_squared);
                 }
             }
             if best == here {
@@ -516,7 +394,7 @@ impl DepthField {
             if arrival != self.arrival[u as usize] {
                 continue;
             }
-            if bound.is_some_and(|bound| arrival > bound.limit - bound.slack) {
+            if bound.is_some_and(|bound| arrival > bound.certain()) {
                 return None;
             }
             self.popped += 1;
@@ -589,7 +467,7 @@ impl DepthField {
 
 /// Half the smallest extent of the boundary, which no depth exceeds, and its
 /// largest coordinate.
-fn boundary_scale(topology: &Topology, positions: &[Vec3]) -> (f32, f32) {
+pub(super) fn boundary_scale(topology: &Topology, positions: &[Vec3]) -> (f32, f32) {
     let (mut lo, mut hi) = (Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY));
     for &n in topology.boundary_nodes() {
         // min and max pass over NaN.
@@ -599,73 +477,11 @@ fn boundary_scale(topology: &Topology, positions: &[Vec3]) -> (f32, f32) {
     (0.5 * (hi - lo).min_element(), farthest)
 }
 
-fn longest_edge(topology: &Topology, positions: &[Vec3], tets: &[u32]) -> f32 {
-    let mut longest = 0.0_f32;
-    for &t in tets {
-        let corners = topology.tets()[t as usize].map(|n| positions[n as usize]);
-        for [i, j] in TET_EDGES {
-            longest = longest.max(corners[i].distance_squared(corners[j]));
-        }
-    }
-    longest.sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::features::exact_squared_distance;
+    use super::super::test_meshes::{shaken, shaken_and_cut};
     use super::*;
-    use crate::testing::{Rng, box_grid};
-
-    /// A box of tetrahedra whose nodes are shaken, in shuffled node order.
-    fn shaken(cells: [u32; 3], seed: u64) -> (Topology, Vec<Vec3>) {
-        let mesh = box_grid(
-            cells,
-            Vec3::new(cells[0] as f32, cells[1] as f32, cells[2] as f32),
-        );
-        let mut rng = Rng(seed);
-        let nodes = mesh.positions().len();
-        let mut order: Vec<u32> = (0..nodes as u32).collect();
-        for i in (1..nodes).rev() {
-            order.swap(i, rng.below(i + 1));
-        }
-        let mut positions = vec![Vec3::ZERO; nodes];
-        for (i, &p) in mesh.positions().iter().enumerate() {
-            positions[order[i] as usize] = p + 0.2 * rng.unit() * rng.direction();
-        }
-        let tets: Vec<[u32; 4]> = mesh
-            .tets()
-            .iter()
-            .map(|tet| tet.map(|n| order[n as usize]))
-            .collect();
-        (Topology::build(nodes, &tets).unwrap(), positions)
-    }
-
-    /// As [`shaken`], with every tetrahedron of a random plane's far side given
-    /// nodes of its own: two parts that touch.
-    fn shaken_and_cut(seed: u64) -> (Topology, Vec<Vec3>) {
-        let (whole, mut positions) = shaken([7, 6, 5], seed);
-        let normal = Rng(seed ^ 99).direction();
-        let centre = Vec3::new(3.5, 3.0, 2.5);
-        let mut copies = vec![NONE; positions.len()];
-        let tets: Vec<[u32; 4]> = whole
-            .tets()
-            .iter()
-            .map(|tet| {
-                let middle = tet.map(|n| positions[n as usize]).iter().sum::<Vec3>() / 4.0;
-                if (middle - centre).dot(normal) < 0.0 {
-                    return *tet;
-                }
-                tet.map(|n| {
-                    if copies[n as usize] == NONE {
-                        copies[n as usize] = positions.len() as u32;
-                        positions.push(positions[n as usize]);
-                    }
-                    copies[n as usize]
-                })
-            })
-            .collect();
-        (Topology::build(positions.len(), &tets).unwrap(), positions)
-    }
 
     fn true_depth(topology: &Topology, positions: &[Vec3], node: u32) -> f64 {
         topology
@@ -790,69 +606,6 @@ mod tests {
             );
             assert!(f < 0.004 && p < 0.35 && f < p / 10.0, "mean errors {p} {f}");
         }
-    }
-
-    #[test]
-    fn a_partial_march_is_bit_equal_where_it_reached() {
-        let mut rng = Rng(5);
-        for seed in 0..8 {
-            let (topology, positions) = if seed % 2 == 0 {
-                shaken([16, 12, 10], seed)
-            } else {
-                shaken_and_cut(seed)
-            };
-            for method in [Method::ClosestPoint, Method::ClosestFeature] {
-                let mut full = DepthField::new(method);
-                full.march(&topology, &positions);
-                // One field serves all partial marches: what a march leaves behind
-                // must not show in the next.
-                let mut partial = DepthField::new(method);
-                for round in 0..20 {
-                    let tets = topology.tets().len();
-                    let marked: Vec<u32> = match round {
-                        0 => vec![],
-                        1 => (0..tets as u32).collect(),
-                        _ => (0..1 + rng.below(10))
-                            .map(|_| rng.below(tets) as u32)
-                            .collect(),
-                    };
-                    partial.march_to(&topology, &positions, &marked);
-                    for &t in &marked {
-                        for n in topology.tets()[t as usize] {
-                            assert!(partial.depth(n).is_some(), "a marked node was not reached");
-                        }
-                    }
-                    for n in 0..topology.nodes() as u32 {
-                        if let Some(depth) = partial.depth(n) {
-                            assert_eq!(Some(depth), full.depth(n), "node {n}");
-                            let at = |field: &DepthField| field.closest(&topology, &positions, n);
-                            assert_eq!(at(&partial), at(&full));
-                        }
-                    }
-                    partial.validate(&topology, &positions).unwrap();
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_partial_march_stays_near_its_marks() {
-        let (topology, positions) = shaken([24, 24, 24], 3);
-        let mut field = DepthField::new(Method::ClosestPoint);
-        field.march(&topology, &positions);
-        let all = field.popped();
-        // Tetrahedra just below the middle of one face, as a contact marks them.
-        let marked: Vec<u32> = (0..topology.tets().len() as u32)
-            .filter(|&t| {
-                topology.tets()[t as usize].iter().all(|&n| {
-                    let p = positions[n as usize];
-                    p.z < 2.3 && (p.x - 12.0).abs() < 3.0 && (p.y - 12.0).abs() < 3.0
-                })
-            })
-            .collect();
-        assert!(marked.len() > 50);
-        field.march_to(&topology, &positions, &marked);
-        assert!(field.popped() * 8 < all, "{} of {all}", field.popped());
     }
 
     #[test]

@@ -17,9 +17,12 @@ pub mod error_table;
 mod features;
 pub mod grid_march;
 mod march;
+mod partial;
 mod queue;
 pub mod respond;
 pub mod specimens;
+#[cfg(test)]
+mod test_meshes;
 mod topology;
 pub mod voxel_hash;
 
