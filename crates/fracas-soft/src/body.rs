@@ -148,6 +148,12 @@ impl SoftBody {
         self
     }
 
+    /// Whether it is nailed to its place.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        self.fixed
+    }
+
     /// The nodes, now.
     #[must_use]
     pub fn positions(&self) -> &[Vec3] {

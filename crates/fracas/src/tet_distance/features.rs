@@ -72,19 +72,31 @@ impl TriangleDistance {
     /// Squared distance from `p` to the closed triangle.
     #[inline]
     pub fn squared(&self, p: Vec3) -> f32 {
+        self.squared_within(p, f32::INFINITY).0
+    }
+
+    /// Squared distance from `p` to the closed triangle, and whether the closest
+    /// point lies inside it; infinite if the plane alone is farther than `limit`.
+    #[inline]
+    pub fn squared_within(&self, p: Vec3, limit: f32) -> (f32, bool) {
         let ap = p - self.corner;
+        let height = self.normal.dot(ap);
+        let height_squared = height * height;
+        if height_squared > limit {
+            return (f32::INFINITY, false);
+        }
         let (v, w) = (self.to_b.dot(ap), self.to_c.dot(ap));
         // Strict: a flat triangle has v = w = 0 and goes on to its edges.
         if v > 0.0 && w > 0.0 && v + w < 1.0 {
-            let height = self.normal.dot(ap);
-            return height * height;
+            return (height_squared, true);
         }
         let to_edge = |from: Vec3, edge: Vec3, per: f32| {
             (from - edge * (from.dot(edge) * per).clamp(0.0, 1.0)).length_squared()
         };
-        to_edge(ap, self.ab, self.per_ab)
+        let squared = to_edge(ap, self.ab, self.per_ab)
             .min(to_edge(ap, self.ac, self.per_ac))
-            .min(to_edge(ap - self.ab, self.bc, self.per_bc))
+            .min(to_edge(ap - self.ab, self.bc, self.per_bc));
+        (squared, false)
     }
 
     /// The closest point and the feature of the triangle `nodes` it lies on.

@@ -6,7 +6,8 @@
 //! 1. seed: an inner node beside the boundary takes the closest of the features at
 //!    its boundary neighbours (their points, or all their incident triangles);
 //! 2. pop the node `u` with the least arrival time; it is final. Its triangle (CFFM)
-//!    is exchanged for a neighbouring one of the boundary while that is closer;
+//!    is exchanged for a neighbouring one of the boundary while that is closer,
+//!    unless the closest point lies inside it;
 //! 3. offer its feature `f` to each inner neighbour `v`: the offer has depth
 //!    `c = dist(v, f)` and arrival time `t = max(c, t_u + CAUSALITY |uv|)`; `v` keeps
 //!    the offer with the least `(t, c, f)`; back to 2.
@@ -52,9 +53,12 @@ use super::topology::Topology;
 use crate::tet_mesh::NONE;
 
 /// Speed limit of a feature: it advances along an edge in no less than this share
-/// of the edge's length. Larger makes partial marches more local and errors larger;
-/// at 1/4 the errors are those of no limit (see `docs/tet_distance.md`).
-pub const CAUSALITY: f32 = 0.25;
+/// of the edge's length. Larger makes partial marches more local and errors larger
+/// (`docs/tet_distance.md` has the figures).
+pub const CAUSALITY: f32 = 0.35;
+
+/// Widens a comparison of squares so that rounding loses no ties of roots.
+const TIE: f32 = 1.000_001;
 
 /// What the march hands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,8 +265,10 @@ impl DepthField {
             }
             let mut best = (f32::INFINITY, NONE);
             for &f in topology.near_faces(i) {
-                let squared = self.frame(topology, positions, f).squared(p);
-                if (squared, f) < best {
+                // In increasing order: of equals the lowest stays.
+                let frame = self.frame(topology, positions, f);
+                let (squared, _) = frame.squared_within(p, best.0.next_down());
+                if squared < best.0 {
                     best = (squared, f);
                 }
             }
@@ -334,7 +340,8 @@ impl DepthField {
                     continue;
                 }
                 let p = positions[v as usize];
-                let squared = triangle.squared(p);
+                let known = self.arrival[v as usize];
+                let (squared, _) = triangle.squared_within(p, known * known * TIE);
                 self.offer(v, p, squared, feature, (arrival, from), bound);
             }
         }
@@ -365,14 +372,17 @@ impl DepthField {
         let p = positions[u as usize];
         let mut best = self.closest[u as usize];
         let mut triangle = *self.frame(topology, positions, best);
-        let mut squared = triangle.squared(p);
-        loop {
+        let (mut squared, mut inside) = triangle.squared_within(p, f32::INFINITY);
+        // A foot inside its triangle is left alone: what is closer then lies on
+        // another side of the object, and arrives by itself.
+        while !inside {
             let here = best;
             for f in topology.face_neighbours(here) {
                 let other = self.frame(topology, positions, f);
-                let other_squared = other.squared(p);
+                let (other_squared, other_inside) = other.squared_within(p, squared);
                 if other_squared < squared {
-                    (best, triangle, squared) = (f, *other, other_squared);
+                    (best, triangle) = (f, *other);
+                    (squared, inside) = (other_squared, other_inside);
                 }
             }
             if best == here {
@@ -416,7 +426,7 @@ impl DepthField {
     ) {
         let known = self.arrival[v as usize];
         // Spares the root; wide enough not to lose ties to rounding. Also stops NaN.
-        if !(squared <= known * known * 1.000_001) {
+        if !(squared <= known * known * TIE) {
             return;
         }
         let depth = squared.sqrt();
@@ -528,7 +538,12 @@ mod tests {
             let Some(u) = next else { break };
             done[u] = true;
             let (arrival, _, mut f) = best[u];
-            while method == Method::ClosestFeature {
+            let frame = |f: u32| {
+                TriangleDistance::new(topology.faces()[f as usize].map(|n| positions[n as usize]))
+            };
+            while method == Method::ClosestFeature
+                && !frame(f).squared_within(positions[u], f32::INFINITY).1
+            {
                 let shorter = topology
                     .face_neighbours(f)
                     .into_iter()

@@ -295,6 +295,7 @@ impl Topology {
                 if self.near_nodes.items.len() > seeds_before {
                     self.near_nodes.items[seeds_before..].sort_unstable();
                     self.near.push(node);
+                    let faces_before = self.near_faces.items.len();
                     for &n in &self.near_nodes.items[seeds_before..] {
                         for &f in node_faces.row(n as usize) {
                             if seen_face[f as usize] != node {
@@ -303,6 +304,7 @@ impl Topology {
                             }
                         }
                     }
+                    self.near_faces.items[faces_before..].sort_unstable();
                     self.near_nodes
                         .starts
                         .push(self.near_nodes.items.len() as u32);
