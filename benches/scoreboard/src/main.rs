@@ -11,6 +11,7 @@ mod ball;
 mod field;
 mod ground;
 mod kd_tree;
+mod tet_distance;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,4 +55,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     assets::rows,
     field::rows,
     fracture::rows,
+    tet_distance::rows,
 ];
