@@ -24,7 +24,9 @@
 
 pub mod contact;
 pub mod crack;
+pub mod fast_bvh;
 pub mod fragment;
+pub mod primitives;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_mesh;

@@ -1,0 +1,9 @@
+//! Elementary tests, named by what they take. Each states whether it is exact,
+//! and if not, to which side it errs.
+
+pub(crate) mod bernstein;
+pub mod edge_edge_ccd;
+pub mod tri_tri;
+pub mod vertex_face_ccd;
+
+pub use bernstein::Moving;
