@@ -42,6 +42,7 @@ pub mod pose;
 pub mod primitives;
 pub mod sphere_tree;
 pub mod static_mesh;
+pub mod fast_bvh;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_distance;
