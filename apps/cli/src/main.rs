@@ -1,6 +1,7 @@
 //! The `fracas` command: one module per subcommand, this file only dispatches.
 
 mod bake;
+mod film;
 mod inspect;
 mod interrupt;
 mod look;

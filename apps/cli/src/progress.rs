@@ -28,6 +28,18 @@ impl Progress {
         Self { bar }
     }
 
+    /// For this many equal steps.
+    pub fn steps(steps: u64) -> Self {
+        let progress = Self::new(steps as usize);
+        progress.bar.set_message("steps");
+        progress
+    }
+
+    /// One more step is done.
+    pub fn step(&self) {
+        self.bar.inc(1);
+    }
+
     /// A stage begins; the one before is done.
     pub fn stage(&self, text: &'static str) {
         if !self.bar.message().is_empty() {

@@ -1,4 +1,6 @@
 //! The scenes of the papers and our own: one file each, for tests, command line, report and browser.
 
 pub mod experiments;
+pub mod recording;
+pub mod rigid;
 pub mod soft;

@@ -1,0 +1,159 @@
+//! A recorded run as pictures and as an animated model.
+
+use std::error::Error;
+use std::path::Path;
+
+use fracas::FragmentSurface;
+use fracas_bake::write::glb::{Glb, Material, Part, Place};
+use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene as Picture, Sheet};
+use fracas_scenes::recording::Recording;
+use fracas_scenes::rigid::Scene;
+use glam::{Mat3, Vec3};
+
+/// Most pictures of a contact sheet.
+const MOST_PICTURES: usize = 9;
+
+/// Cracks look like the inside of the material: paler.
+fn crack_colour(paint: [u8; 3]) -> Colour {
+    let [r, g, b] = paint;
+    Colour::from_srgb(r, g, b).mix(Colour::from_srgb(250, 240, 215), 0.65)
+}
+
+/// The moments worth seeing: the start, around each break, and the end.
+fn moments(recording: &Recording) -> Vec<(u64, String)> {
+    let last = recording.steps.len() as u64;
+    let mut moments = vec![(0, "start".to_string())];
+    let step_ms = |s: u64| format!("{:.2} s", s as f32 * recording.step);
+    let first_breaks = recording.breaks.iter().take((MOST_PICTURES - 4) / 2);
+    for (i, &at) in first_breaks.enumerate() {
+        if i == 0 && at > 0 {
+            moments.push((at, format!("{}: before the break", step_ms(at))));
+        }
+        moments.push((at + 1, format!("{}: it breaks", step_ms(at + 1))));
+        moments.push((at + 6, format!("{}: 5 steps later", step_ms(at + 6))));
+    }
+    let after_last = recording.breaks.last().copied().unwrap_or(0) + 25;
+    moments.push((after_last, step_ms(after_last)));
+    moments.push((last, format!("{}: the end", step_ms(last))));
+    moments.retain(|m| m.0 <= last);
+    moments.sort_by_key(|m| m.0);
+    moments.dedup_by_key(|m| m.0);
+    moments
+}
+
+/// Rendered moments of a run.
+pub fn contact_sheet(scene: &Scene, recording: &Recording) -> Image {
+    let mut sheet = Sheet::new(3).title(scene.name());
+    for (after, caption) in moments(recording) {
+        let bodies = recording.at(after).count();
+        let plural = if bodies == 1 { "body" } else { "bodies" };
+        sheet.add(
+            still(scene, recording, after),
+            format!("{caption}\n{bodies} {plural}"),
+        );
+    }
+    sheet.image()
+}
+
+/// One moment.
+fn still(scene: &Scene, recording: &Recording, after: u64) -> Image {
+    let mut picture = Picture::new();
+    picture.ground(0.0);
+    let (mut low, mut high) = scene.view();
+    for (id, track, pose) in recording.at(after) {
+        let paint = scene.colour(id.object);
+        let [r, g, b] = paint;
+        let surface = &track.surface;
+        let colours = (0..surface.triangles().len())
+            .map(|t| {
+                if t < surface.old_triangles() {
+                    Colour::from_srgb(r, g, b)
+                } else {
+                    crack_colour(paint)
+                }
+            })
+            .collect();
+        let mesh = Mesh::new(surface.positions().to_vec(), surface.triangles().to_vec())
+            .smooth(35.0)
+            .colours(colours)
+            .moved(Mat3::from_quat(pose.rotation), pose.translation);
+        if let Some((lo, hi)) = mesh.bounds() {
+            // What flies high is followed; what rolls far is let go.
+            (low, high) = (
+                low.min(lo.max(low)),
+                high.max(hi.with_x(high.x).with_z(high.z)),
+            );
+        }
+        picture.add(mesh);
+    }
+    let camera = Camera::framing(low, high, Vec3::new(0.6, 0.42, 1.0));
+    picture.render(&camera, 420, 340, Quality::Fine)
+}
+
+/// An animated glTF: one node a body, shown while it lives.
+pub fn write_glb(path: &Path, scene: &Scene, recording: &Recording) -> Result<(), Box<dyn Error>> {
+    let mut glb = Glb::new();
+    let last = recording.steps.len() as f32 * recording.step;
+    for (id, track) in &recording.tracks {
+        let paint = scene.colour(id.object);
+        let linear = |c: Colour| [c.0.x, c.0.y, c.0.z, 1.0];
+        let name = format!("object {} fragment {}", id.object.0, id.fragment.0);
+        let outer = glb.material(&Material::new(
+            "surface",
+            linear(Colour::from_srgb(paint[0], paint[1], paint[2])),
+        ));
+        let inner = glb.material(&Material::new("crack", linear(crack_colour(paint))));
+        let (old, new) = parts(&track.surface);
+        let mut pieces = vec![Part::new(&old.0, &old.1, outer)];
+        if !new.1.is_empty() {
+            pieces.push(Part::new(&new.0, &new.1, inner));
+        }
+        let mesh = glb.mesh(&name, &pieces)?;
+        let node = glb.node(&name, Some(mesh), Place::default())?;
+        let times: Vec<f32> = (0..track.poses.len())
+            .map(|i| (track.first + i as u64) as f32 * recording.step)
+            .collect();
+        let translations: Vec<Vec3> = track.poses.iter().map(|p| p.translation).collect();
+        let rotations: Vec<[f32; 4]> = track.poses.iter().map(|p| p.rotation.to_array()).collect();
+        glb.animate_translation(node, &times, &translations)?;
+        glb.animate_rotation(node, &times, &rotations)?;
+        let (born, dies) = (times[0], times[times.len() - 1] + recording.step);
+        let mut shown = Vec::new();
+        if born > 0.0 {
+            shown.push((0.0, false));
+        }
+        shown.push((born, true));
+        if dies < last {
+            shown.push((dies, false));
+        }
+        let (times, visible): (Vec<f32>, Vec<bool>) = shown.into_iter().unzip();
+        glb.animate_visibility(node, &times, &visible)?;
+    }
+    let _whole = crate::interrupt::lock();
+    Ok(glb.save(path)?)
+}
+
+type Piece = (Vec<Vec3>, Vec<[u32; 3]>);
+
+/// Old and new triangles, each with only the vertices it uses.
+fn parts(surface: &FragmentSurface) -> (Piece, Piece) {
+    let pick = |triangles: &[[u32; 3]]| {
+        let mut place = vec![u32::MAX; surface.positions().len()];
+        let mut positions = Vec::new();
+        let triangles = triangles
+            .iter()
+            .map(|t| {
+                t.map(|v| {
+                    if place[v as usize] == u32::MAX {
+                        place[v as usize] = positions.len() as u32;
+                        positions.push(surface.positions()[v as usize]);
+                    }
+                    place[v as usize]
+                })
+            })
+            .collect();
+        (positions, triangles)
+    };
+    let (old, new) = surface.triangles().split_at(surface.old_triangles());
+    (pick(old), pick(new))
+}

@@ -1,0 +1,45 @@
+//! Twenty-seven rabbits dropped in three batches [Glondu 2013, Fig. 13; Table 3:
+//! 5 ms].
+
+use fracas::testing::Rng;
+use fracas_fracture::FractureSettings;
+use glam::{Quat, Vec3};
+use parry3d::math::Pose;
+
+use super::{Kit, Progress, Scene, SceneError, SceneOptions};
+
+pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
+    // 166 fragments of 27 bunnies (Table 2): about six each.
+    let settings = FractureSettings {
+        max_fragments: 7,
+        max_cracks: 6,
+        seed: options.seed,
+        ..FractureSettings::default()
+    };
+    let kit = Kit::build("rabbit", "plaster", settings, progress)?;
+    let (low, high) = kit.bounds();
+    let spacing = 1.15 * (high - low).with_y(0.0).max_element();
+    let view = (Vec3::new(-0.5, 0.0, -0.5), Vec3::new(0.5, 0.5, 0.5));
+    let mut scene = Scene::new("drop-bunnies", options.world(0.005, 0.05), 900, view);
+    scene.world.add_floor(0.0, 0.6);
+    let mut rng = Rng(options.seed ^ 27);
+    for batch in 0..3_u64 {
+        let mut bodies = Vec::new();
+        for i in 0..9_u32 {
+            let grid = Vec3::new((i % 3) as f32 - 1.0, 0.0, (i / 3) as f32 - 1.0) * spacing;
+            let turn = Quat::from_scaled_axis(rng.direction() * rng.range(0.0, 0.8));
+            let place = grid + Vec3::Y * (1.5 + rng.range(0.0, 0.2));
+            let mut body = kit.body(Pose::from_parts(place, turn), 9 * batch + u64::from(i));
+            body.velocity = Vec3::new(0.0, -3.0, 0.0);
+            bodies.push(body);
+            scene.colours.push(kit.colour());
+        }
+        let drop = move |world: &mut fracas_rapier::world::World| {
+            for body in bodies.drain(..) {
+                world.add(body);
+            }
+        };
+        scene.actions.push((batch * 200, Box::new(drop)));
+    }
+    Ok(scene)
+}
