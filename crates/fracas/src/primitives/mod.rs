@@ -1,0 +1,3 @@
+//! Small geometric queries, one file per pair of shapes.
+
+pub mod point_triangle;
