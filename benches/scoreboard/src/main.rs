@@ -11,6 +11,7 @@ mod ball;
 mod field;
 mod ground;
 mod kd_tree;
+mod meshes_in;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
 /// The subjects, in the order of the pipeline.
 const SUBJECTS: &[fn(&mut Board)] = &[
     ground::rows,
+    meshes_in::rows,
     assets::rows,
     field::rows,
     fracture::rows,
