@@ -7,5 +7,6 @@
 //! variable `FRACAS_DATA` points.
 
 pub mod broken;
+pub mod ccd;
 pub mod data;
 

@@ -12,6 +12,7 @@ mod field;
 mod ground;
 mod kd_tree;
 mod meshes_in;
+mod tet_distance;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,4 +57,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     assets::rows,
     field::rows,
     fracture::rows,
+    tet_distance::rows,
 ];
