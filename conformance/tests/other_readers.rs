@@ -57,22 +57,18 @@ fn obj_surfaces_are_what_tobj_reads() {
 }
 
 #[test]
-fn stl_surfaces_are_what_stl_io_reads() {
-    for name in ["bad/trimesh_busted.STL"] {
-        let Some(path) = data::find(name) else { return };
-        let mut file = Cursor::new(std::fs::read(&path).unwrap());
-        let theirs: Vec<[DVec3; 3]> = stl_io::create_stl_reader(&mut file)
-            .unwrap()
-            .map(|triangle| {
-                triangle
-                    .unwrap()
-                    .vertices
-                    .map(|v| DVec3::from_array(v.0.map(f64::from)))
-            })
-            .collect();
-        let (mesh, _) = read_surface(&path).unwrap();
-        assert!(corners(&mesh) == theirs, "{name}");
-    }
+fn a_stl_surface_is_what_stl_io_reads() {
+    let Some(path) = data::find("bad/trimesh_busted.STL") else {
+        return;
+    };
+    let mut file = Cursor::new(std::fs::read(&path).unwrap());
+    let position = |v: stl_io::Vertex| DVec3::from_array(v.0.map(f64::from));
+    let theirs: Vec<[DVec3; 3]> = stl_io::create_stl_reader(&mut file)
+        .unwrap()
+        .map(|triangle| triangle.unwrap().vertices.map(position))
+        .collect();
+    let (mesh, _) = read_surface(&path).unwrap();
+    assert!(corners(&mesh) == theirs);
 }
 
 const FACET: &str =
