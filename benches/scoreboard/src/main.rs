@@ -11,6 +11,7 @@ mod field;
 mod fracture;
 mod ground;
 mod kd_tree;
+mod meshes_in;
 mod tet_distance;
 
 use std::path::PathBuf;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
 /// The subjects, in the order of the pipeline.
 const SUBJECTS: &[fn(&mut Board)] = &[
     ground::rows,
+    meshes_in::rows,
     assets::rows,
     field::rows,
     fracture::rows,

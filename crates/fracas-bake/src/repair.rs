@@ -140,6 +140,9 @@ impl fmt::Display for Repairs {
     }
 }
 
+/// Triangles, and the texture coordinates of their corners where there are any.
+type Triangles = (Vec<[u32; 3]>, Option<Vec<CornerUvs>>);
+
 /// Polygons as a file lists them.
 #[derive(Debug, Default)]
 pub(crate) struct PolygonSoup {
@@ -259,7 +262,7 @@ impl PolygonSoup {
         &self,
         representative: &[u32],
         repairs: &mut Repairs,
-    ) -> Result<(Vec<[u32; 3]>, Option<Vec<CornerUvs>>), SurfaceMeshError> {
+    ) -> Result<Triangles, SurfaceMeshError> {
         let mut triangles = Vec::with_capacity(self.ends.len());
         let mut uvs = Vec::new();
         let (mut points, mut pieces, mut start) = (Vec::new(), Vec::new(), 0);

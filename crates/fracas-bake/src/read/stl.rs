@@ -1,8 +1,8 @@
 //! STL, text and binary. Triangles as they are; their normals are not used.
 //!
 //! By hand, because `stl_io` (0.11) reads the first solid of a text file only, wants
-//! a blank after `solid`, names no line, and takes a binary file whose header begins
-//! with "solid" for text.
+//! a blank after `solid`, and names no line. (The conformance suite holds ours against
+//! it where both read a file.)
 
 use glam::DVec3;
 
