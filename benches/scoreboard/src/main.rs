@@ -6,7 +6,11 @@
 
 mod assets;
 mod board;
+mod fracture;
+mod ball;
+mod field;
 mod ground;
+mod kd_tree;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,4 +49,9 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
-const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, assets::rows];
+const SUBJECTS: &[fn(&mut Board)] = &[
+    ground::rows,
+    assets::rows,
+    field::rows,
+    fracture::rows,
+];
