@@ -5,10 +5,10 @@
 //! says otherwise; a missed target stays in the table as missed.
 
 mod assets;
-mod board;
-mod fracture;
 mod ball;
+mod board;
 mod field;
+mod fracture;
 mod ground;
 mod kd_tree;
 
@@ -49,9 +49,4 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
-const SUBJECTS: &[fn(&mut Board)] = &[
-    ground::rows,
-    assets::rows,
-    field::rows,
-    fracture::rows,
-];
+const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, assets::rows, field::rows, fracture::rows];
