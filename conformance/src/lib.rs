@@ -7,4 +7,5 @@
 //! variable `FRACAS_DATA` points.
 
 pub mod broken;
+pub mod ccd;
 pub mod data;

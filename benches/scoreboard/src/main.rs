@@ -11,6 +11,7 @@ mod field;
 mod fracture;
 mod ground;
 mod kd_tree;
+mod tet_distance;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,3 +51,10 @@ fn main() -> ExitCode {
 
 /// The subjects, in the order of the pipeline.
 const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, assets::rows, field::rows, fracture::rows];
+const SUBJECTS: &[fn(&mut Board)] = &[
+    ground::rows,
+    assets::rows,
+    field::rows,
+    fracture::rows,
+    tet_distance::rows,
+];

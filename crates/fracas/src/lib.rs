@@ -27,11 +27,14 @@
 //! | the slow and certain answers | [`brute_force`] | | |
 //! | points and contact query | [`sphere_tree`] | Glondu 2013, §3, §5, §6 | [`SphereTree`] |
 //! | triangles of a game level | [`static_mesh`] | | [`StaticMesh`] |
+//! | deforming, cut tet meshes | [`tet_distance`] | Marchal 2004 | [`tet_distance::DepthField`] |
+//! | pairs of simple shapes | [`primitives`] | | |
 
 pub mod brute_force;
 pub mod contact;
 pub mod crack;
 mod cut_piece;
+pub mod fast_bvh;
 pub mod fragment;
 pub mod fragment_field;
 pub mod fragment_surface;
@@ -42,6 +45,7 @@ pub mod sphere_tree;
 pub mod static_mesh;
 #[doc(hidden)]
 pub mod testing;
+pub mod tet_distance;
 pub mod tet_mesh;
 mod triangle_tree;
 pub mod voxel_tree;
