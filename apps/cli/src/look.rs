@@ -34,7 +34,7 @@ pub fn surface(mesh: &TetMesh, paint: [u8; 3], towards: Vec3, size: [usize; 2]) 
     let triangles = mesh.boundary().map(|face| face.nodes).collect();
     let picture = Mesh::new(mesh.positions().to_vec(), triangles);
     photograph(
-        picture.colour(colour(paint)).smooth(45.0).gloss(0.4),
+        picture.colour(colour(paint)).smooth(55.0).gloss(0.4),
         towards,
         size,
     )
@@ -46,7 +46,7 @@ pub fn wires(mesh: &TetMesh, paint: [u8; 3], towards: Vec3, size: [usize; 2]) ->
     let picture = Mesh::new(mesh.positions().to_vec(), triangles);
     let ink = Colour::from_srgb(58, 56, 60);
     photograph(
-        picture.colour(colour(paint)).smooth(45.0).edges(ink, 0.7),
+        picture.colour(colour(paint)).smooth(55.0).edges(ink, 0.7),
         towards,
         size,
     )

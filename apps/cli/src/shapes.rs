@@ -1,12 +1,13 @@
 //! `fracas shapes`: the things generated in code.
 
 use std::error::Error;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fracas::TetMesh;
+use fracas_bake::SurfaceMesh;
 use fracas_bake::shapes::{self, Counts};
+use fracas_bake::write::write_obj;
 use fracas_picture::Sheet;
 
 use crate::{interrupt, look};
@@ -56,7 +57,7 @@ pub fn run(options: &Shapes) -> Result<(), Box<dyn Error>> {
         );
         if let Some(folder) = &options.obj {
             std::fs::create_dir_all(folder)?;
-            write_obj(&mesh, &folder.join(format!("{}.obj", shape.name())))?;
+            write_surface(&mesh, &folder.join(format!("{}.obj", shape.name())))?;
         }
         if options.png.is_some() {
             let picture = look::surface(&mesh, shape.colour(), look::FRONT, [440, 360]);
@@ -77,24 +78,23 @@ pub fn run(options: &Shapes) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes the surface; only its own vertices, numbered from 1.
-fn write_obj(mesh: &TetMesh, path: &Path) -> Result<(), Box<dyn Error>> {
-    let mut number = vec![0_u32; mesh.positions().len()];
-    let mut vertices = String::new();
-    let mut faces = String::new();
-    let mut next = 1;
+/// Writes the surface; only its own vertices.
+fn write_surface(mesh: &TetMesh, path: &Path) -> Result<(), Box<dyn Error>> {
+    let mut number = vec![u32::MAX; mesh.positions().len()];
+    let mut positions = Vec::new();
+    let mut triangles = Vec::new();
     for face in mesh.boundary() {
-        for n in face.nodes {
-            if number[n as usize] == 0 {
-                number[n as usize] = next;
-                next += 1;
-                let p = mesh.positions()[n as usize];
-                writeln!(vertices, "v {} {} {}", p.x, p.y, p.z)?;
+        triangles.push(face.nodes.map(|n| {
+            let slot = &mut number[n as usize];
+            if *slot == u32::MAX {
+                *slot = positions.len() as u32;
+                positions.push(mesh.positions()[n as usize].as_dvec3());
             }
-        }
-        let [a, b, c] = face.nodes.map(|n| number[n as usize]);
-        writeln!(faces, "f {a} {b} {c}")?;
+            *slot
+        }));
     }
+    let mut bytes = Vec::new();
+    write_obj(&mut bytes, &SurfaceMesh::build(positions, triangles)?)?;
     let _whole = interrupt::lock();
-    Ok(std::fs::write(path, vertices + &faces)?)
+    Ok(std::fs::write(path, bytes)?)
 }

@@ -51,6 +51,7 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
+const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, assets::rows, field::rows, fracture::rows];
 const SUBJECTS: &[fn(&mut Board)] = &[
     ground::rows,
     meshes_in::rows,

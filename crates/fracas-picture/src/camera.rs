@@ -117,7 +117,7 @@ impl Camera {
                         .max(p.x.abs() / tangent_right + p.z)
                         .max(p.y.abs() / tangent_up + p.z);
                 }
-                const MARGIN: f32 = 1.03;
+                const MARGIN: f32 = 1.07;
                 (centre + towards * (distance * MARGIN / zoom), axes)
             }
         };

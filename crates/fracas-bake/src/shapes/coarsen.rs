@@ -56,7 +56,7 @@ pub(super) fn coarsen(mesh: &TetMesh, depth: &dyn Fn(DVec3) -> f64, until: Until
 
 /// All numbers below `n`, neighbours far apart: so a round that ends early has
 /// thinned everywhere alike.
-fn scattered(n: usize) -> impl Iterator<Item = u32> {
+pub(super) fn scattered(n: usize) -> impl Iterator<Item = u32> {
     // A step coprime to n, near the golden section of it.
     let gcd = |mut a: usize, mut b: usize| {
         while b != 0 {
@@ -224,5 +224,48 @@ impl Work {
             .collect();
         TetMesh::build(positions, tets)
             .expect("every step kept the tetrahedra positive and matched")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fracas::testing::box_grid;
+    use glam::Vec3;
+
+    fn surface(mesh: &TetMesh) -> Vec<[[u32; 3]; 3]> {
+        let bits = |n: u32| mesh.positions()[n as usize].to_array().map(f32::to_bits);
+        let mut faces: Vec<_> = mesh.boundary().map(|f| f.nodes.map(bits)).collect();
+        for face in &mut faces {
+            face.sort_unstable();
+        }
+        faces.sort_unstable();
+        faces
+    }
+
+    #[test]
+    fn the_surface_and_the_volume_stay_and_the_count_is_met() {
+        let mesh = box_grid([10, 10, 10], Vec3::ONE);
+        let depth = |p: DVec3| (0.5 - (p - 0.5).abs().max_element()).max(0.0);
+        let few = coarsen(&mesh, &depth, Until::InteriorNodes(250));
+        few.validate().unwrap();
+        assert_eq!(surface(&few), surface(&mesh));
+        assert!((few.volume() - mesh.volume()).abs() < 1e-6);
+        let inside = few.boundary_nodes().iter().filter(|b| !**b).count();
+        assert!(inside <= 250, "{inside}");
+        for t in 0..few.tets().len() as u32 {
+            let sine = min_sine(few.corners(t).map(|p| p.as_dvec3()));
+            assert!(sine > LEAST_SINE - 1e-3, "{sine}");
+        }
+        assert_eq!(coarsen(&mesh, &depth, Until::InteriorNodes(250)), few);
+    }
+
+    #[test]
+    fn all_numbers_come_once() {
+        for n in [0, 1, 2, 7, 100, 1024] {
+            let mut all: Vec<u32> = scattered(n).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..n as u32).collect::<Vec<_>>());
+        }
     }
 }

@@ -23,6 +23,7 @@
 
 mod blocks;
 mod coarsen;
+mod densify;
 mod organic;
 mod piggy_bank;
 mod rabbit;

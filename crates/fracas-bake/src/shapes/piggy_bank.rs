@@ -18,8 +18,8 @@ pub const WALL: f64 = 0.0095;
 
 /// Smallest and largest corner of a box around it.
 pub(super) const BOUNDS: (DVec3, DVec3) = (
-    DVec3::new(-0.118, -0.004, -0.070),
-    DVec3::new(0.112, 0.145, 0.070),
+    DVec3::new(-0.132, -0.004, -0.072),
+    DVec3::new(0.112, 0.148, 0.072),
 );
 
 /// How much of the legs is cut off below.
@@ -38,8 +38,8 @@ pub fn piggy_bank(p: DVec3) -> f64 {
     // Nostrils.
     pig = carve(
         pig,
-        ball(m, DVec3::new(0.1035, 0.081, 0.0085), 0.0042),
-        0.002,
+        ball(m, DVec3::new(0.1085, 0.081, 0.0090), 0.0052),
+        0.004,
     );
     // Feet are flat.
     pig = carve(pig, p.y - LIFT, 0.002);
@@ -47,7 +47,7 @@ pub fn piggy_bank(p: DVec3) -> f64 {
     let slot = rounded_box(
         p,
         DVec3::new(-0.008, 0.135, 0.0),
-        DVec3::new(0.021, 0.030, 0.0056),
+        DVec3::new(0.021, 0.030, 0.0062),
         0.004,
     );
     carve(pig, slot, 0.003)
@@ -87,7 +87,7 @@ fn limbs(m: DVec3) -> f64 {
         m,
         DVec3::new(0.094, 0.081, 0.0),
         DVec3::X,
-        [0.0205, 0.012, 0.004],
+        [0.0215, 0.013, 0.007],
     );
     // Ears: leaning forward and out.
     let up = DVec3::new(0.10, 0.88, 0.46).normalize();
@@ -97,17 +97,17 @@ fn limbs(m: DVec3) -> f64 {
         m,
         DVec3::new(0.047, 0.125, 0.030),
         [thin, up, up.cross(thin)],
-        DVec3::new(0.0042, 0.0190, 0.0130),
-    ) - 0.0038;
+        DVec3::new(0.0034, 0.0172, 0.0112),
+    ) - 0.0056;
     let eye = ball(m, DVec3::new(0.0835, 0.1015, 0.0215), 0.0062);
     join(join(front.min(back), snout, 0.006), ear.min(eye), 0.004)
 }
 
 const TAIL_SEGMENTS: usize = 18;
-const TAIL_RADIUS: f64 = 0.0054;
+const TAIL_RADIUS: f64 = 0.0068;
 /// A ball around the tail.
-const TAIL_CENTRE: DVec3 = DVec3::new(-0.097, 0.106, 0.0);
-const TAIL_REACH: f64 = 0.034;
+const TAIL_CENTRE: DVec3 = DVec3::new(-0.099, 0.109, 0.0);
+const TAIL_REACH: f64 = 0.039;
 
 /// The middle of the tail: from inside the body, one turn of a helix backwards.
 fn tail_curve() -> &'static [DVec3] {
@@ -115,10 +115,10 @@ fn tail_curve() -> &'static [DVec3] {
         let mut curve = vec![DVec3::new(-0.078, 0.092, 0.0)];
         for i in 0..=TAIL_SEGMENTS {
             let t = i as f64 / TAIL_SEGMENTS as f64;
-            let angle = t * 1.12 * std::f64::consts::TAU - std::f64::consts::FRAC_PI_2;
-            let wide = 0.0130 * (t * 4.0).min(1.0);
+            let angle = t * 1.05 * std::f64::consts::TAU - std::f64::consts::FRAC_PI_2;
+            let wide = 0.0150 * (t * 4.0).min(1.0);
             curve.push(DVec3::new(
-                -0.086 - 0.027 * t,
+                -0.088 - 0.032 * t,
                 0.096 + wide + wide * libm::sin(angle),
                 wide * libm::cos(angle),
             ));

@@ -75,10 +75,10 @@ fn head(m: DVec3) -> f64 {
     let thin = (thin - up * up.dot(thin)).normalize();
     let axes = [thin, up, up.cross(thin)];
     let middle = DVec3::new(0.022, 0.187, 0.0195);
-    let ear = turned_ellipsoid(m, middle, axes, DVec3::new(0.0040, 0.049, 0.0120)) - 0.0036;
+    let ear = turned_ellipsoid(m, middle, axes, DVec3::new(0.0030, 0.0470, 0.0106)) - 0.0052;
     let hollow = turned_ellipsoid(
         m,
-        middle + thin * 0.0088,
+        middle + thin * 0.0100,
         axes,
         DVec3::new(0.0052, 0.036, 0.0080),
     );

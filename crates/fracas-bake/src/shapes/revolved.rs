@@ -67,7 +67,7 @@ const BOWL: Profile = Profile {
 
 /// The plate; `refine` 1 gives the counts of Table 1.
 pub(super) fn plate(refine: f64) -> TetMesh {
-    PLATE.turn(scaled(22, refine), 6)
+    PLATE.turn(scaled(21, refine), 6)
 }
 
 /// The bowl.
