@@ -67,7 +67,7 @@ impl Default for FieldOptions {
     fn default() -> Self {
         Self {
             propagation: Propagation::default(),
-            location_cell: 1.25,
+            location_cell: 1.5,
             occupancy_cell: 1.5,
             old_surface_cell: 0.5,
             old_surface_most_cells: 64,
@@ -159,10 +159,8 @@ impl FragmentField {
         let mesh = fragments.mesh();
         let edge = mesh.mean_edge_length();
         let features = Features::new(mesh);
-        let triangles: Vec<[Vec3; 3]> = features
-            .old_faces()
-            .iter()
-            .map(|nodes| nodes.map(|n| mesh.positions()[n as usize]))
+        let triangles: Vec<[Vec3; 3]> = (0..features.old_count())
+            .map(|at| features.old_corners(mesh, at))
             .collect();
         let tree = TriangleTree::build(&triangles);
         let tets = TetGrid::build(mesh, options.location_cell * edge);

@@ -36,12 +36,12 @@ const NOISE: f32 = 1e-5;
 /// take part in the direction.
 const BLEND: f32 = 0.1;
 
-/// Depths up to this share of the mean edge are made exact by looking around.
+/// Depths up to this share of the mean edge are bettered by looking around.
 const EXACT_DEPTH: f32 = 1.0;
 /// Looking around stops after so many tetrahedra.
-const MOST_TETS: usize = 16;
+const MOST_TETS: usize = 8;
 /// Candidates that take part in a direction, at most.
-const MOST_CANDIDATES: usize = 24;
+const MOST_CANDIDATES: usize = 16;
 
 /// Depth and way out of a point inside a fragment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -243,9 +243,8 @@ impl<'a> FragmentDistance<'a> {
         self.finish(at, own, &near)
     }
 
-    /// Adds the surface in tetrahedra that the ball around the point, as large as the
-    /// depth found so far, reaches into: through faces nearer than that, and no
-    /// farther than a few tetrahedra.
+    /// Adds the surface in those tetrahedra around that the ball of the depth found so
+    /// far may reach, going from one that holds surface to the next.
     fn look_around(&self, at: &Location, near: &mut Candidates) {
         let (mesh, field) = (self.fragments.mesh(), self.field);
         let labels = self.fragments.node_fragment();
@@ -254,20 +253,23 @@ impl<'a> FragmentDistance<'a> {
         let (mut count, mut next) = (1, 0);
         while next < count {
             let tet = seen[next];
-            let corners = mesh.corners(tet).map(|c| c - p);
             let across = mesh.neighbours()[tet as usize];
             next += 1;
-            for (k, &[i, j, l]) in TET_FACES.iter().enumerate() {
+            for (k, &face) in TET_FACES.iter().enumerate() {
                 let other = across[k];
                 if other == NONE || count == MOST_TETS || seen[..count].contains(&other) {
                     continue;
                 }
-                let face = [corners[i], corners[j], corners[l]];
-                let normal = (face[1] - face[0]).cross(face[2] - face[0]);
-                let height = normal.dot(face[0]);
-                if height * height >= near.best * normal.length_squared()
-                    || to_triangle(Vec3::ZERO, face).length_squared() >= near.best
-                {
+                let cut = self.fragments.cut_index(other);
+                let bounded = mesh.neighbours()[other as usize].contains(&NONE);
+                if cut == NONE && !bounded {
+                    continue;
+                }
+                let nodes = mesh.tets()[tet as usize];
+                let [a, b, c] = face.map(|i| mesh.positions()[nodes[i] as usize] - p);
+                let normal = (b - a).cross(c - a);
+                let height = normal.dot(a);
+                if height * height >= near.best * normal.length_squared() {
                     continue;
                 }
                 let nodes = mesh.tets()[other as usize];
@@ -276,16 +278,19 @@ impl<'a> FragmentDistance<'a> {
                 };
                 seen[count] = other;
                 count += 1;
-                if let Some(cut) = self.fragments.cut(other) {
-                    let features = field.features.of_cut(self.fragments.cut_index(other));
-                    for (k, plane) in cut.planes().iter().enumerate() {
+                if cut != NONE {
+                    let planes = self.fragments.cut(other).map_or(&[][..], |c| c.planes());
+                    let features = field.features.of_cut(cut);
+                    for (k, plane) in planes.iter().enumerate() {
                         if plane[own] != 0.0 {
                             near.ask(field, mesh, features[k], p);
                         }
                     }
                 }
-                for (_, corners) in boundary_faces(mesh, other) {
-                    near.add(to_triangle(p, corners));
+                if bounded {
+                    for (_, corners) in boundary_faces(mesh, other) {
+                        near.add(to_triangle(p, corners));
+                    }
                 }
             }
         }
