@@ -53,7 +53,9 @@ impl Features {
     pub(super) fn old_corners(&self, mesh: &TetMesh, at: usize) -> [Vec3; 3] {
         let origin = self.old[at];
         let nodes = mesh.tets()[(origin / 4) as usize];
-        TET_FACES[(origin % 4) as usize].map(|i| mesh.positions()[nodes[i] as usize])
+        let [i, j, k] = TET_FACES[(origin % 4) as usize];
+        let at = mesh.positions();
+        [at[nodes[i] as usize], at[nodes[j] as usize], at[nodes[k] as usize]]
     }
 
     /// The feature of a boundary face.

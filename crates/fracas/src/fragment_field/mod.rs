@@ -473,7 +473,8 @@ fn boundary_faces(mesh: &TetMesh, tet: u32) -> impl Iterator<Item = (u8, [Vec3; 
     let across = mesh.neighbours()[tet as usize];
     let nodes = mesh.tets()[tet as usize];
     (0..4).filter(move |&k| across[k] == NONE).map(move |k| {
-        let corners = TET_FACES[k].map(|i| mesh.positions()[nodes[i] as usize]);
+        let ([a, b, c], at) = (TET_FACES[k], mesh.positions());
+        let corners = [at[nodes[a] as usize], at[nodes[b] as usize], at[nodes[c] as usize]];
         (k as u8, corners)
     })
 }

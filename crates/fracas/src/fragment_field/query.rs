@@ -37,11 +37,11 @@ const NOISE: f32 = 1e-5;
 const BLEND: f32 = 0.1;
 
 /// Depths up to this share of the mean edge are bettered by looking around.
-const EXACT_DEPTH: f32 = 1.0;
+const EXACT_DEPTH: f32 = 0.4;
 /// Looking around stops after so many tetrahedra.
-const MOST_TETS: usize = 8;
+const MOST_TETS: usize = 6;
 /// Candidates that take part in a direction, at most.
-const MOST_CANDIDATES: usize = 16;
+const MOST_CANDIDATES: usize = 12;
 
 /// Depth and way out of a point inside a fragment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -266,7 +266,8 @@ impl<'a> FragmentDistance<'a> {
                     continue;
                 }
                 let nodes = mesh.tets()[tet as usize];
-                let [a, b, c] = face.map(|i| mesh.positions()[nodes[i] as usize] - p);
+                let corner = |i: usize| mesh.positions()[nodes[i] as usize] - p;
+                let [a, b, c] = [corner(face[0]), corner(face[1]), corner(face[2])];
                 let normal = (b - a).cross(c - a);
                 let height = normal.dot(a);
                 if height * height >= near.best * normal.length_squared() {
@@ -304,16 +305,15 @@ impl<'a> FragmentDistance<'a> {
         // point: it is at least so far from p (see `propagate`). On the surface
         // there is no such way.
         let noise = NOISE * field.edge;
-        let least = nodes.map(|n| {
-            if n == NONE {
-                return f32::INFINITY;
+        let mut least = [f32::INFINITY; 4];
+        for i in 0..4 {
+            if nodes[i] != NONE {
+                let node = &field.nodes[nodes[i] as usize];
+                let back = mesh.positions()[nodes[i] as usize] - p;
+                let bound = node.distance + node.normal.dot(back);
+                least[i] = if node.distance <= noise { 0.0 } else { bound };
             }
-            let node = &field.nodes[n as usize];
-            if node.distance <= noise {
-                return 0.0;
-            }
-            node.distance + node.normal.dot(mesh.positions()[n as usize] - p)
-        });
+        }
         let first = (0..4).fold(0, |best, i| if least[i] < least[best] { i } else { best });
         for i in [first, 0, 1, 2, 3] {
             if least[i] < near.far() {
