@@ -6,10 +6,12 @@
 //! | Gmsh 4.1 `.msh` | tetrahedra, fields | Gmsh, meshio | [`write_msh`] |
 //! | OBJ | surface, texture coordinates | modelling programs | [`write_obj`] |
 //! | PLY, binary | surface | everything else | [`write_ply`] |
+//! | binary glTF | named, placed, animated meshes | Blender, browsers | [`glb::Glb`] |
 //!
 //! Numbers are written so that reading them gives the same bits. All write to any
 //! [`std::io::Write`]; give them a buffered one.
 
+pub mod glb;
 mod msh;
 mod obj;
 mod ply;

@@ -573,6 +573,12 @@ impl<'a> FragmentDistance<'a> {
         let nodes = mesh.tets()[tet as usize];
         let own = (0..4).find(|&i| labels[nodes[i] as usize] == self.id);
         let Some(own) = own else { return };
+        // Most tetrahedra of a cell are out of a small limit's reach.
+        let [a, b, c, d] = mesh.corners(tet);
+        let (low, high) = (a.min(b).min(c.min(d)), a.max(b).max(c.max(d)));
+        if (p - p.clamp(low, high)).length_squared() > *limit * *limit {
+            return;
+        }
         let Some(cut) = cut else {
             for (_, corners) in boundary_faces(mesh, tet) {
                 let to = to_triangle(p, corners);
