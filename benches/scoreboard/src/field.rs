@@ -133,12 +133,12 @@ fn spheres(board: &mut Board) {
         let halves = plane(&fragments, FragmentId(0), direction, 0.05).expect("a plane parts it");
         let halved = measure(&fragments, &field, &halves, 40);
         let size = format!(
-            "{} triangles, {} nodes, {} tets; {}; two halves take {:.3}",
+            "{} triangles, {} nodes; {}; two halves: {:.3} ms, {}",
             mesh.boundary().count(),
             mesh.positions().len(),
-            mesh.tets().len(),
             broken.note,
             halved.update,
+            halved.note,
         );
         board.row(
             &format!("field/update-sphere-{name}"),

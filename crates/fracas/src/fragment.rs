@@ -34,17 +34,27 @@ impl fmt::Display for FragmentId {
 /// A plane is its level at the four nodes: the level at a point with barycentric
 /// coordinates `l` is their scalar product. Nodes outside the part that the crack
 /// split carry zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct TetCut {
-    planes: [[f32; 4]; 3],
-    count: u8,
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TetCut(Planes);
+
+/// Most cut tetrahedra have one plane: it lies with them.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Planes {
+    #[default]
+    None,
+    One([f32; 4]),
+    More(Box<[[f32; 4]]>),
 }
 
 impl TetCut {
     /// Levels of each plane at the four nodes, oldest first.
     #[must_use]
     pub fn planes(&self) -> &[[f32; 4]] {
-        &self.planes[..self.count as usize]
+        match &self.0 {
+            Planes::None => &[],
+            Planes::One(plane) => std::slice::from_ref(plane),
+            Planes::More(planes) => planes,
+        }
     }
 
     /// The local node whose piece holds the point with barycentric coordinates
@@ -80,9 +90,22 @@ impl TetCut {
         self.planes().iter().find(|plane| parts(plane[i], plane[j]))
     }
 
+    fn bytes(&self) -> usize {
+        let apart = match &self.0 {
+            Planes::More(planes) => planes.len() * 16,
+            _ => 0,
+        };
+        size_of::<Self>() + apart
+    }
+
     pub(crate) fn push(&mut self, plane: [f32; 4]) {
-        self.planes[self.count as usize] = plane;
-        self.count += 1;
+        if let Planes::None = self.0 {
+            self.0 = Planes::One(plane);
+            return;
+        }
+        let mut planes = self.planes().to_vec();
+        planes.push(plane);
+        self.0 = Planes::More(planes.into_boxed_slice());
     }
 }
 
@@ -567,7 +590,7 @@ impl Fragments {
         let lists: usize = self.fragments.iter().map(|f| f.nodes.len() * 4).sum();
         self.node_fragment.len() * 12
             + self.tet_cut.len() * 4
-            + self.cuts.len() * size_of::<TetCut>()
+            + self.cuts.iter().map(TetCut::bytes).sum::<usize>()
             + self.fragments.len() * size_of::<Fragment>()
             + lists
     }

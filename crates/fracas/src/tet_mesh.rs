@@ -171,8 +171,17 @@ impl TetMesh {
 
     /// The four corners of a tetrahedron.
     #[must_use]
+    #[inline]
     pub fn corners(&self, tet: u32) -> [Vec3; 4] {
-        self.tets[tet as usize].map(|n| self.positions[n as usize])
+        // Written out: a closure over the array is not inlined.
+        let [a, b, c, d] = self.tets[tet as usize];
+        let at = &self.positions;
+        [
+            at[a as usize],
+            at[b as usize],
+            at[c as usize],
+            at[d as usize],
+        ]
     }
 
     /// Signed volume of one tetrahedron, in f64.

@@ -21,9 +21,8 @@ pub(super) type FeatureId = u32;
 /// All features of one object.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
-    old: Vec<[u32; 3]>,
     /// Of each boundary face, four times the tetrahedron plus the local face.
-    old_origins: Vec<u32>,
+    old: Vec<u32>,
     /// Flat, convex, the normal pointing to the side of positive levels; a
     /// triangle has its last corner twice.
     cracks: Vec<[Vec3; 4]>,
@@ -35,8 +34,7 @@ impl Features {
     /// The features of an unbroken object.
     pub(super) fn new(mesh: &TetMesh) -> Self {
         Self {
-            old: mesh.boundary().map(|face| face.nodes).collect(),
-            old_origins: mesh
+            old: mesh
                 .boundary()
                 .map(|face| face.tet * 4 + u32::from(face.face))
                 .collect(),
@@ -45,17 +43,25 @@ impl Features {
         }
     }
 
-    /// The boundary faces' nodes.
-    pub(super) fn old_faces(&self) -> &[[u32; 3]] {
-        &self.old
+    /// How many boundary faces there are.
+    pub(super) fn old_count(&self) -> usize {
+        self.old.len()
+    }
+
+    /// The corners of a boundary face, counter-clockwise seen from outside.
+    #[inline]
+    pub(super) fn old_corners(&self, mesh: &TetMesh, at: usize) -> [Vec3; 3] {
+        let origin = self.old[at];
+        let nodes = mesh.tets()[(origin / 4) as usize];
+        let [i, j, k] = TET_FACES[(origin % 4) as usize];
+        let at = mesh.positions();
+        [at[nodes[i] as usize], at[nodes[j] as usize], at[nodes[k] as usize]]
     }
 
     /// The feature of a boundary face.
     pub(super) fn old_feature(&self, tet: u32, face: u8) -> FeatureId {
         let origin = tet * 4 + u32::from(face);
-        self.old_origins
-            .binary_search(&origin)
-            .map_or(NONE, |at| at as u32)
+        self.old.binary_search(&origin).map_or(NONE, |at| at as u32)
     }
 
     /// From `p` to the closest point of a feature.
@@ -63,7 +69,7 @@ impl Features {
     pub(super) fn to(&self, mesh: &TetMesh, feature: FeatureId, p: Vec3) -> Vec3 {
         let at = feature as usize;
         match at.checked_sub(self.old.len()) {
-            None => to_triangle(p, self.old[at].map(|n| mesh.positions()[n as usize])),
+            None => to_triangle(p, self.old_corners(mesh, at)),
             Some(crack) => to_quad(p, self.cracks[crack]),
         }
     }
@@ -73,7 +79,7 @@ impl Features {
         let at = feature as usize;
         match at.checked_sub(self.old.len()) {
             None => {
-                let [a, b, c] = self.old[at].map(|n| mesh.positions()[n as usize]);
+                let [a, b, c] = self.old_corners(mesh, at);
                 (b - a).cross(c - a).normalize_or_zero()
             }
             Some(crack) => quad_normal(&self.cracks[crack]),
@@ -118,7 +124,7 @@ impl Features {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.old.len() * 16 + self.cracks.len() * 48 + self.of_cut.len() * 12
+        self.old.len() * 4 + self.cracks.len() * 48 + self.of_cut.len() * 12
     }
 }
 

@@ -76,9 +76,11 @@ impl Cells {
     /// The cell of a point along each axis, which may lie outside of the grid.
     #[inline]
     pub(super) fn cell_of(&self, p: Vec3) -> [i32; 3] {
-        let at = ((p - self.low) * self.inverse_size).floor();
-        // Saturates far away, and NaN becomes 0: never a wrong index.
-        [at.x as i32, at.y as i32, at.z as i32]
+        let at = (p - self.low) * self.inverse_size;
+        // Rounds down; `floor` would be a call. Saturates far away, and NaN becomes 0:
+        // never a wrong index.
+        let down = |x: f32| (x as i32).saturating_sub(i32::from((x as i32) as f32 > x));
+        [down(at.x), down(at.y), down(at.z)]
     }
 
     /// The same, moved into the grid.
@@ -238,7 +240,7 @@ fn least_of(&[a, b, c, d]: &[f32; 4]) -> (f32, usize) {
 }
 
 /// Barycentric coordinates of a point in a tetrahedron.
-#[inline]
+#[inline(always)]
 pub(super) fn barycentric(mesh: &TetMesh, tet: u32, p: Vec3) -> [f32; 4] {
     let [a, b, c, d] = mesh.corners(tet);
     let (ab, ac, ad, ap) = (b - a, c - a, d - a, p - a);

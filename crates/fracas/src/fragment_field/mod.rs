@@ -67,7 +67,7 @@ impl Default for FieldOptions {
     fn default() -> Self {
         Self {
             propagation: Propagation::default(),
-            location_cell: 1.25,
+            location_cell: 1.5,
             occupancy_cell: 1.5,
             old_surface_cell: 0.5,
             old_surface_most_cells: 64,
@@ -159,10 +159,8 @@ impl FragmentField {
         let mesh = fragments.mesh();
         let edge = mesh.mean_edge_length();
         let features = Features::new(mesh);
-        let triangles: Vec<[Vec3; 3]> = features
-            .old_faces()
-            .iter()
-            .map(|nodes| nodes.map(|n| mesh.positions()[n as usize]))
+        let triangles: Vec<[Vec3; 3]> = (0..features.old_count())
+            .map(|at| features.old_corners(mesh, at))
             .collect();
         let tree = TriangleTree::build(&triangles);
         let tets = TetGrid::build(mesh, options.location_cell * edge);
@@ -475,7 +473,8 @@ fn boundary_faces(mesh: &TetMesh, tet: u32) -> impl Iterator<Item = (u8, [Vec3; 
     let across = mesh.neighbours()[tet as usize];
     let nodes = mesh.tets()[tet as usize];
     (0..4).filter(move |&k| across[k] == NONE).map(move |k| {
-        let corners = TET_FACES[k].map(|i| mesh.positions()[nodes[i] as usize]);
+        let ([a, b, c], at) = (TET_FACES[k], mesh.positions());
+        let corners = [at[nodes[a] as usize], at[nodes[b] as usize], at[nodes[c] as usize]];
         (k as u8, corners)
     })
 }

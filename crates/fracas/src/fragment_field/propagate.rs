@@ -66,7 +66,7 @@ pub(super) struct Node {
 
 /// Changes smaller than this share of the mean edge are not changes: it ends the
 /// front, and is far below what a contact can show.
-const LEAST_CHANGE: f32 = 1e-4;
+const LEAST_CHANGE: f32 = 1e-3;
 /// The same for averages, which creep.
 const LEAST_AVERAGE_CHANGE: f32 = 1e-3;
 
@@ -158,7 +158,7 @@ impl Update<'_> {
             let nodes = self.mesh().tets()[tet as usize];
             let corners = self.mesh().corners(tet);
             for (k, plane) in cut.planes().iter().enumerate().skip(first as usize) {
-                let squared = four_to_quad_squared(corners, *self.features.crack(features[k]));
+                let squared = four_to_quad_squared(&corners, self.features.crack(features[k]));
                 self.stats.tests += 4;
                 for i in 0..4 {
                     let limit = self.nodes[nodes[i] as usize].distance - LEAST_CHANGE * self.edge;
@@ -175,6 +175,7 @@ impl Update<'_> {
     pub(super) fn spread_features(&mut self, front: &mut Front) {
         let labels = self.fragments.node_fragment();
         let mesh = self.fragments.mesh();
+        let least_change = LEAST_CHANGE * self.edge;
         while !front.queue.is_empty() {
             std::mem::swap(&mut front.queue, &mut front.next);
             let mut batch = std::mem::take(&mut front.next);
@@ -190,8 +191,8 @@ impl Update<'_> {
                 for &v in mesh.adjacent_nodes(u) {
                     let own = &self.nodes[v as usize];
                     let back = p - mesh.positions()[v as usize];
-                    if labels[v as usize] != label
-                        || distance + normal.dot(back) >= own.distance
+                    if distance + normal.dot(back) >= own.distance - least_change
+                        || labels[v as usize] != label
                         || own.feature == feature
                     {
                         continue;

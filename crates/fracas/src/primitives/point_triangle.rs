@@ -20,6 +20,7 @@ pub fn closest_point_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> Vec3 {
 
 /// The vector from `p` to the closest point of triangle `a b c`.
 #[must_use]
+#[inline]
 pub fn to_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> Vec3 {
     closest_to_origin([a - p, b - p, c - p])
 }
@@ -31,8 +32,9 @@ pub fn to_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> Vec3 {
 /// sides that it is beyond, since the closest point of a convex shape lies on a side
 /// that faces the point.
 #[must_use]
+#[inline]
 pub fn to_quad(p: Vec3, quad: [Vec3; 4]) -> Vec3 {
-    let [a, b, c, d] = quad.map(|corner| corner - p);
+    let [a, b, c, d] = [quad[0] - p, quad[1] - p, quad[2] - p, quad[3] - p];
     let normal = (c - a).cross(d - b);
     let beyond = [
         normal.dot(a.cross(b)) < 0.0,
@@ -40,7 +42,7 @@ pub fn to_quad(p: Vec3, quad: [Vec3; 4]) -> Vec3 {
         normal.dot(c.cross(d)) < 0.0,
         normal.dot(d.cross(a)) < 0.0,
     ];
-    if beyond == [false; 4] {
+    if !(beyond[0] | beyond[1] | beyond[2] | beyond[3]) {
         let down = normal * (normal.dot(a) / normal.length_squared());
         if down.is_finite() {
             return down;
@@ -67,21 +69,26 @@ fn closest_of_sides(corners: [Vec3; 4], which: [bool; 4]) -> Vec3 {
 /// Squared distances of four points to the flat convex quadrilateral, without
 /// branches, so that the four are computed side by side.
 #[must_use]
-pub fn four_to_quad_squared(points: [Vec3; 4], quad: [Vec3; 4]) -> [f32; 4] {
-    let [a, b, c, d] = quad;
+#[inline]
+pub fn four_to_quad_squared(points: &[Vec3; 4], quad: &[Vec3; 4]) -> [f32; 4] {
+    // Comparisons instead of `min` and `max`, which must care for NaN: these become
+    // one instruction for all four.
+    let least = |a: f32, b: f32| if a < b { a } else { b };
+    let most = |a: f32, b: f32| if a > b { a } else { b };
+    let [a, b, c, d] = *quad;
     let normal = (c - a).cross(d - b);
     let normal_squared = normal.length_squared();
     // A quad without area is its sides.
-    let (scale, flat) = if normal_squared > 0.0 {
-        (1.0 / normal_squared, false)
+    let (scale, mut within) = if normal_squared > 0.0 {
+        (1.0 / normal_squared, [f32::INFINITY; 4])
     } else {
-        (0.0, true)
+        (0.0, [f32::NEG_INFINITY; 4])
     };
-    let x = points.map(|p| p.x - a.x);
-    let y = points.map(|p| p.y - a.y);
-    let z = points.map(|p| p.z - a.z);
+    let [p, q, r, s] = *points;
+    let x = [p.x - a.x, q.x - a.x, r.x - a.x, s.x - a.x];
+    let y = [p.y - a.y, q.y - a.y, r.y - a.y, s.y - a.y];
+    let z = [p.z - a.z, q.z - a.z, r.z - a.z, s.z - a.z];
     let mut best = [f32::INFINITY; 4];
-    let mut within = [!flat; 4];
     for (from, to) in [(a, b), (b, c), (c, d), (d, a)] {
         let (side, start) = (to - from, from - a);
         let length_squared = side.length_squared();
@@ -93,17 +100,18 @@ pub fn four_to_quad_squared(points: [Vec3; 4], quad: [Vec3; 4]) -> [f32; 4] {
         let inward = normal.cross(side);
         for i in 0..4 {
             let (px, py, pz) = (x[i] - start.x, y[i] - start.y, z[i] - start.z);
-            within[i] &= px * inward.x + py * inward.y + pz * inward.z >= 0.0;
+            let inner = px * inward.x + py * inward.y + pz * inward.z;
+            within[i] = least(within[i], inner);
             let along = (px * side.x + py * side.y + pz * side.z) * inverse;
-            let t = along.clamp(0.0, 1.0);
+            let t = least(most(along, 0.0), 1.0);
             let (qx, qy, qz) = (px - side.x * t, py - side.y * t, pz - side.z * t);
-            best[i] = best[i].min(qx * qx + qy * qy + qz * qz);
+            best[i] = least(qx * qx + qy * qy + qz * qz, best[i]);
         }
     }
     for i in 0..4 {
         let height = x[i] * normal.x + y[i] * normal.y + z[i] * normal.z;
         let plane = height * height * scale;
-        best[i] = if within[i] { plane } else { best[i] };
+        best[i] = if within[i] >= 0.0 { plane } else { best[i] };
     }
     best
 }
