@@ -8,4 +8,3 @@
 
 pub mod broken;
 pub mod data;
-
