@@ -119,6 +119,12 @@ fn spheres(board: &mut Board) {
         ("10k-4k", 10_000, 4000, 1.8),
         ("2.5k-435", 2500, 435, 0.46),
     ] {
+        let wanted = ["update", "cut", "surface"]
+            .iter()
+            .any(|what| board.wants_row(&format!("field/{what}-sphere-{name}")));
+        if !wanted {
+            continue;
+        }
         let mesh = Arc::new(ball(triangles, interior));
         let fragments = Fragments::new(mesh.clone());
         let field = FragmentField::build(&fragments, &FieldOptions::default()).expect("a field");

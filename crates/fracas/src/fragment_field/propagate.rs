@@ -37,6 +37,7 @@ use glam::Vec3;
 use super::feature::{FeatureId, Features};
 use crate::fragment::{FragmentId, Fragments, Split};
 use crate::fragment_surface::{FragmentSurface, SurfaceScratch};
+use crate::primitives::point_triangle::four_to_quad_squared;
 use crate::tet_mesh::{NONE, TetMesh};
 use crate::triangle_tree::TriangleTree;
 
@@ -155,18 +156,15 @@ impl Update<'_> {
             };
             let features = *self.features.of_cut(self.fragments.cut_index(tet));
             let nodes = self.mesh().tets()[tet as usize];
+            let corners = self.mesh().corners(tet);
             for (k, plane) in cut.planes().iter().enumerate().skip(first as usize) {
-                let [a, b, c, d] = *self.features.crack(features[k]);
-                let normal = (c - a).cross(d - b);
-                let scale = 1.0 / normal.length();
+                let squared = four_to_quad_squared(corners, *self.features.crack(features[k]));
+                self.stats.tests += 4;
                 for i in 0..4 {
-                    let node = nodes[i];
-                    // The polygon is no closer than its plane.
-                    let p = self.mesh().positions()[node as usize];
-                    let least = (normal.dot(p - a) * scale).abs();
-                    let known = self.nodes[node as usize].distance - LEAST_CHANGE * self.edge;
-                    if plane[i] != 0.0 && !(least >= known) && self.offer(node, features[k]) {
-                        push(front, node);
+                    let limit = self.nodes[nodes[i] as usize].distance - LEAST_CHANGE * self.edge;
+                    let nearer = limit > 0.0 && squared[i] < limit * limit;
+                    if plane[i] != 0.0 && nearer && self.offer(nodes[i], features[k]) {
+                        push(front, nodes[i]);
                     }
                 }
             }

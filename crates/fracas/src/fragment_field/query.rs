@@ -10,8 +10,9 @@
 //! | `faces_near` | - | exact, all cells in reach |
 //!
 //! **Deviations**. `penetration`: in a whole tetrahedron the least distance to the
-//! four nodes' features (equations 1 and 2 only with [`Propagation::Averaging`]);
-//! the direction goes to the closest of them, blended with those that are nearly as
+//! four nodes' features (equations 1 and 2 only with [`Propagation::Averaging`]), in a
+//! cut one also to its crack polygons; near the surface, also to the surface in those
+//! tetrahedra around that can hold something nearer. The direction goes to the closest of them, blended with those that are nearly as
 //! close, so that it turns smoothly where two are equally close.
 //! `sphere_may_touch`: the paper takes the nodal distance of the fragment that
 //! holds p for a lower bound; it is not one, and is not used.
@@ -26,7 +27,7 @@ use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments};
 use crate::fragment_surface::FaceKind;
 use crate::primitives::point_triangle::{to_quad, to_triangle};
-use crate::tet_mesh::{NONE, TetMesh};
+use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 
 /// Directions to surface nearer than this share of the mean edge are rounding
 /// noise; the face's normal is used instead.
@@ -34,6 +35,13 @@ const NOISE: f32 = 1e-5;
 /// Features that are farther than the closest by up to this share of its distance
 /// take part in the direction.
 const BLEND: f32 = 0.1;
+
+/// Depths up to this share of the mean edge are made exact by looking around.
+const EXACT_DEPTH: f32 = 1.0;
+/// Looking around stops after so many tetrahedra.
+const MOST_TETS: usize = 16;
+/// Candidates that take part in a direction, at most.
+const MOST_CANDIDATES: usize = 24;
 
 /// Depth and way out of a point inside a fragment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,12 +100,12 @@ pub struct FragmentDistance<'a> {
     view: &'a View,
 }
 
-/// Up to twelve features around a point: of three planes, four nodes, the old
-/// surface's grid, four faces.
+/// Surface around a point: that of its tetrahedron (three planes, four faces), of its
+/// nodes, of the old surface's grid, and of tetrahedra around.
 struct Candidates {
-    to: [Vec3; 12],
-    /// The features that were asked so far.
-    asked: [FeatureId; 8],
+    to: [Vec3; MOST_CANDIDATES],
+    /// The features that were asked so far, [`NONE`] for faces.
+    asked: [FeatureId; MOST_CANDIDATES],
     count: usize,
     best: f32,
     best_at: usize,
@@ -106,8 +114,8 @@ struct Candidates {
 impl Candidates {
     fn new() -> Self {
         Self {
-            to: [Vec3::ZERO; 12],
-            asked: [NONE; 8],
+            to: [Vec3::ZERO; MOST_CANDIDATES],
+            asked: [NONE; MOST_CANDIDATES],
             count: 0,
             best: f32::INFINITY,
             best_at: 0,
@@ -124,7 +132,7 @@ impl Candidates {
     #[inline]
     fn ask(&mut self, field: &FragmentField, mesh: &TetMesh, feature: FeatureId, p: Vec3) {
         if feature != NONE && !self.asked[..self.count].contains(&feature) {
-            self.asked[self.count] = feature;
+            self.asked[self.count.min(MOST_CANDIDATES - 1)] = feature;
             self.add(field.features.to(mesh, feature, p));
         }
     }
@@ -132,12 +140,16 @@ impl Candidates {
     #[inline]
     fn add(&mut self, to: Vec3) {
         let distance_squared = to.length_squared();
+        // When there is no room left, a nearer one still counts.
+        let at = self.count.min(MOST_CANDIDATES - 1);
         if distance_squared < self.best {
             self.best = distance_squared;
-            self.best_at = self.count;
+            self.best_at = at;
+        } else if at != self.count {
+            return;
         }
-        self.to[self.count] = to;
-        self.count += 1;
+        self.to[at] = to;
+        self.count = at + 1;
     }
 }
 
@@ -224,7 +236,59 @@ impl<'a> FragmentDistance<'a> {
         for (_, corners) in boundary_faces(mesh, at.tet) {
             near.add(to_triangle(p, corners));
         }
+        let reach = EXACT_DEPTH * field.edge;
+        if near.best < reach * reach {
+            self.look_around(at, &mut near);
+        }
         self.finish(at, own, &near)
+    }
+
+    /// Adds the surface in tetrahedra that the ball around the point, as large as the
+    /// depth found so far, reaches into: through faces nearer than that, and no
+    /// farther than a few tetrahedra.
+    fn look_around(&self, at: &Location, near: &mut Candidates) {
+        let (mesh, field) = (self.fragments.mesh(), self.field);
+        let labels = self.fragments.node_fragment();
+        let p = at.point;
+        let mut seen = [at.tet; MOST_TETS];
+        let (mut count, mut next) = (1, 0);
+        while next < count {
+            let tet = seen[next];
+            let corners = mesh.corners(tet).map(|c| c - p);
+            let across = mesh.neighbours()[tet as usize];
+            next += 1;
+            for (k, &[i, j, l]) in TET_FACES.iter().enumerate() {
+                let other = across[k];
+                if other == NONE || count == MOST_TETS || seen[..count].contains(&other) {
+                    continue;
+                }
+                let face = [corners[i], corners[j], corners[l]];
+                let normal = (face[1] - face[0]).cross(face[2] - face[0]);
+                let height = normal.dot(face[0]);
+                if height * height >= near.best * normal.length_squared()
+                    || to_triangle(Vec3::ZERO, face).length_squared() >= near.best
+                {
+                    continue;
+                }
+                let nodes = mesh.tets()[other as usize];
+                let Some(own) = (0..4).find(|&i| labels[nodes[i] as usize] == self.id) else {
+                    continue;
+                };
+                seen[count] = other;
+                count += 1;
+                if let Some(cut) = self.fragments.cut(other) {
+                    let features = field.features.of_cut(self.fragments.cut_index(other));
+                    for (k, plane) in cut.planes().iter().enumerate() {
+                        if plane[own] != 0.0 {
+                            near.ask(field, mesh, features[k], p);
+                        }
+                    }
+                }
+                for (_, corners) in boundary_faces(mesh, other) {
+                    near.add(to_triangle(p, corners));
+                }
+            }
+        }
     }
 
     /// Asks the features of nodes ([`NONE`] is none), those that can be closest first.

@@ -64,6 +64,50 @@ fn closest_of_sides(corners: [Vec3; 4], which: [bool; 4]) -> Vec3 {
     best.1
 }
 
+/// Squared distances of four points to the flat convex quadrilateral, without
+/// branches, so that the four are computed side by side.
+#[must_use]
+pub fn four_to_quad_squared(points: [Vec3; 4], quad: [Vec3; 4]) -> [f32; 4] {
+    let [a, b, c, d] = quad;
+    let normal = (c - a).cross(d - b);
+    let normal_squared = normal.length_squared();
+    // A quad without area is its sides.
+    let (scale, flat) = if normal_squared > 0.0 {
+        (1.0 / normal_squared, false)
+    } else {
+        (0.0, true)
+    };
+    let x = points.map(|p| p.x - a.x);
+    let y = points.map(|p| p.y - a.y);
+    let z = points.map(|p| p.z - a.z);
+    let mut best = [f32::INFINITY; 4];
+    let mut within = [!flat; 4];
+    for (from, to) in [(a, b), (b, c), (c, d), (d, a)] {
+        let (side, start) = (to - from, from - a);
+        let length_squared = side.length_squared();
+        let inverse = if length_squared > 0.0 {
+            1.0 / length_squared
+        } else {
+            0.0
+        };
+        let inward = normal.cross(side);
+        for i in 0..4 {
+            let (px, py, pz) = (x[i] - start.x, y[i] - start.y, z[i] - start.z);
+            within[i] &= px * inward.x + py * inward.y + pz * inward.z >= 0.0;
+            let along = (px * side.x + py * side.y + pz * side.z) * inverse;
+            let t = along.clamp(0.0, 1.0);
+            let (qx, qy, qz) = (px - side.x * t, py - side.y * t, pz - side.z * t);
+            best[i] = best[i].min(qx * qx + qy * qy + qz * qz);
+        }
+    }
+    for i in 0..4 {
+        let height = x[i] * normal.x + y[i] * normal.y + z[i] * normal.z;
+        let plane = height * height * scale;
+        best[i] = if within[i] { plane } else { best[i] };
+    }
+    best
+}
+
 /// The point of segment `a b` that is closest to the origin.
 fn segment_to_origin(a: Vec3, b: Vec3) -> Vec3 {
     let ab = b - a;
