@@ -9,6 +9,8 @@ mod board;
 mod field;
 mod ground;
 mod kd_tree;
+mod rivals;
+mod sphere_tree;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -47,4 +49,4 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
-const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, field::rows];
+const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, field::rows, sphere_tree::rows];
