@@ -12,6 +12,8 @@ mod fracture;
 mod ground;
 mod kd_tree;
 mod meshes_in;
+mod rivals;
+mod sphere_tree;
 mod tet_distance;
 
 use std::path::PathBuf;
@@ -51,12 +53,12 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
-const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, assets::rows, field::rows, fracture::rows];
 const SUBJECTS: &[fn(&mut Board)] = &[
     ground::rows,
-    meshes_in::rows,
     assets::rows,
     field::rows,
     fracture::rows,
+    meshes_in::rows,
     tet_distance::rows,
+    sphere_tree::rows,
 ];

@@ -22,7 +22,8 @@
 //!
 //! **Corrections**: the loop ends when Q2 is empty (line 24 says the opposite), and a
 //! node is descended if d < r + tolerance (the text's r - epsilon is right only for
-//! the negative tolerance of section 5.2). **Deviations**: widest first is the
+//! the negative tolerance of section 5.2, and only if depths are exact; here they may
+//! be too large, and a negative tolerance counts as zero). **Deviations**: widest first is the
 //! default. Splitting a tree leaves out nodes with one child, after which levels no
 //! longer tell how fine a node is; distances do (mean spacing of the first 8 contacts
 //! of plate fragments on a floor: 12% wider than alternating, which is no wider than
@@ -414,14 +415,16 @@ impl<P: Partner + ?Sized> Run<'_, P> {
         self.stats.nodes_visited += 1;
         let tree = self.tree;
         let node = &tree.nodes[entry.node as usize];
-        let reach = node.radius + self.tolerance + self.slack;
+        // A negative tolerance does not shrink the reach: a partner may report a point
+        // deeper than it is, and what it reports is what counts.
+        let reach = node.radius + self.tolerance.max(0.0) + self.slack;
         let known = entry.distance;
         if known.is_finite() {
             return (known < reach).then_some(known);
         }
         let p = self.pose.point(node.centre);
         self.stats.sphere_tests += 1;
-        if !self.partner.sphere_may_touch(p, reach.max(0.0)) {
+        if !self.partner.sphere_may_touch(p, reach) {
             return None;
         }
         if !known.is_nan() {
