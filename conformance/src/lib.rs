@@ -7,3 +7,4 @@
 //! variable `FRACAS_DATA` points.
 
 pub mod data;
+pub mod rational_tets;
