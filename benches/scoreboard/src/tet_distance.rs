@@ -1,5 +1,6 @@
 //! Soft, cuttable objects [Marchal 2004]: marches, partial marches, collision.
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use fracas::testing::Rng;
@@ -8,6 +9,7 @@ use fracas::tet_distance::specimens::{
     Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
 };
 use fracas::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, TetOf};
+use fracas_scenes::soft::SoftScene;
 use glam::{Mat3, Vec3};
 
 use crate::board::{Board, Measured, Target, best_ms, growth_exponent};
@@ -28,6 +30,7 @@ pub fn rows(board: &mut Board) {
     }
     scaling(board);
     collision(board);
+    share(board);
 }
 
 fn march_ms(specimen: &Specimen, method: Method, runs: usize) -> f64 {
@@ -269,6 +272,53 @@ fn collision(board: &mut Board) {
                     points[points.len() - 1].0,
                     points[points.len() - 1].1,
                 ))
+            },
+        );
+    }
+}
+
+fn seconds() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// The share of collision in the torus that breaks on a cube, ten steps from the
+/// first touch.
+fn share(board: &mut Board) {
+    for (response, name, paper) in [
+        (Response::Point, "point", 100.0 * 28.0 / 120.0),
+        (Response::Segment, "segment", 100.0 * 36.0 / 128.0),
+    ] {
+        board.row(
+            &format!("tet-distance/collision-share-{name}"),
+            "%",
+            Target::None,
+            || {
+                let mut scene = SoftScene::new("torus-on-cube").expect("it is one of the scenes");
+                let world = scene.world_mut();
+                world.set_clock(seconds);
+                world.response = response;
+                if response == Response::Point {
+                    // About the same force: an edge is a tenth of a metre long.
+                    world.stiffness *= 0.1;
+                }
+                let (mut collision, mut whole) = (0.0, 0.0);
+                for _ in 0..10 {
+                    scene.step();
+                    let s = scene.stats();
+                    let here = s.detect_time + s.march_time + s.respond_time;
+                    collision += here;
+                    whole += here + s.simulate_time;
+                }
+                let s = scene.stats();
+                Measured::new(100.0 * collision / whole)
+                    .against("Marchal 2004, Fig. 13", "2004", paper)
+                    .note(format!(
+                        "{collision:.2} of {whole:.2} s; {} colliding tets, {} pushes, {} pieces",
+                        s.colliding_tets,
+                        s.pushes,
+                        scene.pieces()
+                    ))
             },
         );
     }

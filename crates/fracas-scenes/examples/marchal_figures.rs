@@ -88,11 +88,11 @@ fn draw(specimen: &Specimen, value: impl Fn(u32) -> f32) -> Image {
 /// The pushes between a torus and a ball, point and segment response.
 fn forces() -> Image {
     let torus = shapes::torus(4, 40, 0.5, 0.17).expect("a torus");
-    let ball = shapes::ellipsoid([8, 8, 8], Vec3::splat(0.33)).expect("a ball");
+    let ball = shapes::ellipsoid([8, 8, 8], Vec3::splat(0.4)).expect("a ball");
     let moved: Vec<Vec3> = ball
         .positions()
         .iter()
-        .map(|&p| p + Vec3::new(0.0, 0.24, 0.02))
+        .map(|&p| p + Vec3::new(0.03, 0.2, 0.02))
         .collect();
     let topologies = [&torus, &ball]
         .map(|m| Topology::build(m.positions().len(), m.tets()).expect("they are meshes already"));
@@ -126,12 +126,12 @@ fn forces() -> Image {
         field
     });
     let mut sheet = Sheet::new(2).title("forces between a torus and a ball");
-    for (response, name, scale) in [
-        (Response::Point, "point in object", 2.0),
-        (Response::Segment, "segment in object", 40.0),
-    ] {
+    for (response, name) in [(Response::Point, "point"), (Response::Segment, "segment")] {
         let mut pushes = Vec::new();
         Responder::default().pushes(&objects, &fields, &pairs, response, &mut pushes);
+        // The longest arrow is a quarter of the torus' radius.
+        let longest = pushes.iter().fold(0.0_f32, |a, p| a.max(p.measure));
+        let scale = 0.25 / longest;
         let mut scene = Scene::new();
         for (object, colour) in objects.iter().zip([
             Colour::from_srgb(225, 215, 190),
@@ -151,16 +151,13 @@ fn forces() -> Image {
             };
             scene.line_on_top(
                 push.point,
-                push.point + push.normal * push.measure * scale,
+                push.point + push.normal * (push.measure * scale),
                 1.2,
                 colour,
             );
         }
-        let camera = Camera::at(Vec3::new(1.0, 1.1, 1.3), Vec3::new(0.0, 0.05, 0.0));
-        let caption = format!(
-            "{name}: {} pushes, red on the torus, blue on the ball",
-            pushes.len()
-        );
+        let camera = Camera::at(Vec3::new(1.2, 1.5, 1.6), Vec3::new(0.0, 0.05, 0.0));
+        let caption = format!("{name} response: {} forces", pushes.len());
         sheet.add(scene.render(&camera, 520, 420, Quality::Draft), caption);
     }
     sheet.image()
