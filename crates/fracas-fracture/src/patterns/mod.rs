@@ -29,7 +29,7 @@ use fracas::{FragmentId, Fragments};
 use glam::Vec3;
 
 /// Centre and radius of a sphere round the nodes of a fragment (not the smallest).
-fn bounding_sphere(fragments: &Fragments, id: FragmentId) -> (Vec3, f32) {
+pub(crate) fn bounding_sphere(fragments: &Fragments, id: FragmentId) -> (Vec3, f32) {
     let positions = fragments.mesh().positions();
     let nodes = fragments.fragment(id).nodes();
     let first = positions[nodes[0] as usize];
