@@ -9,3 +9,5 @@
 pub mod broken;
 pub mod ccd;
 pub mod data;
+
+pub mod rational_tets;

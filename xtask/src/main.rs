@@ -77,11 +77,12 @@ const STAGES: &[Stage] = &[
 
 const WASM: &str = "wasm32-unknown-unknown";
 /// The crates that must build for the browser.
-const WASM_CRATES: [&str; 5] = [
+const WASM_CRATES: [&str; 6] = [
     "fracas",
     "fracas-fracture",
     "fracas-bake",
     "fracas-rapier",
+    "fracas-soft",
     "fracas-scenes",
 ];
 

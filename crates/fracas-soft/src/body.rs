@@ -17,6 +17,8 @@ use fracas::{TetMesh, TetMeshError};
 use glam::{Mat3, Vec3};
 use thiserror::Error;
 
+use crate::elastic::Spring;
+
 /// What a body is made of. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
@@ -83,6 +85,7 @@ pub struct SoftBody {
     pub(crate) inverse_masses: Vec<f32>,
     pub(crate) tets: Vec<[u32; 4]>,
     pub(crate) shapes: Vec<RestShape>,
+    pub(crate) springs: Vec<Spring>,
     /// For each tetrahedron the tetrahedron it came from by division.
     pub(crate) roots: Vec<u32>,
     /// For each root the rest position of its centre.
@@ -113,6 +116,7 @@ impl SoftBody {
             inverse_masses: vec![0.0; nodes],
             tets: mesh.tets().to_vec(),
             shapes: Vec::new(),
+            springs: Vec::new(),
             roots: (0..mesh.tets().len() as u32).collect(),
             root_centres: centres.collect(),
             topology: Topology::build(nodes, mesh.tets())?,
@@ -241,6 +245,7 @@ impl SoftBody {
                 volume: edges.determinant() / 6.0,
             }
         }));
+        self.wind_springs();
         let mut masses = vec![0.0_f32; self.rest.len()];
         for (tet, shape) in self.tets.iter().zip(&self.shapes) {
             for &n in tet {

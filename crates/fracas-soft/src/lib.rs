@@ -13,7 +13,7 @@
 //! | what | module | main type |
 //! | --- | --- | --- |
 //! | a body of tetrahedra | [`body`] | [`SoftBody`] |
-//! | its elasticity (XPBD, neo-Hookean) | [`elastic`] | |
+//! | its elasticity (XPBD springs and volumes) | [`elastic`] | |
 //! | tearing along faces | [`tear`] | |
 //! | cutting along a plane or a swept segment | [`knife`] | [`Knife`] |
 //! | cloth that tears | [`cloth`] | [`Cloth`] |

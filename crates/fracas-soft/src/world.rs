@@ -3,7 +3,9 @@
 //! Contact is penalty contact [Marchal 2004, section 5]: every push is a force
 //! `stiffness * measure * (1 - DAMP * v)`, never a pull, where `v` is the velocity at
 //! which the two part (after Hunt and Crossley 1975: a force that damps and still
-//! vanishes with the overlap), with Coulomb friction across it.
+//! vanishes with the overlap), with Coulomb friction across it. Each is integrated
+//! implicitly, one after the other: the measure is taken at the end of the substep,
+//! as the push itself leaves it. Stiffness then costs accuracy at worst, not stability.
 
 use fracas::tet_distance::{
     DepthField, Detector, Method, Object, Push, Responder, Response, Sheet, TetOf, TriangleInTet,
@@ -256,7 +258,7 @@ impl SoftWorld {
                 push,
                 &mut self.bodies,
                 self.cloth.as_mut(),
-                [self.stiffness * h, self.friction],
+                [h, self.stiffness, self.friction],
             );
         }
     }
@@ -352,7 +354,7 @@ fn apply(
     push: &Push,
     bodies: &mut [SoftBody],
     cloth: Option<&mut Cloth>,
-    [stiffness, friction]: [f32; 2],
+    [h, stiffness, friction]: [f32; 3],
 ) {
     let pusher = push.tet.object as usize;
     let nodes = bodies[pusher].tets[push.tet.tet as usize];
@@ -377,7 +379,11 @@ fn apply(
         return;
     }
     let parting = velocity.dot(push.normal);
-    let normal = stiffness * push.measure * (1.0 - DAMP * parting).max(0.0);
+    // The impulse J with J = h k (measure - ease (parting + J give)).
+    let ease = h * push.slope + DAMP * push.measure;
+    let strength = h * stiffness;
+    let normal =
+        (strength * (push.measure - ease * parting) / (1.0 + strength * ease * give)).max(0.0);
     let sliding = velocity - parting * push.normal;
     let speed = sliding.length();
     // Friction opposes sliding and cannot reverse it.

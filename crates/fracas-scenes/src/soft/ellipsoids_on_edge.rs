@@ -9,12 +9,12 @@ use glam::{Mat3, Vec3};
 pub(super) fn world() -> SoftWorld {
     let mut world = SoftWorld::new();
     world.floor = Some(0.0);
-    world.stiffness = 1.5e5;
-    world.most_tears = 4;
+    world.stiffness = 3.0e7;
+    world.most_tears = 1;
     let material = Material {
-        shear: 3.0e4,
-        bulk: 1.0e5,
-        tear_stretch: 1.25,
+        shear: 1.0e5,
+        bulk: 3.0e5,
+        tear_stretch: 1.5,
         ..Material::default()
     };
     let cube = shapes::cuboid([4, 4, 4], Vec3::splat(1.0)).expect("the counts are positive");

@@ -7,12 +7,12 @@ use glam::{Mat3, Vec3};
 pub(super) fn world() -> SoftWorld {
     let mut world = SoftWorld::new();
     world.floor = Some(0.0);
-    world.stiffness = 6.0e5;
-    world.most_tears = 24;
+    world.stiffness = 3.0e7;
+    world.most_tears = 6;
     let material = Material {
-        shear: 6.0e4,
-        bulk: 2.0e5,
-        tear_stretch: 1.22,
+        shear: 1.2e5,
+        bulk: 4.0e5,
+        tear_stretch: 1.4,
         ..Material::default()
     };
     let cube = shapes::cuboid([5, 5, 5], Vec3::splat(0.7)).expect("the counts are positive");

@@ -101,8 +101,12 @@ impl DepthField {
             limit = depth.map_or(1.5 * edge, |(arrival, _)| 1.05 * arrival);
             self.clear_touched();
         }
-        while !self.wanted_nodes.is_empty() {
-            let last = !limit.is_finite() || limit >= everything || limit == 0.0;
+        for attempt in 0.. {
+            if self.wanted_nodes.is_empty() {
+                break;
+            }
+            // Far too small a bound again and again: something is not finite.
+            let last = attempt == 8 || !limit.is_finite() || limit >= everything || limit == 0.0;
             let bound = Bound {
                 boxes: &boxes,
                 limit: if last { f32::INFINITY } else { limit },

@@ -77,6 +77,9 @@ pub struct Push {
     /// The measure of penetration, to be multiplied by a stiffness: the depth for
     /// points, its integral for segments (a length squared).
     pub measure: f32,
+    /// How fast the measure grows with depth: 1 for points, a length for segments.
+    /// What an implicit integrator needs.
+    pub slope: f32,
 }
 
 impl Push {
@@ -205,6 +208,7 @@ impl DepthTet {
             depths: depths.map(|d| d as f32),
             shares: [share as f32, (1.0 - share) as f32],
             integral: (0.5 * total * length) as f32,
+            length: length as f32,
         })
     }
 }
@@ -222,13 +226,17 @@ pub struct SegmentInTet {
     pub shares: [f32; 2],
     /// Depth integrated along the part.
     pub integral: f32,
+    /// Length of the part.
+    pub length: f32,
 }
 
 /// Turns overlaps into pushes; its memory is kept from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct Responder {
-    /// (pushing tet, pushed object, nodes; equal for a point).
-    wanted: Vec<(TetOf, u32, [u32; 2])>,
+    /// (pushing tet, pushed object, pushed tet or triangle).
+    overlaps: Vec<(TetOf, u32, u32)>,
+    /// Nodes or edges inside one tetrahedron: (object, ends; equal for a node).
+    inside: Vec<(u32, [u32; 2])>,
 }
 
 impl Responder {
@@ -242,14 +250,12 @@ impl Responder {
         response: Response,
         out: &mut Vec<Push>,
     ) {
-        self.wanted.clear();
+        self.overlaps.clear();
         for &[a, b] in pairs {
-            for (from, to) in [(a, b), (b, a)] {
-                let nodes = objects[from.object as usize].topology.tets()[from.tet as usize];
-                self.want(to, from.object, &nodes, response);
-            }
+            self.overlaps.push((a, b.object, b.tet));
+            self.overlaps.push((b, a.object, a.tet));
         }
-        self.push_wanted(objects, fields, None, out);
+        self.push_overlaps(objects, fields, None, response, out);
     }
 
     /// Appends the pushes on a sheet's nodes or edges inside tetrahedra.
@@ -262,87 +268,113 @@ impl Responder {
         response: Response,
         out: &mut Vec<Push>,
     ) {
-        self.wanted.clear();
-        for overlap in overlaps {
-            let nodes = sheet.triangles[overlap.triangle as usize];
-            self.want(overlap.tet, Push::SHEET, &nodes, response);
-        }
-        self.push_wanted(objects, fields, Some(sheet), out);
+        self.overlaps.clear();
+        let entries = overlaps.iter().map(|o| (o.tet, Push::SHEET, o.triangle));
+        self.overlaps.extend(entries);
+        self.push_overlaps(objects, fields, Some(sheet), response, out);
     }
 
-    fn want(&mut self, tet: TetOf, object: u32, nodes: &[u32], response: Response) {
-        match response {
-            Response::Point => {
-                self.wanted
-                    .extend(nodes.iter().map(|&n| (tet, object, [n, n])));
-            }
-            Response::Segment => {
-                // The edges of a triangle are those of a tetrahedron's first three nodes.
-                let edges = TET_EDGES.iter().filter(|[_, j]| *j < nodes.len());
-                self.wanted.extend(edges.map(|&[i, j]| {
-                    let (a, b) = (nodes[i], nodes[j]);
-                    (tet, object, [a.min(b), a.max(b)])
-                }));
-            }
-        }
-    }
-
-    fn push_wanted(
+    fn push_overlaps(
         &mut self,
         objects: &[Object],
         fields: &[DepthField],
         sheet: Option<&Sheet>,
+        response: Response,
         out: &mut Vec<Push>,
     ) {
-        self.wanted.sort_unstable();
-        self.wanted.dedup();
-        let mut current: Option<(TetOf, Option<DepthTet>)> = None;
-        for &(tet, object, [a, b]) in &self.wanted {
-            // Sorted by tetrahedron: each is prepared once.
-            let prepared = match current {
-                Some((same, prepared)) if same == tet => prepared,
-                _ => {
-                    let prepared = prepare(objects, fields, tet);
-                    current = Some((tet, prepared));
-                    prepared
-                }
+        self.overlaps.sort_unstable();
+        let Self { overlaps, inside } = self;
+        // One pushing tetrahedron after the other: it is prepared once, and what
+        // several intruders share is found in a list that stays small.
+        for group in overlaps.chunk_by(|a, b| a.0 == b.0) {
+            let tet = group[0].0;
+            let Some(prepared) = prepare(objects, fields, tet) else {
+                continue;
             };
-            let Some(prepared) = prepared else { continue };
-            let positions = sheet.map_or_else(
-                || objects[object as usize].positions,
-                |sheet| sheet.positions,
-            );
-            let (pa, pb) = (positions[a as usize], positions[b as usize]);
-            let push = |pushed, weights, point, depth, measure| Push {
-                object,
-                pushed,
-                tet,
-                weights,
-                point,
-                normal: prepared.normal(),
-                depth,
-                measure,
-            };
-            if a == b {
-                if let Some((weights, depth)) = prepared.point(pa)
-                    && depth > 0.0
-                {
-                    out.push(push(Pushed::Node(a), weights, pa, depth, depth));
-                }
-            } else if let Some(part) = prepared.segment(pa, pb) {
-                for i in 0..2 {
-                    let s = part.along[i];
-                    let measure = part.shares[i] * part.integral;
-                    if measure > 0.0 {
-                        out.push(push(
-                            Pushed::Edge([a, b], [1.0 - s, s]),
-                            part.weights[i],
-                            pa + s * (pb - pa),
-                            part.depths[i],
-                            measure,
-                        ));
+            inside.clear();
+            for &(_, object, intruder) in group {
+                match sheet {
+                    Some(sheet) => {
+                        collect(
+                            object,
+                            &sheet.triangles[intruder as usize],
+                            response,
+                            inside,
+                        );
+                    }
+                    None => {
+                        let tets = objects[object as usize].topology.tets();
+                        collect(object, &tets[intruder as usize], response, inside);
                     }
                 }
+            }
+            inside.sort_unstable();
+            inside.dedup();
+            for &(object, ends) in inside.iter() {
+                let positions = sheet.map_or_else(
+                    || objects[object as usize].positions,
+                    |sheet| sheet.positions,
+                );
+                push_one(&prepared, tet, object, ends, positions, out);
+            }
+        }
+    }
+}
+
+/// Lists the nodes or edges of a tetrahedron or triangle.
+fn collect(object: u32, nodes: &[u32], response: Response, inside: &mut Vec<(u32, [u32; 2])>) {
+    match response {
+        Response::Point => inside.extend(nodes.iter().map(|&n| (object, [n, n]))),
+        Response::Segment => {
+            // The edges of a triangle are those of a tetrahedron's first three nodes.
+            let edges = TET_EDGES.iter().filter(|[_, j]| *j < nodes.len());
+            inside.extend(edges.map(|&[i, j]| {
+                let (a, b) = (nodes[i], nodes[j]);
+                (object, [a.min(b), a.max(b)])
+            }));
+        }
+    }
+}
+
+/// The push of a tetrahedron on a node (both ends equal) or an edge.
+fn push_one(
+    prepared: &DepthTet,
+    tet: TetOf,
+    object: u32,
+    [a, b]: [u32; 2],
+    positions: &[Vec3],
+    out: &mut Vec<Push>,
+) {
+    let (pa, pb) = (positions[a as usize], positions[b as usize]);
+    let push = |pushed, weights, point, depth, [measure, slope]: [f32; 2]| Push {
+        object,
+        pushed,
+        tet,
+        weights,
+        point,
+        normal: prepared.normal(),
+        depth,
+        measure,
+        slope,
+    };
+    if a == b {
+        if let Some((weights, depth)) = prepared.point(pa)
+            && depth > 0.0
+        {
+            out.push(push(Pushed::Node(a), weights, pa, depth, [depth, 1.0]));
+        }
+    } else if let Some(part) = prepared.segment(pa, pb) {
+        for i in 0..2 {
+            let s = part.along[i];
+            let measure = part.shares[i] * part.integral;
+            if measure > 0.0 {
+                out.push(push(
+                    Pushed::Edge([a, b], [1.0 - s, s]),
+                    part.weights[i],
+                    pa + s * (pb - pa),
+                    part.depths[i],
+                    [measure, part.shares[i] * part.length],
+                ));
             }
         }
     }

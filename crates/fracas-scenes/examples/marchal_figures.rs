@@ -1,0 +1,164 @@
+//! Draws the pictures of `docs/tet_distance.md`, after [Marchal 2004, Figs. 8 and 12]:
+//! `cargo run --release -p fracas-scenes --example marchal_figures -- docs/tet_distance`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use fracas::tet_distance::error_table::error_table;
+use fracas::tet_distance::specimens::{Specimen, cut_disc};
+use fracas::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, Topology};
+use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet, colour_map};
+use fracas_soft::shapes;
+use glam::Vec3;
+
+fn main() -> ExitCode {
+    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
+    for (name, image) in [("disc.png", disc()), ("forces.png", forces())] {
+        if let Err(error) = image.save(folder.join(name)) {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Field and error of CPFM, CFFM and a grid on the bent, cut disc.
+fn disc() -> Image {
+    let specimen = cut_disc();
+    let rows = error_table(&specimen, &[100], 1, || 0.0);
+    let exact = &rows[0].depths;
+    let deepest = exact.iter().fold(0.0_f32, |a, &b| a.max(b));
+    let mut sheet = Sheet::new(3).title("depth (top) and error (bottom) on a bent, cut disc");
+    let wanted = ["CPFM", "CFFM", "grid 100"];
+    let find = |name: &str| {
+        rows.iter()
+            .find(|r| r.name == name)
+            .expect("a row of the table")
+    };
+    for name in wanted {
+        let row = find(name);
+        let value = |n: u32| row.depths[n as usize] / deepest;
+        sheet.add(draw(&specimen, value), format!("{name}: depth"));
+    }
+    for name in wanted {
+        let row = find(name);
+        // The same scale for all: a twentieth of the deepest is the lightest.
+        let value = |n: u32| (row.depths[n as usize] - exact[n as usize]).abs() / (0.05 * deepest);
+        let caption = format!(
+            "error: max {:.4}, mean {:.6}",
+            row.max_error, row.mean_error
+        );
+        sheet.add(draw(&specimen, value), caption);
+    }
+    sheet.image()
+}
+
+fn draw(specimen: &Specimen, value: impl Fn(u32) -> f32) -> Image {
+    let half = specimen.positions.len() as u32 / 2;
+    let mut triangles = Vec::new();
+    for tet in specimen.topology.tets() {
+        let top: Vec<u32> = tet.iter().copied().filter(|&n| n >= half).collect();
+        if let [a, b, c] = top[..] {
+            let [p, q, r] = [a, b, c].map(|n| specimen.positions[n as usize]);
+            let up = (q - p).cross(r - p).z > 0.0;
+            triangles.push(if up { [a, b, c] } else { [a, c, b] });
+        }
+    }
+    let colours = triangles
+        .iter()
+        .map(|t| {
+            let mean = t.iter().map(|&n| value(n)).sum::<f32>() / 3.0;
+            colour_map::sequential(mean.clamp(0.0, 1.0))
+        })
+        .collect();
+    let mut scene = Scene::new();
+    scene.add(
+        Mesh::new(specimen.positions.clone(), triangles)
+            .colours(colours)
+            .edges(Colour::from_srgb(60, 60, 60), 0.4),
+    );
+    scene.render(
+        &Camera::framing_all(Vec3::new(0.0, 0.001, 1.0)),
+        380,
+        300,
+        Quality::Draft,
+    )
+}
+
+/// The pushes between a torus and a ball, point and segment response.
+fn forces() -> Image {
+    let torus = shapes::torus(4, 40, 0.5, 0.17).expect("a torus");
+    let ball = shapes::ellipsoid([8, 8, 8], Vec3::splat(0.4)).expect("a ball");
+    let moved: Vec<Vec3> = ball
+        .positions()
+        .iter()
+        .map(|&p| p + Vec3::new(0.03, 0.2, 0.02))
+        .collect();
+    let topologies = [&torus, &ball]
+        .map(|m| Topology::build(m.positions().len(), m.tets()).expect("they are meshes already"));
+    let objects = [
+        Object {
+            topology: &topologies[0],
+            positions: torus.positions(),
+        },
+        Object {
+            topology: &topologies[1],
+            positions: &moved,
+        },
+    ];
+    let mut pairs = Vec::new();
+    Detector::default().overlaps(&objects, &mut pairs);
+    let fields = [0_u32, 1].map(|i| {
+        let mut marks: Vec<u32> = pairs
+            .iter()
+            .flatten()
+            .filter(|t| t.object == i)
+            .map(|t| t.tet)
+            .collect();
+        marks.sort_unstable();
+        marks.dedup();
+        let mut field = DepthField::new(Method::ClosestFeature);
+        field.march_to(
+            objects[i as usize].topology,
+            objects[i as usize].positions,
+            &marks,
+        );
+        field
+    });
+    let mut sheet = Sheet::new(2).title("forces between a torus and a ball");
+    for (response, name) in [(Response::Point, "point"), (Response::Segment, "segment")] {
+        let mut pushes = Vec::new();
+        Responder::default().pushes(&objects, &fields, &pairs, response, &mut pushes);
+        // The longest arrow is a quarter of the torus' radius.
+        let longest = pushes.iter().fold(0.0_f32, |a, p| a.max(p.measure));
+        let scale = 0.25 / longest;
+        let mut scene = Scene::new();
+        for (object, colour) in objects.iter().zip([
+            Colour::from_srgb(225, 215, 190),
+            Colour::from_srgb(190, 205, 225),
+        ]) {
+            scene.add(
+                Mesh::new(object.positions.to_vec(), object.topology.faces().to_vec())
+                    .colour(colour)
+                    .smooth(40.0),
+            );
+        }
+        for push in &pushes {
+            let colour = if push.object == 0 {
+                Colour::from_srgb(190, 60, 30)
+            } else {
+                Colour::from_srgb(30, 80, 180)
+            };
+            scene.line_on_top(
+                push.point,
+                push.point + push.normal * (push.measure * scale),
+                1.2,
+                colour,
+            );
+        }
+        let camera = Camera::at(Vec3::new(1.2, 1.5, 1.6), Vec3::new(0.0, 0.05, 0.0));
+        let caption = format!("{name} response: {} forces", pushes.len());
+        sheet.add(scene.render(&camera, 520, 420, Quality::Draft), caption);
+    }
+    sheet.image()
+}
