@@ -6,6 +6,7 @@
 
 mod board;
 mod ground;
+mod tetrahedralize;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,4 +45,4 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
-const SUBJECTS: &[fn(&mut Board)] = &[ground::rows];
+const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, tetrahedralize::rows];
