@@ -14,8 +14,10 @@ use super::domain::{Domain, Run};
 use super::lattice::{self, Cell, Frame, Lattice};
 use super::marks::Marks;
 
-/// A wall is sound with 1.5 cells through it.
-const CELLS_THROUGH: f64 = 1.5;
+/// Cells through a wall: 1.5 make it sound in any lattice, and since halving a cell
+/// leaves up to twice as many, fewer ask for it. A gap only has to stay open.
+const CELLS_THROUGH: f64 = 1.25;
+const CELLS_ACROSS_GAP: f64 = 0.75;
 /// How often the spacing may be halved at all (at marks), and for thin walls and gaps.
 const FINE_LEVELS: u32 = 3;
 const THIN_SCALE: f64 = 0.3;
@@ -192,17 +194,20 @@ impl Sizing<'_> {
             return false;
         }
         let limit = CELLS_THROUGH * scale * self.cell.max_element();
-        self.pierces(self.domain.thickness(cell.centre, limit), scale)
-            || self.pierces(self.domain.gap(cell.centre, limit), scale)
+        self.pierces(
+            self.domain.thickness(cell.centre, limit),
+            scale,
+            CELLS_THROUGH,
+        ) || self.pierces(self.domain.gap(cell.centre, limit), scale, CELLS_ACROSS_GAP)
     }
 
     /// Whether a wall or a gap has too few cells through it.
-    fn pierces(&self, run: Run, scale: f64) -> bool {
+    fn pierces(&self, run: Run, scale: f64, cells: f64) -> bool {
         let along = self.space.axes.transpose() * run.direction;
         let cell = (along * self.cell).length() * scale;
         // Between flat faces onto which the lattice is fitted, one cell is enough.
         let held = (0..3).any(|k| self.space.fit[k] && along[k].abs() > 0.999);
-        let least = if held { 0.99 } else { CELLS_THROUGH };
+        let least = if held { cells.min(0.99) } else { cells };
         run.length < 0.999 * least * cell
     }
 }

@@ -173,6 +173,9 @@ fn search(
         if miss < 0.06 {
             break;
         }
+        if got == 1.0 && spacing < shape.space.diagonal() / 200.0 {
+            return Err(TetrahedralizeError::Empty { spacing });
+        }
         if got > wanted {
             too_many = Some(too_many.map_or(spacing, |s| s.max(spacing)));
         } else {

@@ -199,10 +199,8 @@ fn shells_are_closed_and_keep_the_surface() {
         assert_eq!(made.made.mesh().tets().len(), 12 * 3 * layers);
         assert!(report.boundary.is_manifold());
         assert_eq!(report.boundary.components, 2);
-        assert_eq!(
-            hausdorff(&brick, made.made.mesh(), 0.1).surface_to_mesh,
-            0.0
-        );
+        // Single precision is all that moves it.
+        assert!(hausdorff(&brick, made.made.mesh(), 0.1).surface_to_mesh < 1e-6);
     }
 }
 
