@@ -15,6 +15,7 @@ mod meshes_in;
 mod rivals;
 mod sphere_tree;
 mod tet_distance;
+mod tetrahedralize;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,4 +62,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     meshes_in::rows,
     tet_distance::rows,
     sphere_tree::rows,
+    tetrahedralize::rows,
 ];

@@ -10,6 +10,7 @@
 //! | tetrahedra out | [`tetrahedralize`] | [`tetrahedralize::surface`], [`tetrahedralize::implicit`] |
 //! | what a mesh is | [`inspect`] | [`inspect_surface`], [`inspect_tets`] |
 //! | files out | [`write`](mod@write) | [`write_vtu`], [`write_msh`], [`write_obj`], [`write_ply`], [`write::glb::Glb`] |
+//! | visible skin, finer than the tetrahedra | [`skin`] | [`Skin`] |
 
 pub mod asset;
 pub mod bake;
@@ -21,6 +22,7 @@ pub mod read;
 pub mod repair;
 mod self_intersection;
 pub mod shapes;
+pub mod skin;
 pub mod surface_mesh;
 pub mod tet_soup;
 pub mod tetrahedralize;
@@ -34,6 +36,7 @@ pub use read::{
     Mesh, read, read_bytes, read_bytes_with, read_surface, read_tet_mesh, read_tets, tet_mesh_of,
 };
 pub use repair::{Repair, Repairs};
+pub use skin::{Skin, SkinPart};
 pub use surface_mesh::{SurfaceMesh, SurfaceMeshError};
 pub use tet_soup::{TetSoup, TetSoupError};
 pub use write::{Field, write_msh, write_obj, write_ply, write_vtu};

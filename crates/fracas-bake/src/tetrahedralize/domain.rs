@@ -7,8 +7,15 @@ use glam::DVec3;
 
 /// A solid shape.
 pub(super) trait Domain {
-    /// Negative inside; the magnitude is about the distance to the surface.
-    fn value(&self, p: DVec3) -> f64;
+    /// Negative inside; the magnitude is about the distance to the surface, or at
+    /// least `reach` where that is farther.
+    fn value(&self, p: DVec3, reach: f64) -> f64;
+
+    /// About the distance to the surface, or at least `reach` where that is farther.
+    fn distance(&self, p: DVec3, reach: f64) -> f64;
+
+    /// Whether `p` is inside.
+    fn inside(&self, p: DVec3) -> bool;
 
     /// Where the segment from a point inside to a point outside leaves the shape,
     /// as a fraction of its length.
@@ -96,10 +103,18 @@ impl<'a> Implicit<'a> {
 }
 
 impl Domain for Implicit<'_> {
-    fn value(&self, p: DVec3) -> f64 {
+    fn value(&self, p: DVec3, _reach: f64) -> f64 {
         let v = (self.function)(p);
-        // A function that fails is a function that is not inside.
+        // Where the function fails is not inside.
         if v.is_nan() { f64::MAX } else { v }
+    }
+
+    fn distance(&self, p: DVec3, reach: f64) -> f64 {
+        self.value(p, reach).abs()
+    }
+
+    fn inside(&self, p: DVec3) -> bool {
+        self.value(p, 0.0) < 0.0
     }
 
     fn crossing(&self, inside: DVec3, outside: DVec3) -> f64 {
@@ -109,7 +124,7 @@ impl Domain for Implicit<'_> {
     fn closest(&self, p: DVec3, reach: f64) -> Option<DVec3> {
         let mut q = p;
         for _ in 0..8 {
-            let f = self.value(q);
+            let f = self.value(q, reach);
             let g = self.gradient(q);
             let squared = g.length_squared();
             if !squared.is_finite() || squared < 1e-12 {
@@ -124,7 +139,7 @@ impl Domain for Implicit<'_> {
                 break;
             }
         }
-        (self.value(q).abs() < self.step).then_some(q)
+        (self.value(q, reach).abs() < self.step).then_some(q)
     }
 
     fn thickness(&self, p: DVec3, limit: f64) -> Run {

@@ -1,8 +1,8 @@
 //! How large the lattice's cells are where: the sizing rule of the octree.
 //!
 //! - Near the surface (a cell touches it, or nearly): the spacing asked for; where the
-//!   shape or the gap outside is thinner than [`CELLS_THROUGH`] of it, finer, by at
-//!   most [`THIN_LEVELS`] halvings.
+//!   shape or the gap outside is thinner than [`CELLS_THROUGH`] cells, finer, by at
+//!   most two halvings.
 //! - Deeper inside: the same spacing, or with [`Grading::Graded`] larger in proportion
 //!   to the depth.
 //! - Outside: as large as balance allows.
@@ -12,15 +12,22 @@ use glam::{DMat3, DVec3};
 use super::Grading;
 use super::domain::{Domain, Run};
 use super::lattice::{self, Cell, Frame, Lattice};
+use super::marks::Marks;
 
-/// A wall is sound with 1.5 cells through it and good with 2.
-const CELLS_THROUGH: f64 = 2.0;
-/// How often the spacing may be halved in thin places.
-const THIN_LEVELS: u32 = 2;
+/// Cells through a wall: 1.5 make it sound in any lattice, and since halving a cell
+/// leaves up to twice as many, fewer ask for it. A gap only has to stay open.
+const CELLS_THROUGH: f64 = 1.25;
+const CELLS_ACROSS_GAP: f64 = 0.75;
+/// How often the spacing may be halved at all (at marks), and for thin walls and gaps.
+const FINE_LEVELS: u32 = 3;
+const THIN_SCALE: f64 = 0.3;
 /// How often it may be doubled inside, and outside.
 const COARSE_LEVELS: u32 = 3;
 /// Size of a graded cell over its depth below the surface.
-const GROWTH: f64 = 0.8;
+const GROWTH: f64 = 1.5;
+
+/// A fitted cell of a plate may be this much taller than it is wide.
+const UPRIGHT_CELL: f64 = 1.8;
 
 /// The box to fill, with the directions of its sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,10 +61,20 @@ impl Space {
         (self.high - self.low).length()
     }
 
-    /// The cell at a spacing: cubic, but for the fitted axes.
-    fn cell(&self, spacing: f64) -> DVec3 {
+    /// Flat along one fitted axis, and of any outline along the others.
+    pub(super) fn is_plate(&self) -> bool {
         let sides = self.high - self.low;
-        let fitted = |k: usize, spacing: f64| sides[k] / (sides[k] / spacing).round().max(1.0);
+        self.fit.iter().filter(|f| **f).count() == 1
+            && (0..3).any(|k| self.fit[k] && sides[k] < 0.25 * sides.max_element())
+    }
+
+    /// The cell at a spacing: cubic, but for the fitted axes.
+    pub(super) fn cell(&self, spacing: f64) -> DVec3 {
+        let sides = self.high - self.low;
+        // A plate of any outline may be one layer of upright cells.
+        let upright = if self.is_plate() { UPRIGHT_CELL } else { 1.0 };
+        let fitted =
+            |k: usize, spacing: f64| sides[k] / (sides[k] / (upright * spacing)).round().max(1.0);
         let flattest = (0..3)
             .filter(|&k| self.fit[k])
             .map(|k| fitted(k, spacing))
@@ -79,11 +96,12 @@ pub(super) fn lattice(
     space: &Space,
     spacing: f64,
     grading: Grading,
+    marks: Option<&Marks>,
 ) -> Option<Lattice> {
     let thin = if grading == Grading::Uniform {
         0
     } else {
-        THIN_LEVELS
+        FINE_LEVELS
     };
     let levels = thin + COARSE_LEVELS;
     let cell = space.cell(spacing);
@@ -111,9 +129,9 @@ pub(super) fn lattice(
         domain,
         space,
         cell,
-        spacing: cell.max_element(),
-        finest: cell.max_element() / f64::from(1_u32 << thin),
+        base: f64::from(1_u32 << thin),
         grading,
+        marks,
     };
     lattice::build(
         &frame,
@@ -126,59 +144,70 @@ pub(super) fn lattice(
 struct Sizing<'a> {
     domain: &'a dyn Domain,
     space: &'a Space,
+    /// Sides of a cell of the spacing asked for.
     cell: DVec3,
-    spacing: f64,
-    finest: f64,
+    /// Its scale.
+    base: f64,
     grading: Grading,
+    marks: Option<&'a Marks>,
 }
 
 impl Sizing<'_> {
     fn too_large(&self, cell: &Cell) -> bool {
-        cell.scale * self.finest > self.wanted(cell) * 1.01
-    }
-
-    fn wanted(&self, cell: &Cell) -> f64 {
-        let size = cell.scale * self.finest;
-        let value = self.domain.value(cell.centre);
-        let clearance = value.abs() - cell.radius;
-        if clearance <= size.min(self.spacing) {
+        // 1 for a cell of the spacing asked for.
+        let scale = cell.scale / self.base;
+        let spacing = self.cell.max_element();
+        let near = spacing * scale.min(1.0);
+        let reach = match self.grading {
+            Grading::Graded => cell.radius + near.max(scale * spacing / GROWTH),
+            Grading::Uniform | Grading::Thin => cell.radius + near,
+        };
+        let distance = self.domain.distance(cell.centre, reach * 1.001);
+        let clearance = distance.abs() - cell.radius;
+        if clearance <= near {
             // Only cells at the surface itself are refined further: a thin place is
             // known by its own surface.
-            if self.grading == Grading::Uniform
-                || size > self.spacing * 1.01
-                || clearance > 0.5 * size
-            {
-                return self.spacing;
-            }
-            let limit = CELLS_THROUGH * size;
-            let wall = self.cells_for(self.domain.thickness(cell.centre, limit), limit);
-            let gap = self.cells_for(self.domain.gap(cell.centre, limit), limit);
-            return wall.min(gap).clamp(self.finest, self.spacing);
+            return scale > 1.01 || (clearance <= 0.5 * near && self.is_thin(cell, scale));
         }
-        if value > 0.0 {
-            return f64::INFINITY;
-        }
-        match self.grading {
-            Grading::Graded => (clearance * GROWTH).max(self.spacing),
-            Grading::Uniform | Grading::Thin => self.spacing,
-        }
+        let wanted = match self.grading {
+            Grading::Graded => (clearance * GROWTH / spacing).max(1.0),
+            Grading::Uniform | Grading::Thin => 1.0,
+        };
+        scale > wanted * 1.01 && self.domain.inside(cell.centre)
     }
 
-    /// The spacing that holds a wall or a gap.
-    fn cells_for(&self, run: Run, limit: f64) -> f64 {
-        if run.length >= limit {
-            return f64::INFINITY;
+    fn is_thin(&self, cell: &Cell, scale: f64) -> bool {
+        if self.grading == Grading::Uniform {
+            return false;
         }
+        let size = scale * self.cell.min_element();
+        let marked = |m: &Marks| {
+            m.size_at(cell.centre, cell.radius)
+                .is_some_and(|wanted| wanted < 0.8 * size)
+        };
+        if self.marks.is_some_and(marked) {
+            return true;
+        }
+        // Cells of a plate are as high as it is thick, so halving them costs eightfold
+        // where fourfold is asked for: the spacing itself has to hold its outline.
+        if scale < THIN_SCALE || self.space.is_plate() {
+            return false;
+        }
+        let limit = CELLS_THROUGH * scale * self.cell.max_element();
+        self.pierces(
+            self.domain.thickness(cell.centre, limit),
+            scale,
+            CELLS_THROUGH,
+        ) || self.pierces(self.domain.gap(cell.centre, limit), scale, CELLS_ACROSS_GAP)
+    }
+
+    /// Whether a wall or a gap has too few cells through it.
+    fn pierces(&self, run: Run, scale: f64, cells: f64) -> bool {
+        let along = self.space.axes.transpose() * run.direction;
+        let cell = (along * self.cell).length() * scale;
         // Between flat faces onto which the lattice is fitted, one cell is enough.
-        let held = (0..3).any(|k| {
-            self.space.fit[k]
-                && run.direction.dot(self.space.axes.col(k)).abs() > 0.999
-                && run.length > 0.99 * self.cell[k]
-        });
-        if held {
-            f64::INFINITY
-        } else {
-            run.length / CELLS_THROUGH
-        }
+        let held = (0..3).any(|k| self.space.fit[k] && along[k].abs() > 0.999);
+        let least = if held { cells.min(0.99) } else { cells };
+        run.length < 0.999 * least * cell
     }
 }

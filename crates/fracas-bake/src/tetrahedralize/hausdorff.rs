@@ -4,11 +4,15 @@
 //! distance of each sample to the other surface is exact (closest point by a tree).
 //! Distance changes by at most one per unit of length, so the true one-sided
 //! Hausdorff distance lies between the largest sampled value and that plus the step.
+//!
+//! Parts of the input that lie inside the solid (surfaces that run through one
+//! another) are no part of its boundary and do not count.
 
 use fracas::TetMesh;
 use glam::DVec3;
 
 use super::bvh::Bvh;
+use super::surface_domain::SurfaceDomain;
 use crate::SurfaceMesh;
 
 /// One-sided distances.
@@ -29,8 +33,10 @@ pub fn hausdorff(surface: &SurfaceMesh, mesh: &TetMesh, step: f64) -> Hausdorff 
     let faces: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
     let a = Bvh::build(surface.positions(), surface.triangles());
     let b = Bvh::build(&positions, &faces);
-    let (surface_to_mesh, _) = one_way(&a, &b, step);
-    let (mesh_to_surface, rms) = one_way(&b, &a, step);
+    let solid = SurfaceDomain::new(surface.positions(), surface.triangles());
+    let outer = |p: DVec3, normal: DVec3| solid.bounds_solid(p, normal);
+    let (surface_to_mesh, _) = one_way(&a, &b, step, &outer);
+    let (mesh_to_surface, rms) = one_way(&b, &a, step, &|_, _| true);
     Hausdorff {
         surface_to_mesh,
         mesh_to_surface,
@@ -38,10 +44,11 @@ pub fn hausdorff(surface: &SurfaceMesh, mesh: &TetMesh, step: f64) -> Hausdorff 
     }
 }
 
-/// Largest and root mean square distance of samples of `from` to `to`.
-fn one_way(from: &Bvh, to: &Bvh, step: f64) -> (f64, f64) {
+/// Largest and root mean square distance of samples of `from` that count to `to`.
+fn one_way(from: &Bvh, to: &Bvh, step: f64, counts: &dyn Fn(DVec3, DVec3) -> bool) -> (f64, f64) {
     let (mut largest, mut squares, mut weight) = (0.0_f64, 0.0, 0.0);
-    for &[a, b, c] in &from.corners {
+    for (entry, &[a, b, c]) in from.corners.iter().enumerate() {
+        let normal = from.normal(entry as u32);
         let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
         // A grid of n parts a side: no point is farther than a part from a sample.
         let n = (longest / step).ceil().clamp(1.0, 200.0) as u32;
@@ -53,7 +60,10 @@ fn one_way(from: &Bvh, to: &Bvh, step: f64) -> (f64, f64) {
                 let d = to
                     .closest(p, f64::INFINITY)
                     .map_or(f64::INFINITY, |q| q.distance_squared);
-                largest = largest.max(d);
+                // Asked only where it matters: it is the costlier question.
+                if d > largest && counts(p, normal) {
+                    largest = d;
+                }
                 squares += d * area;
                 weight += area;
             }

@@ -18,7 +18,7 @@ use glam::DVec3;
 
 use super::domain::Domain;
 use super::features::{self, Creases, Pin};
-use super::quality::min_sine;
+use super::quality::{min_sine, volume};
 use super::reconnect;
 use super::stuffing::{Stuffed, compact};
 use super::topology;
@@ -29,6 +29,9 @@ const GOAL: f64 = 0.342;
 const RECONNECT: f64 = 0.242;
 /// Sweeps before and after reconnecting.
 const SWEEPS: usize = 4;
+/// One move of a boundary node may change the volume by this part of the cube of its
+/// mean edge: a fifth of a tetrahedron.
+const SHAPE_SLACK: f64 = 0.015;
 /// Rounds of sweeps and reconnections.
 const ROUNDS: usize = 3;
 
@@ -198,7 +201,7 @@ fn move_node(
                 continue;
             }
             let quality = work.star_quality(node, place, best.0);
-            if quality > best.0 + 1e-9 {
+            if quality > best.0 + 1e-9 && keeps_shape(work, node, place, scale) {
                 best = (quality, place);
                 found = true;
             }
@@ -209,6 +212,28 @@ fn move_node(
     }
     work.positions[node as usize] = best.1;
     best.0 > before + 1e-4
+}
+
+/// Whether a boundary node takes little volume with it: on a smooth surface it does,
+/// off the tip of a horn it does not.
+fn keeps_shape(work: &Work, node: u32, place: DVec3, scale: f64) -> bool {
+    if work.pins[node as usize] == Pin::Free {
+        return true;
+    }
+    let change: f64 = work.around[node as usize]
+        .iter()
+        .map(|&t| {
+            let new = work.tets[t as usize].map(|n| {
+                if n == node {
+                    place
+                } else {
+                    work.positions[n as usize]
+                }
+            });
+            volume(new) - volume(work.corners(t))
+        })
+        .sum();
+    change.abs() < SHAPE_SLACK * scale * scale * scale
 }
 
 fn constrain(

@@ -2,12 +2,22 @@
 //!
 //! | step | file |
 //! | --- | --- |
-//! | what is inside | [`domain`](self), `surface_domain`, `bvh`, `winding` |
-//! | background lattice, graded by a balanced octree | `lattice`, `grading` |
+//! | what is inside | `domain`, `surface_domain`, `bvh`, `winding` |
+//! | where to lay the lattice, and how fine | `frame`, `grading`, `marks`, `search` |
+//! | background lattice on a balanced octree | `lattice` |
 //! | the lattice's part inside, as tetrahedra | `stuffing` |
 //! | one solid, closed manifold boundary | `topology` |
-//! | better angles without leaving the surface | `improve` |
-//! | angles | [`quality`] |
+//! | creases, angles, volume | `features`, `improve`, `reconnect`, `fit` |
+//! | how good it is | [`quality`], [`hausdorff()`] |
+//! | thin walls without a lattice | [`shell()`] |
+//!
+//! Sources: [Labelle Shewchuk 2007] Isosurface stuffing; [Klingner Shewchuk 2007]
+//! Aggressive tetrahedral mesh improvement; [Barill 2018] Fast winding numbers.
+//!
+//! **Guarantee.** All tetrahedra are positive, they conform, and their boundary is
+//! closed and manifold; the same input gives the same bits everywhere. Angles and
+//! deviations are measured, not proven: the [`Report`] has the first,
+//! [`hausdorff()`] the second.
 
 mod bvh;
 mod domain;
@@ -18,8 +28,12 @@ mod grading;
 mod hausdorff;
 mod improve;
 mod lattice;
+mod marks;
+pub(crate) mod nearest;
 pub mod quality;
 mod reconnect;
+mod search;
+mod shell;
 mod stuffing;
 mod surface_domain;
 mod topology;
@@ -35,7 +49,9 @@ use grading::Space;
 pub use hausdorff::{Hausdorff, hausdorff};
 use improve::Work;
 use quality::Angles;
-use stuffing::{Prepared, Stuffed};
+use search::MEAN_EDGE;
+pub use shell::{Shell, shell};
+use stuffing::Stuffed;
 use surface_domain::SurfaceDomain;
 pub use topology::{BoundaryTopology, boundary_topology};
 
@@ -63,18 +79,6 @@ pub enum Grading {
     Graded,
 }
 
-/// How the mesh is made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// Whatever suits the shape.
-    #[default]
-    Auto,
-    /// Isosurface stuffing: any shape.
-    Stuffing,
-    /// The surface and its inward offset, with tetrahedra between: thin walls.
-    Shell,
-}
-
 /// What to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -82,8 +86,6 @@ pub struct Options {
     pub size: Size,
     /// Where finer.
     pub grading: Grading,
-    /// How.
-    pub method: Method,
     /// Whether to improve the angles (on by default; off shows the raw stuffing).
     pub improve: bool,
 }
@@ -95,7 +97,6 @@ impl Options {
         Self {
             size: Size::Tets(count),
             grading: Grading::default(),
-            method: Method::default(),
             improve: true,
         }
     }
@@ -113,13 +114,6 @@ impl Options {
     #[must_use]
     pub fn with_grading(mut self, grading: Grading) -> Self {
         self.grading = grading;
-        self
-    }
-
-    /// The same with another method.
-    #[must_use]
-    pub fn with_method(mut self, method: Method) -> Self {
-        self.method = method;
         self
     }
 }
@@ -148,7 +142,7 @@ pub enum TetrahedralizeError {
     },
     /// The walls are thinner than the tetrahedra can be.
     #[error(
-        "walls of thickness {thickness:e} cannot be held at a spacing of {spacing:e} (the mesh misses {missing:.1}% of the volume); ask for about {tets} tetrahedra or edges of {edge_length:e}, or use the shell method"
+        "walls of thickness {thickness:e} cannot be held at a spacing of {spacing:e} (the mesh misses {missing:.1}% of the volume); ask for about {tets} tetrahedra or edges of {edge_length:e}, or extrude the outer surface with `shell`"
     )]
     WallsTooThin {
         /// One place in ten is thinner than this.
@@ -161,6 +155,26 @@ pub enum TetrahedralizeError {
         edge_length: f64,
         /// The number of tetrahedra that would.
         tets: usize,
+    },
+    /// A shell needs a closed manifold.
+    #[error(
+        "a shell needs a closed manifold surface, but {edges} edges and {vertices} vertices are not like that; repair it, or fill it by stuffing"
+    )]
+    NotClosed {
+        /// Edges that do not belong to two triangles.
+        edges: usize,
+        /// Vertices whose triangles are not one fan.
+        vertices: usize,
+    },
+    /// So few tetrahedra cannot make the shape.
+    #[error(
+        "{asked} tetrahedra are too few for this shape with its thin walls; ask for at least {needed}"
+    )]
+    TooFew {
+        /// The number asked for.
+        asked: usize,
+        /// The smallest number found.
+        needed: usize,
     },
     /// More cells than memory should hold.
     #[error(
@@ -250,6 +264,7 @@ pub fn implicit(
         domain: &domain,
         space: Space::aligned(bounds),
         surface: None,
+        solid: None,
     };
     fill(&shape, options)
 }
@@ -276,6 +291,7 @@ pub fn surface(
         domain: &domain,
         space,
         surface: (!ambiguous).then_some(surface),
+        solid: (!ambiguous).then_some(&domain),
     };
     let made = fill(&shape, options)?;
     if !ambiguous {
@@ -317,110 +333,11 @@ struct Shape<'a> {
     domain: &'a dyn Domain,
     space: Space,
     surface: Option<&'a SurfaceMesh>,
+    solid: Option<&'a SurfaceDomain>,
 }
-
-/// Mean edge of the body-centred cubic lattice over its cell: six edges of 1 and
-/// eight of sqrt(3)/2 at each node.
-const MEAN_EDGE: f64 = 0.923;
 
 fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, TetrahedralizeError> {
-    let (spacing, (prepared, stuffed)) = match options.size {
-        Size::EdgeLength(length) => {
-            if !(length > 0.0 && length.is_finite()) {
-                return Err(TetrahedralizeError::BadOption {
-                    option: "the edge length",
-                    value: length,
-                    expected: "positive and finite",
-                });
-            }
-            let spacing = length / MEAN_EDGE;
-            (spacing, stuff_at(shape, spacing, options)?)
-        }
-        Size::Tets(count) => search_count(shape, count, options)?,
-    };
-    if stuffed.tets.is_empty() {
-        return Err(TetrahedralizeError::Empty { spacing });
-    }
-    finish(shape, prepared, stuffed, spacing, options)
-}
-
-fn stuff_at(
-    shape: &Shape,
-    spacing: f64,
-    options: &Options,
-) -> Result<(Prepared, Stuffed), TetrahedralizeError> {
-    let lattice = grading::lattice(shape.domain, &shape.space, spacing, options.grading).ok_or(
-        TetrahedralizeError::TooFine {
-            limit: lattice::MAX_CELLS,
-        },
-    )?;
-    let prepared = Prepared::new(shape.domain, lattice, spacing);
-    let stuffed = prepared.cut();
-    Ok((prepared, stuffed))
-}
-
-/// Finds the spacing that gives about `count` tetrahedra: the count is close to a
-/// power of the spacing, so a secant in logarithms converges in a few steps, most of
-/// them coarse and cheap.
-fn search_count(
-    shape: &Shape,
-    count: usize,
-    options: &Options,
-) -> Result<(f64, (Prepared, Stuffed)), TetrahedralizeError> {
-    if count == 0 {
-        return Err(TetrahedralizeError::BadOption {
-            option: "the number of tetrahedra",
-            value: 0.0,
-            expected: "positive",
-        });
-    }
-    let wanted = count as f64;
-    let mut spacing = shape.space.diagonal() / 16.0;
-    // The coarsest spacing known to give too many, the finest known to give too few.
-    let (mut too_many, mut too_few): (Option<f64>, Option<f64>) = (None, None);
-    let mut previous: Option<(f64, f64)> = None;
-    let mut best: Option<(f64, f64, (Prepared, Stuffed))> = None;
-    for _ in 0..14 {
-        let stuffed = stuff_at(shape, spacing, options)?;
-        let got = stuffed.1.tets.len().max(1) as f64;
-        let miss = libm::log(got / wanted).abs();
-        if best.as_ref().is_none_or(|(m, _, _)| miss < *m) {
-            best = Some((miss, spacing, stuffed));
-        }
-        if miss < 0.05 {
-            break;
-        }
-        if got > wanted {
-            too_many = Some(too_many.map_or(spacing, |s| s.max(spacing)));
-        } else {
-            too_few = Some(too_few.map_or(spacing, |s| s.min(spacing)));
-        }
-        let exponent = match previous {
-            Some((s, n)) if (s / spacing - 1.0).abs() > 1e-3 => {
-                (libm::log(got / n) / libm::log(s / spacing)).clamp(1.8, 3.5)
-            }
-            _ => 2.7,
-        };
-        previous = Some((spacing, got));
-        let mut next = spacing * libm::pow(got / wanted, 1.0 / exponent).clamp(0.3, 4.0);
-        if let (Some(fine), Some(coarse)) = (too_many, too_few)
-            && !(next > fine && next < coarse)
-        {
-            next = (fine * coarse).sqrt();
-        }
-        spacing = next;
-    }
-    let (_, spacing, stuffed) = best.ok_or(TetrahedralizeError::Empty { spacing })?;
-    Ok((spacing, stuffed))
-}
-
-fn finish(
-    shape: &Shape,
-    mut prepared: Prepared,
-    mut mesh: Stuffed,
-    spacing: f64,
-    options: &Options,
-) -> Result<Tetrahedralization, TetrahedralizeError> {
+    let (spacing, (mut prepared, mut mesh)) = search::find(shape, options)?;
     // Where the mesh touches itself, nodes of two surfaces were warped together:
     // those nodes stay where the lattice has them.
     for _ in 0..HOLDS {
@@ -467,54 +384,4 @@ const HOLDS: usize = 6;
 const SMALL_PIECE: f64 = 0.01;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sphere(spacing: f64) -> Tetrahedralization {
-        let options = Options {
-            improve: false,
-            ..Options::edge_length(spacing * MEAN_EDGE).with_grading(Grading::Uniform)
-        };
-        implicit(
-            &|p| p.length() - 1.0,
-            (DVec3::splat(-1.0), DVec3::splat(1.0)),
-            &options,
-        )
-        .unwrap()
-    }
-
-    #[test]
-    fn the_volume_of_a_sphere_converges_with_the_square_of_the_spacing() {
-        let exact = 4.0 / 3.0 * std::f64::consts::PI;
-        for (spacing, expected) in [(0.5, -5.84), (0.25, -1.60), (0.125, -0.40)] {
-            let made = sphere(spacing);
-            let error = (made.report().volume / exact - 1.0) * 100.0;
-            println!("{spacing}: {error:.3}% {:?}", made.report().angles);
-            assert!(
-                (error - expected).abs() < 0.1 * -expected,
-                "{spacing}: {error}% instead of {expected}%"
-            );
-            assert!(made.report().angles.min > 10.0);
-        }
-    }
-
-    #[test]
-    fn the_count_is_met() {
-        for grading in [Grading::Uniform, Grading::Thin, Grading::Graded] {
-            for count in [2_000, 8_000] {
-                let made = implicit(
-                    &|p| (p - DVec3::new(0.03, 0.05, 0.02)).length() - 0.9,
-                    (DVec3::splat(-1.0), DVec3::splat(1.0)),
-                    &Options::tets(count).with_grading(grading),
-                )
-                .unwrap();
-                let got = made.mesh().tets().len() as f64;
-                println!("{grading:?} {count}: {got} {:?}", made.report());
-                assert!(
-                    (got / count as f64 - 1.0).abs() < 0.1,
-                    "{grading:?} {count}: {got}"
-                );
-            }
-        }
-    }
-}
+mod tests;

@@ -64,7 +64,7 @@ impl Prepared {
         let values: Vec<f64> = lattice
             .positions
             .iter()
-            .map(|&p| domain.value(p))
+            .map(|&p| domain.value(p, 4.0 * spacing))
             .map(|v| if v.abs() < on_surface { 0.0 } else { v })
             .collect();
         let tets: Vec<[u32; 4]> = lattice

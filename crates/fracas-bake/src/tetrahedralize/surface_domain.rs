@@ -2,12 +2,10 @@
 //!
 //! - Inside is where the winding number exceeds one half: right for closed surfaces,
 //!   for nested and self-intersecting ones, with duplicated faces and small holes.
-//! - Triangles are first oriented alike across the edges that two of them share, and
-//!   each connected piece so that its volume is positive, unless it lies inside
-//!   another (then it is a cavity and keeps its own orientation).
-//! - A surface whose winding number is neither near 0 nor near 1 in many places (an
-//!   open sheet, a soup) has no inside: then the shape is everything within an offset
-//!   of it.
+//! - If the winding numbers are negative on the whole (a surface turned inside out),
+//!   all triangles are turned round.
+//! - A surface whose winding number is near one half in many places (an open sheet, a
+//!   soup) has no inside: then the shape is everything within an offset of it.
 
 use glam::DVec3;
 
@@ -16,7 +14,7 @@ use super::domain::{Domain, Run, bisect};
 use super::winding::winding_number;
 
 /// A surface is ambiguous if more than this part of the samples near it has a
-/// winding number farther than [`CLEAR`] from a whole number.
+/// winding number nearer than [`CLEAR`] to one half.
 const AMBIGUOUS: f64 = 0.05;
 const CLEAR: f64 = 0.25;
 /// Samples for that question.
@@ -39,6 +37,20 @@ impl SurfaceDomain {
             low = low.min(p);
             high = high.max(p);
         }
+        let volume: f64 = triangles
+            .iter()
+            .map(|t| {
+                let [a, b, c] = t.map(|v| positions[v as usize] - low);
+                a.dot(b.cross(c))
+            })
+            .sum();
+        let turned: Vec<[u32; 3]>;
+        let triangles = if volume < 0.0 {
+            turned = triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
+            &turned
+        } else {
+            triangles
+        };
         Self {
             tree: Bvh::build(positions, triangles),
             bounds: (low, high),
@@ -73,7 +85,7 @@ impl SurfaceDomain {
                     let p = (a + b + c) / 3.0 + normal * (side * 0.01 * self.size);
                     let w = winding_number(tree, p);
                     samples += 1;
-                    unclear += usize::from((w - w.round()).abs() > CLEAR);
+                    unclear += usize::from((w - 0.5).abs() < CLEAR);
                 }
             }
         }
@@ -96,12 +108,6 @@ impl SurfaceDomain {
 
     fn signed(&self, p: DVec3) -> f64 {
         0.5 - winding_number(&self.tree, p)
-    }
-
-    fn distance(&self, p: DVec3) -> f64 {
-        self.tree
-            .closest(p, f64::INFINITY)
-            .map_or(f64::MAX, |c| c.distance_squared.sqrt())
     }
 
     /// The first run from the surface along its normal (`side` = 1) or against it.
@@ -143,26 +149,44 @@ impl SurfaceDomain {
     }
 }
 
+impl SurfaceDomain {
+    /// Whether a point of the surface lies on the solid's boundary: outside on one
+    /// side and inside on the other. Surfaces that run through one another have parts
+    /// that do not.
+    pub(super) fn bounds_solid(&self, p: DVec3, normal: DVec3) -> bool {
+        let step = normal * (1e-4 * self.size);
+        self.signed(p + step) >= 0.0 && self.signed(p - step) < 0.0
+    }
+}
+
 impl Domain for SurfaceDomain {
-    fn value(&self, p: DVec3) -> f64 {
-        let distance = self.distance(p);
-        if let Some(offset) = self.offset {
-            return distance - offset;
+    fn value(&self, p: DVec3, reach: f64) -> f64 {
+        let distance = self.distance(p, reach);
+        match self.offset {
+            Some(_) => distance,
+            None if self.inside(p) => -distance,
+            None => distance,
+        }
+    }
+
+    fn distance(&self, p: DVec3, reach: f64) -> f64 {
+        let offset = self.offset.unwrap_or(0.0);
+        self.tree
+            .closest(p, reach + offset)
+            .map_or(reach, |c| c.distance_squared.sqrt() - offset)
+    }
+
+    fn inside(&self, p: DVec3) -> bool {
+        if self.offset.is_some() {
+            return self.distance(p, 0.0) < 0.0;
         }
         let (low, high) = self.bounds;
-        if (low - p).max(p - high).max_element() > 0.0 {
-            return distance;
-        }
-        if self.signed(p) < 0.0 {
-            -distance
-        } else {
-            distance
-        }
+        (low - p).max(p - high).max_element() <= 0.0 && self.signed(p) < 0.0
     }
 
     fn crossing(&self, inside: DVec3, outside: DVec3) -> f64 {
         if self.offset.is_some() {
-            return bisect(&|p| self.value(p), inside, outside);
+            return bisect(&|p| self.distance(p, self.size), inside, outside);
         }
         let mut hits = Vec::new();
         self.tree.hits(inside, outside, &mut hits);

@@ -1,0 +1,105 @@
+//! The mesher on public models: positive, conforming, closed, manifold, and near.
+//!
+//! Small counts keep this quick; the scoreboard (`tetrahedralize/`) has the full table.
+
+use fracas_bake::SurfaceMesh;
+use fracas_bake::tetrahedralize::{
+    Grading, Options, Tetrahedralization, boundary_topology, hausdorff, surface,
+};
+use fracas_conformance::data;
+
+fn load(file: &str) -> Option<SurfaceMesh> {
+    let path = data::find(file)?;
+    Some(fracas_bake::read_surface(path).unwrap().0)
+}
+
+/// What every mesh must be, whatever its input.
+fn check(file: &str, made: &Tetrahedralization) {
+    let mesh = made.mesh();
+    mesh.validate().unwrap_or_else(|e| panic!("{file}: {e}"));
+    let report = made.report();
+    assert!(report.boundary.is_manifold(), "{file}: {report:?}");
+    assert!(report.angles.min >= 5.0, "{file}: {report:?}");
+    assert!(report.angles.per_mille >= 10.0, "{file}: {report:?}");
+    let faces: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+    let again = boundary_topology(mesh.positions().len(), &faces);
+    assert_eq!(again, report.boundary, "{file}");
+}
+
+#[test]
+fn models_are_filled_well() {
+    // File, tetrahedra, largest volume error in percent, largest distance in mean edges.
+    for (file, count, volume, distance) in [
+        ("surface/bunny_npm_3674.obj", 8_000, 1.0, 0.8),
+        ("surface/spot.obj", 8_000, 1.0, 0.8),
+        ("surface/knot1.off", 8_000, 1.0, 0.5),
+        ("surface/elephant.off", 12_000, 2.0, 1.6),
+    ] {
+        let Some(input) = load(file) else { return };
+        let made = surface(&input, &Options::tets(count)).unwrap();
+        check(file, &made);
+        let got = made.mesh().tets().len() as f64;
+        let ratio = got / count as f64;
+        assert!((ratio - 1.0).abs() < 0.12, "{file}: {got} tets");
+        let error = 100.0 * (made.report().volume / input.volume() - 1.0);
+        assert!(error.abs() < volume, "{file}: volume off by {error}%");
+        let edge = f64::from(made.mesh().mean_edge_length());
+        let apart = hausdorff(&input, made.mesh(), 0.25 * edge);
+        let far = apart.surface_to_mesh.max(apart.mesh_to_surface);
+        assert!(far < distance * edge, "{file}: {apart:?}, edge {edge}");
+    }
+}
+
+#[test]
+fn genus_is_kept() {
+    for (file, count) in [("surface/knot1.off", 3_000), ("surface/nut-big.obj", 6_000)] {
+        let Some(input) = load(file) else { return };
+        let made = surface(&input, &Options::tets(count)).unwrap();
+        let genus = boundary_topology(input.positions().len(), input.triangles()).genus();
+        assert_eq!(made.report().boundary.genus(), genus, "{file}");
+    }
+}
+
+#[test]
+fn broken_surfaces_are_filled_all_the_same() {
+    let mut filled = 0;
+    for file in [
+        "bad/assimp_sphereWithHole.stl",
+        "bad/cgal_elephant-with-holes.off",
+        "bad/coacd_Bottle_duplicated_faces.obj",
+        "bad/cgal_nested_spheres_same_orientation.off",
+        "bad/ipctk_two-cubes-intersecting.ply",
+        "bad/cgal_tetra_intersected_by_triangle.off",
+        "bad/gc_moebius.obj",
+        "surface/bowl_open_shell.obj",
+        "surface/cow.off",
+    ] {
+        let Some(path) = data::find(file) else { return };
+        // The mesher is what is tested here, not the readers.
+        let Ok((input, _)) = fracas_bake::read_surface(path) else {
+            continue;
+        };
+        for grading in [Grading::Uniform, Grading::Thin] {
+            let made = surface(&input, &Options::tets(4_000).with_grading(grading))
+                .unwrap_or_else(|error| panic!("{file}, {grading:?}: {error}"));
+            check(file, &made);
+            filled += 1;
+        }
+    }
+    assert!(filled >= 8, "only {filled} were read");
+}
+
+#[test]
+fn grading_saves_tetrahedra_on_the_bunny() {
+    let Some(input) = load("surface/bunny_npm_3674.obj") else {
+        return;
+    };
+    let (low, high) = input.bounds();
+    let edge = (high - low).max_element() / 30.0;
+    let count = |grading| {
+        let options = Options::edge_length(edge).with_grading(grading);
+        surface(&input, &options).unwrap().mesh().tets().len() as f64
+    };
+    let saved = 1.0 - count(Grading::Graded) / count(Grading::Thin);
+    assert!(saved > 0.15, "grading saved {saved}");
+}
