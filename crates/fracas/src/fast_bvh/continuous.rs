@@ -17,7 +17,7 @@
 use super::discrete::shared_corners;
 use super::mesh::Mesh;
 use super::traverse::{PairTest, QueryStats};
-use super::tree::{Bounds, Leaf, Tree};
+use super::tree::{Leaf, MovingBounds, Tree};
 use crate::primitives::bernstein::{CrossQuadratic, Outcome, ROUND, difference, size};
 use crate::primitives::{Moving, edge_edge_ccd, vertex_face_ccd};
 
@@ -78,6 +78,10 @@ pub(crate) struct ContinuousTest<'a> {
 impl PairTest for ContinuousTest<'_> {
     #[inline]
     fn pair(&mut self, tree: &Tree, i: usize, j: usize, stats: &mut QueryStats) {
+        if tree.clear_across_edge(i, j) {
+            stats.cleared_neighbours += 1;
+            return;
+        }
         let (a, b) = (&tree.leaves[i], &tree.leaves[j]);
         if (a.owned | b.owned) == 0 {
             return;
@@ -103,10 +107,10 @@ impl PairTest for ContinuousTest<'_> {
 impl ContinuousTest<'_> {
     /// The vertices that `a` owns against the face `b`.
     #[inline]
-    fn vertices_of(&mut self, tree: &Tree, a: &Leaf, b: &Leaf, face: [&Moving; 3], face_box: &Bounds, stats: &mut QueryStats) {
+    fn vertices_of(&mut self, tree: &Tree, a: &Leaf, b: &Leaf, face: [&Moving; 3], face_box: &MovingBounds, stats: &mut QueryStats) {
         for k in 0..3 {
             let v = a.corners[k];
-            if a.owned >> k & 1 == 0 || b.corners.contains(&v) || !tree.vertex_boxes[v as usize].overlaps(face_box) {
+            if a.owned >> k & 1 == 0 || b.corners.contains(&v) || !tree.vertex_boxes[v as usize].may_meet(face_box) {
                 continue;
             }
             stats.elementary_tests += 1;
@@ -129,14 +133,14 @@ impl ContinuousTest<'_> {
     }
 
     #[inline]
-    fn edges_of(&mut self, tree: &Tree, a: &Leaf, b: &Leaf, b_box: &Bounds, stats: &mut QueryStats) {
+    fn edges_of(&mut self, tree: &Tree, a: &Leaf, b: &Leaf, b_box: &MovingBounds, stats: &mut QueryStats) {
         for k in 0..3 {
             if a.owned >> (3 + k) & 1 == 0 {
                 continue;
             }
             let e = [a.corners[k], a.corners[(k + 1) % 3]];
             let e_box = tree.vertex_boxes[e[0] as usize].union(&tree.vertex_boxes[e[1] as usize]);
-            if !e_box.overlaps(b_box) {
+            if !e_box.may_meet(b_box) {
                 continue;
             }
             for l in 0..3 {
@@ -145,7 +149,7 @@ impl ContinuousTest<'_> {
                     continue;
                 }
                 let f_box = tree.vertex_boxes[f[0] as usize].union(&tree.vertex_boxes[f[1] as usize]);
-                if !e_box.overlaps(&f_box) {
+                if !e_box.may_meet(&f_box) {
                     continue;
                 }
                 stats.elementary_tests += 1;

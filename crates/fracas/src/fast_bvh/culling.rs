@@ -40,8 +40,9 @@
 //! boundary half-edge, so the winding number around c is constant, and (3) needs
 //! to be checked at the start only. So nothing in S touches at any time.
 //!
-//! **Rounding.** V is the axis of the node's normal cone, which is conservative;
-//! areas must exceed a bound on their error. A test that cannot be certain does not
+//! **Rounding.** V is the node's mean normal; every coefficient of every normal must
+//! have a cosine of at least 0.02 with it, against an error of 1e-4 (triangles whose
+//! normal is less certain fail); areas must exceed a bound on their error. A test that cannot be certain does not
 //! cull. Cost: linear in the triangles of the node, and none where the cone fails.
 //!
 //! # The modes of [Heo 2010, §6.2.1]
@@ -56,6 +57,7 @@
 
 use glam::DVec2;
 
+use super::cone::SMALLEST_COSINE;
 use super::mesh::{Mesh, NONE};
 use super::tree::{CULLED, Tree};
 use super::Culling;
@@ -64,6 +66,8 @@ use crate::primitives::bernstein::ROUND;
 
 /// Relative error of a doubled area from projected points, generously.
 const AREA_ERROR: f64 = 64.0 * ROUND;
+/// Mean normals shorter than this are not worth a look: the normals hardly agree.
+const LEAST_MEAN: f32 = 0.2;
 /// How often the centre is moved away from edges it is on the wrong side of.
 const CENTRE_STEPS: usize = 3;
 
@@ -109,15 +113,21 @@ impl Tree {
 
     fn decide(&mut self, mesh: &Mesh, culling: Culling, node: usize, scratch: &mut CullScratch) -> bool {
         let info = &self.info[node];
+        if culling == Culling::StarContour {
+            return self.normals_on_one_side(node) && {
+                self.see_contour(mesh, node, true, &mut scratch.contour);
+                star_shaped(&scratch.contour)
+            };
+        }
         if culling == Culling::Off || !info.normals.is_valid() {
             return false;
         }
         // The paper's modes cull connected patches only.
-        if culling != Culling::StarContour && !self.one_component(node, &mut scratch.stack, &mut scratch.seen) {
+        if !self.one_component(node, &mut scratch.stack, &mut scratch.seen) {
             return false;
         }
         match culling {
-            Culling::Off => false,
+            Culling::Off | Culling::StarContour => false,
             Culling::NormalCone => true,
             Culling::DualCone => {
                 let (normals, binormals) = (&self.info[node].normals, &self.info[node].binormals);
@@ -125,16 +135,27 @@ impl Tree {
                     || binormals.is_valid()
                         && normals.axis.dot(binormals.axis).abs() < binormals.cosine
             }
-            Culling::StarContour => {
-                self.see_contour(mesh, node, true, &mut scratch.contour);
-                star_shaped(&scratch.contour)
-            }
             Culling::FullContour | Culling::RealContour => {
                 let full = culling == Culling::FullContour;
                 self.see_contour(mesh, node, full, &mut scratch.contour);
                 (!full || one_loop(&mut scratch.contour)) && edges_apart(&scratch.contour)
             }
         }
+    }
+
+    /// Condition 1 of the theorem over the step, with V the mean normal: each
+    /// direction of each triangle, until one fails.
+    fn normals_on_one_side(&self, node: usize) -> bool {
+        let info = &self.info[node];
+        let stride = self.normals.len() / self.leaves.len();
+        let sum = info.normals.axis;
+        let length = sum.length();
+        if !(length > LEAST_MEAN * info.count as f32) {
+            return false;
+        }
+        let v = sum / length;
+        let range = info.first as usize * stride..(info.first + info.count) as usize * stride;
+        self.normals[range].iter().all(|n| n.dot(v) > SMALLEST_COSINE)
     }
 
     /// The boundary half-edges of a node seen along the axis of its normal cone:

@@ -311,7 +311,7 @@ impl FastBvh {
         } else if edited {
             let changes = std::mem::take(&mut self.changes);
             self.tree.rewrite(&self.mesh, &changes, &[], builder, &mut self.rewriting);
-            if self.tree.depth() > restructure::DEEPEST {
+            if self.tree.depth > restructure::DEEPEST {
                 self.rebuild(builder);
             }
         }
@@ -323,7 +323,9 @@ impl FastBvh {
         self.tree.refit(&self.mesh, detection, culling);
         if !self.tree.nodes.is_empty() {
             stats.culled_subtrees = self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
-            self.tree.remember_costs();
+            if edited || everything {
+                self.tree.remember_costs();
+            }
             let by_volume = restructuring == Restructuring::SelectiveByVolume;
             if restructuring == Restructuring::Selective || by_volume {
                 let chosen = self.tree.choose_rebuilds(by_volume, builder, self.stats.cost_self);
@@ -340,7 +342,7 @@ impl FastBvh {
             stats.cost_inter = f64::from(self.tree.info[0].cost_inter);
             stats.cost_self = f64::from(self.tree.info[0].cost_self);
             stats.nodes = self.tree.nodes.len();
-            stats.depth = self.tree.depth();
+            stats.depth = self.tree.depth;
         }
         self.stats = stats;
         stats

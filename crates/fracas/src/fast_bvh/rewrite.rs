@@ -225,6 +225,7 @@ impl Tree {
         let order = std::mem::take(&mut scratch.order);
         self.connect(mesh, &order);
         scratch.order = order;
+        self.depth = self.levels();
     }
 
     fn classify(&self, mesh: &Mesh, changes: &Changes, scratch: &mut RewriteScratch) {
@@ -368,8 +369,8 @@ impl Tree {
         }
     }
 
-    /// Deepest level below the root.
-    pub(crate) fn depth(&self) -> usize {
+    /// Levels of the tree.
+    fn levels(&self) -> usize {
         let mut deepest = 0;
         let mut stack = if self.nodes.is_empty() { vec![] } else { vec![(0_u32, 1_usize)] };
         while let Some((i, depth)) = stack.pop() {

@@ -148,7 +148,7 @@ impl Tree {
                 for i in first..end {
                     for j in i + 1..end {
                         stats.overlap_tests += 1;
-                        if self.boxes[i].overlaps(&self.boxes[j]) {
+                        if self.boxes[i].may_meet(&self.boxes[j]) {
                             stats.triangle_pairs += 1;
                             test.pair(self, i, j, stats);
                         }
@@ -159,12 +159,12 @@ impl Tree {
             let (other_first, other_end) = (other.link as usize, (other.link + other.leaf_count) as usize);
             for i in first..end {
                 stats.overlap_tests += 1;
-                if !self.boxes[i].overlaps(&other.bounds) {
+                if !self.boxes[i].swept().overlaps(&other.bounds) {
                     continue;
                 }
                 for j in other_first..other_end {
                     stats.overlap_tests += 1;
-                    if self.boxes[i].overlaps(&self.boxes[j]) {
+                    if self.boxes[i].may_meet(&self.boxes[j]) {
                         stats.triangle_pairs += 1;
                         test.pair(self, i, j, stats);
                     }

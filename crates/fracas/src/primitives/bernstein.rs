@@ -195,6 +195,18 @@ pub(crate) fn separated_on<const N: usize>(vectors: &[&Moving; N], error: f64, l
     low.max_element() > error || high.min_element() < -error
 }
 
+/// The same over the whole step.
+#[inline]
+pub(crate) fn separated<const N: usize>(vectors: &[&Moving; N], error: f64) -> bool {
+    let mut low = DVec3::INFINITY;
+    let mut high = DVec3::NEG_INFINITY;
+    for [start, end] in vectors {
+        low = low.min(*start).min(*end);
+        high = high.max(*start).max(*end);
+    }
+    low.max_element() > error || high.min_element() < -error
+}
+
 /// How an elementary test ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome {

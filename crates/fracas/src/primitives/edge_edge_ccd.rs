@@ -11,7 +11,7 @@
 //! The search and the **guarantee** are those of [`super::vertex_face_ccd`]: no
 //! false negative, a time that is never late, false positives within rounding.
 
-use super::bernstein::{CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated_on, size};
+use super::bernstein::{CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated, separated_on, size};
 
 /// The first time of impact of two edges, or `None` when they provably do not touch.
 #[must_use]
@@ -24,18 +24,18 @@ pub fn first_impact(first: [&Moving; 2], second: [&Moving; 2]) -> Option<f64> {
 #[inline]
 pub(crate) fn search<const FILTER: bool>(first: [&Moving; 2], second: [&Moving; 2]) -> Outcome {
     let ([a, b], [c, d]) = (first, second);
-    let (ab, cd, ac) = (difference(b, a), difference(d, c), difference(c, a));
+    let (ac, ad, bc, bd) = (difference(c, a), difference(d, a), difference(c, b), difference(d, b));
+    let largest = size(&ac).max(size(&ad)).max(size(&bc)).max(size(&bd));
+    let error = 8.0 * ROUND * largest + f64::MIN_POSITIVE;
+    let between = [&ac, &ad, &bc, &bd];
+    if separated(&between, error) {
+        return Outcome::Apart;
+    }
+    let (ab, cd) = (difference(b, a), difference(d, c));
     let c_of_ab = CrossQuadratic::new(&ab, &ac);
     let volume = c_of_ab.dot(&cd, size(&ab) * size(&ac) * size(&cd));
     if FILTER && volume.has_no_root() {
         return Outcome::Filtered;
-    }
-    let (ad, bc, bd) = (difference(d, a), difference(c, b), difference(d, b));
-    let largest = size(&ac).max(size(&ad)).max(size(&bc)).max(size(&bd));
-    let error = 8.0 * ROUND * largest + f64::MIN_POSITIVE;
-    let between = [&ac, &ad, &bc, &bd];
-    if separated_on(&between, error, 0.0, 1.0) {
-        return Outcome::Apart;
     }
     let d_of_ab = CrossQuadratic::new(&ab, &ad);
     // cd x (c - a) and cd x (c - b): the sides of a and b, both with one sign turned.

@@ -21,7 +21,7 @@
 //! rounding loses contacts. The filter of [Tang 2010] (all Bernstein coefficients
 //! of one sign) is the first look of the search.
 
-use super::bernstein::{CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated_on, size};
+use super::bernstein::{CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated, separated_on, size};
 
 /// The first time of impact of `vertex` and the triangle `face`, or `None` when
 /// they provably do not touch.
@@ -35,15 +35,15 @@ pub fn first_impact(vertex: &Moving, face: [&Moving; 3]) -> Option<f64> {
 #[inline]
 pub(crate) fn search<const FILTER: bool>(vertex: &Moving, face: [&Moving; 3]) -> Outcome {
     let [a, b, c] = face.map(|corner| difference(corner, vertex));
-    let ab = CrossQuadratic::new(&a, &b);
     let (sa, sb, sc) = (size(&a), size(&b), size(&c));
+    let error = 8.0 * ROUND * sa.max(sb).max(sc) + f64::MIN_POSITIVE;
+    if separated(&[&a, &b, &c], error) {
+        return Outcome::Apart;
+    }
+    let ab = CrossQuadratic::new(&a, &b);
     let volume = ab.dot(&c, sa * sb * sc);
     if FILTER && volume.has_no_root() {
         return Outcome::Filtered;
-    }
-    let error = 8.0 * ROUND * sa.max(sb).max(sc) + f64::MIN_POSITIVE;
-    if separated_on(&[&a, &b, &c], error, 0.0, 1.0) {
-        return Outcome::Apart;
     }
     let (bc, ca) = (CrossQuadratic::new(&b, &c), CrossQuadratic::new(&c, &a));
     let time = first_root(&volume, |l, r| {
