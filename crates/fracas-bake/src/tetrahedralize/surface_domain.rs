@@ -1,0 +1,217 @@
+//! A triangle surface as a solid shape.
+//!
+//! - Inside is where the winding number exceeds one half: right for closed surfaces,
+//!   for nested and self-intersecting ones, with duplicated faces and small holes.
+//! - Triangles are first oriented alike across the edges that two of them share, and
+//!   each connected piece so that its volume is positive, unless it lies inside
+//!   another (then it is a cavity and keeps its own orientation).
+//! - A surface whose winding number is neither near 0 nor near 1 in many places (an
+//!   open sheet, a soup) has no inside: then the shape is everything within an offset
+//!   of it.
+
+use glam::DVec3;
+
+use super::bvh::Bvh;
+use super::domain::{Domain, Run, bisect};
+use super::winding::winding_number;
+
+/// A surface is ambiguous if more than this part of the samples near it has a
+/// winding number farther than [`CLEAR`] from a whole number.
+const AMBIGUOUS: f64 = 0.05;
+const CLEAR: f64 = 0.25;
+/// Samples for that question.
+const SAMPLES: usize = 1000;
+
+/// A shape bounded by triangles.
+#[derive(Debug)]
+pub(super) struct SurfaceDomain {
+    pub tree: Bvh,
+    bounds: (DVec3, DVec3),
+    size: f64,
+    /// Thickness on each side of a surface that has no inside.
+    offset: Option<f64>,
+}
+
+impl SurfaceDomain {
+    pub(super) fn new(positions: &[DVec3], triangles: &[[u32; 3]]) -> Self {
+        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        for p in triangles.iter().flatten().map(|&v| positions[v as usize]) {
+            low = low.min(p);
+            high = high.max(p);
+        }
+        Self {
+            tree: Bvh::build(positions, triangles),
+            bounds: (low, high),
+            size: (high - low).max_element(),
+            offset: None,
+        }
+    }
+
+    /// Whether the winding number does not tell inside from outside: sampled off the
+    /// surface on both sides, evenly over its area.
+    pub(super) fn is_ambiguous(&self) -> bool {
+        let tree = &self.tree;
+        let areas: Vec<f64> = tree
+            .corners
+            .iter()
+            .map(|[a, b, c]| (b - a).cross(c - a).length())
+            .collect();
+        let total: f64 = areas.iter().sum();
+        if total <= 0.0 {
+            return true;
+        }
+        let step = total / SAMPLES as f64;
+        let (mut next, mut sum) = (0.5 * step, 0.0);
+        let (mut unclear, mut samples) = (0, 0);
+        for (entry, area) in areas.iter().enumerate() {
+            sum += area;
+            while next < sum {
+                next += step;
+                let [a, b, c] = tree.corners[entry];
+                let normal = tree.normal(entry as u32);
+                for side in [-1.0, 1.0] {
+                    let p = (a + b + c) / 3.0 + normal * (side * 0.01 * self.size);
+                    let w = winding_number(tree, p);
+                    samples += 1;
+                    unclear += usize::from((w - w.round()).abs() > CLEAR);
+                }
+            }
+        }
+        unclear as f64 > AMBIGUOUS * samples as f64
+    }
+
+    /// Makes the shape everything within `offset` of the surface.
+    pub(super) fn thicken(&mut self, offset: f64) {
+        self.offset = Some(offset);
+    }
+
+    pub(super) fn bounds(&self) -> (DVec3, DVec3) {
+        let margin = self.offset.unwrap_or(0.0);
+        (self.bounds.0 - margin, self.bounds.1 + margin)
+    }
+
+    pub(super) fn size(&self) -> f64 {
+        self.size
+    }
+
+    fn signed(&self, p: DVec3) -> f64 {
+        0.5 - winding_number(&self.tree, p)
+    }
+
+    fn distance(&self, p: DVec3) -> f64 {
+        self.tree
+            .closest(p, f64::INFINITY)
+            .map_or(f64::MAX, |c| c.distance_squared.sqrt())
+    }
+
+    /// The first run from the surface along its normal (`side` = 1) or against it.
+    fn run(&self, p: DVec3, side: f64, limit: f64) -> Run {
+        let Some(closest) = self.tree.closest(p, f64::INFINITY) else {
+            return Run {
+                length: limit,
+                direction: DVec3::ZERO,
+            };
+        };
+        let normal = self.tree.normal(closest.entry);
+        let start = closest.point + normal * (side * 1e-7 * self.size);
+        let mut hits = Vec::new();
+        self.tree
+            .hits(start, start + normal * (side * limit), &mut hits);
+        let length = hits
+            .iter()
+            .filter(|h| h.outward == (side < 0.0))
+            .map(|h| h.t * limit)
+            .fold(limit, f64::min);
+        Run {
+            length,
+            direction: normal,
+        }
+    }
+
+    /// Wall thickness that one in ten places of the surface stays below.
+    pub(super) fn thin_wall(&self) -> f64 {
+        let step = (self.tree.corners.len() / 500).max(1);
+        let mut all: Vec<f64> = (0..self.tree.corners.len())
+            .step_by(step)
+            .map(|entry| {
+                let [a, b, c] = self.tree.corners[entry];
+                self.run((a + b + c) / 3.0, -1.0, self.size).length
+            })
+            .collect();
+        all.sort_unstable_by(f64::total_cmp);
+        all.get(all.len() / 10).copied().unwrap_or(0.0)
+    }
+}
+
+impl Domain for SurfaceDomain {
+    fn value(&self, p: DVec3) -> f64 {
+        let distance = self.distance(p);
+        if let Some(offset) = self.offset {
+            return distance - offset;
+        }
+        let (low, high) = self.bounds;
+        if (low - p).max(p - high).max_element() > 0.0 {
+            return distance;
+        }
+        if self.signed(p) < 0.0 {
+            -distance
+        } else {
+            distance
+        }
+    }
+
+    fn crossing(&self, inside: DVec3, outside: DVec3) -> f64 {
+        if self.offset.is_some() {
+            return bisect(&|p| self.value(p), inside, outside);
+        }
+        let mut hits = Vec::new();
+        self.tree.hits(inside, outside, &mut hits);
+        hits.sort_unstable_by(|a, b| a.t.total_cmp(&b.t));
+        // A hit on an edge or on a doubled face counts once.
+        hits.dedup_by(|a, b| (a.t - b.t).abs() < 1e-9);
+        match hits.as_slice() {
+            [one] => one.t,
+            [] => bisect(&|p| self.signed(p), inside, outside),
+            many => {
+                // The winding number decides between hits: between two of them it is constant.
+                for pair in many.windows(2) {
+                    let t = 0.5 * (pair[0].t + pair[1].t);
+                    if self.signed(inside.lerp(outside, t)) >= 0.0 {
+                        return pair[0].t;
+                    }
+                }
+                many[many.len() - 1].t
+            }
+        }
+    }
+
+    fn closest(&self, p: DVec3, reach: f64) -> Option<DVec3> {
+        let Some(offset) = self.offset else {
+            return self.tree.closest(p, reach).map(|c| c.point);
+        };
+        let closest = self.tree.closest(p, reach + offset)?;
+        let away = (p - closest.point).try_normalize()?;
+        let q = closest.point + away * offset;
+        (q.distance(p) <= reach).then_some(q)
+    }
+
+    fn thickness(&self, p: DVec3, limit: f64) -> Run {
+        match self.offset {
+            Some(offset) => Run {
+                length: (2.0 * offset).min(limit),
+                direction: DVec3::ZERO,
+            },
+            None => self.run(p, -1.0, limit),
+        }
+    }
+
+    fn gap(&self, p: DVec3, limit: f64) -> Run {
+        match self.offset {
+            Some(_) => Run {
+                length: limit,
+                direction: DVec3::ZERO,
+            },
+            None => self.run(p, 1.0, limit),
+        }
+    }
+}

@@ -1,0 +1,616 @@
+//! One fracture event: from the impacts of a step to a [`Fracture`], or to the
+//! statement why there is none.
+//!
+//! Steps of [`FractureEvent::decide`]: how the body rings -> whether and when it
+//! breaks ([`crate::impact`]) -> stress of all nodes that may exceed their strength
+//! at that moment -> again and again: the node with the largest excess -> a crack
+//! from there ([`crate::crack_growth`]) -> pay for its area (Griffith) -> split, and
+//! relieve the stress near the new surface -> until stress, energy or the limits
+//! are spent.
+//!
+//! Source of the pieces: Rankine's criterion; Griffith 1921; stress relief beside a
+//! crack as in shielding models. The combination is ours: Glondu 2013 takes its
+//! fractures from a method whose propagation rule is not published with it.
+//!
+//! **Guarantee**: cracks cost no more than the energy that the impact brought; at
+//! most `max_cracks` cracks and `max_fragments` pieces; the same seed, body and event
+//! give the same fracture.
+
+use fracas::{Crack, Fracture, FragmentId, Fragments, TetMesh};
+use glam::Vec3;
+
+use crate::crack_growth::{Growth, GrowthOptions, Seed};
+use crate::impact::{Impact, Shake};
+use crate::modes::Modes;
+use crate::principal::{Principal, principal, tension_bound};
+use crate::random::{Random, hash64};
+use crate::sequence::CrackSequence;
+use crate::stress_modes::{LANES, lane};
+
+/// Limits and tastes of fracture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FractureSettings {
+    /// Most cracks in one event.
+    pub max_cracks: usize,
+    /// Most pieces that one event makes.
+    pub max_fragments: usize,
+    /// Pieces with fewer nodes start no crack.
+    pub least_nodes: usize,
+    /// What a crack costs, in units of the material's fracture energy: 1 is
+    /// physics; 10 to 50 make few and large pieces.
+    pub energy_scale: f64,
+    /// How far from a crack stress has half recovered (m); by default from the
+    /// body: 1.2 wall thicknesses, at most 0.15 of its size.
+    pub relief: Option<f32>,
+    /// Whether strength varies from node to node (Weibull), by the material's
+    /// modulus.
+    pub scatter: bool,
+    /// How cracks grow.
+    pub growth: GrowthOptions,
+    /// Seed of all chance.
+    pub seed: u64,
+}
+
+impl Default for FractureSettings {
+    fn default() -> Self {
+        Self {
+            max_cracks: 16,
+            max_fragments: 64,
+            least_nodes: 12,
+            energy_scale: 1.0,
+            relief: None,
+            scatter: false,
+            growth: GrowthOptions::default(),
+            seed: 0,
+        }
+    }
+}
+
+/// Strength of a node never falls below this share of the material's by scatter.
+const WEAKEST: f64 = 0.4;
+
+/// Why an event ended as it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// No impact with an impulse.
+    #[default]
+    NoImpact,
+    /// The bound of the stress is below the strength: nothing was sampled.
+    Harmless,
+    /// Sampled, and nowhere too much.
+    Held,
+    /// Stress was exceeded, but no crack could be paid for or made two pieces.
+    NoCrack,
+    /// It broke, until stress fell below strength everywhere.
+    BrokeStress,
+    /// It broke, until the energy was spent.
+    BrokeEnergy,
+    /// It broke, until a limit of the settings was reached; raise it for more.
+    BrokeLimit,
+    /// Broken by a pattern, for want of modes.
+    BrokePattern,
+    /// Declared unbreakable: too small, or broken too often.
+    Unbreakable,
+}
+
+/// What was decided, and from what.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FractureStats {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Duration of the contact (s).
+    pub contact: f64,
+    /// When it broke, after first contact (s).
+    pub time: f64,
+    /// Largest stress over strength at that time.
+    pub overload: f32,
+    /// Energy that the impacts brought (J).
+    pub brought: f64,
+    /// Energy that cracks could use (J).
+    pub available: f64,
+    /// Energy that they did use (J).
+    pub spent: f64,
+    /// Area of new cracks, one side (m²).
+    pub area: f64,
+    /// Cracks made.
+    pub cracks: usize,
+    /// Pieces made.
+    pub pieces: usize,
+    /// Cracks given up because energy did not suffice.
+    pub unpaid: usize,
+    /// Cracks given up because one side was crumbs.
+    pub crumbs: usize,
+}
+
+/// A fracture or none, and the reasons.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// What to apply to the fragments.
+    pub fracture: Option<Fracture>,
+    /// How it came about.
+    pub stats: FractureStats,
+}
+
+/// A node that may start a crack.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    node: u32,
+    /// Stress over strength, relieved by cracks so far.
+    overload: f32,
+}
+
+/// Memory of fracture events; reuse it from event to event.
+#[derive(Clone, Debug, Default)]
+pub struct FractureEvent {
+    growth: Growth,
+    candidates: Vec<Candidate>,
+    /// Principal stress of nodes asked for, by mesh node; valid where stamped.
+    principals: Vec<Principal>,
+    stamps: Vec<u32>,
+    stamp: u32,
+    /// Place of each mesh node among the fragment's nodes.
+    places: Vec<u32>,
+}
+
+impl FractureEvent {
+    /// Memory that grows with use.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Decides whether and how a fragment breaks. `modes` are those of this
+    /// fragment; `event` numbers the events of a run, so that chance differs.
+    #[must_use]
+    pub fn decide(
+        &mut self,
+        fragments: &Fragments,
+        id: FragmentId,
+        modes: &Modes,
+        impacts: &[Impact],
+        step: f32,
+        event: u64,
+        settings: &FractureSettings,
+    ) -> Decision {
+        let mut stats = FractureStats::default();
+        let refuse = |stats| Decision {
+            fracture: None,
+            stats,
+        };
+        let Some(shake) = Shake::of(modes, impacts, step) else {
+            return refuse(stats);
+        };
+        stats.contact = shake.contact();
+        stats.brought = shake.brought();
+        let strength = Strength::new(modes, settings);
+        if shake.stress_bound(modes) <= strength.weakest {
+            stats.outcome = Outcome::Harmless;
+            return refuse(stats);
+        }
+        let at = |i: usize| strength.of(modes.nodes()[i]);
+        let Some(critical) = shake.critical_time(modes, strength.weakest, at) else {
+            stats.outcome = Outcome::Held;
+            return refuse(stats);
+        };
+        stats.time = critical.time;
+        stats.overload = critical.overload;
+        stats.available = critical.energy;
+        let Some(mut sequence) = CrackSequence::new(fragments, id) else {
+            return refuse(stats);
+        };
+        let q = shake.coordinates(critical.time);
+        self.prepare(fragments.mesh(), modes, &q, &strength);
+        let chance = Random::new(settings.seed).fork(u64::from(id.0)).fork(event);
+        self.crack(&mut sequence, modes, &q, settings, &chance, &mut stats);
+        for &n in modes.nodes() {
+            self.growth.piece[n as usize] = u32::MAX;
+        }
+        Decision {
+            fracture: sequence.finish(),
+            stats,
+        }
+    }
+
+    /// Finds the nodes whose stress exceeds their strength at the chosen moment.
+    fn prepare(&mut self, mesh: &TetMesh, modes: &Modes, q: &[f32], strength: &Strength) {
+        let nodes = mesh.positions().len();
+        self.growth.fit(nodes, modes.mean_edge());
+        if self.stamps.len() != nodes {
+            let none = principal(&[0.0; 6]);
+            self.principals = vec![none; nodes];
+            self.stamps = vec![0; nodes];
+            self.places = vec![0; nodes];
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        for (i, &n) in modes.nodes().iter().enumerate() {
+            self.places[n as usize] = i as u32;
+            self.growth.piece[n as usize] = 0;
+        }
+        self.candidates.clear();
+        let sizes: Vec<f32> = q.iter().map(|q| q.abs()).collect();
+        let stress = modes.stress();
+        stress.groups_above(&sizes, strength.weakest, |group, _| {
+            let at = stress.at_group(group, q);
+            for l in 0..LANES {
+                let Some(&node) = modes.nodes().get(group * LANES + l) else {
+                    continue;
+                };
+                let s = lane(&at, l);
+                let limit = strength.of(node);
+                if tension_bound(&s) > limit {
+                    let p = principal(&s);
+                    self.principals[node as usize] = p;
+                    self.stamps[node as usize] = self.stamp;
+                    let overload = p.values[0] / limit;
+                    if overload > 1.0 {
+                        self.candidates.push(Candidate { node, overload });
+                    }
+                }
+            }
+        });
+    }
+
+    fn crack(
+        &mut self,
+        sequence: &mut CrackSequence,
+        modes: &Modes,
+        q: &[f32],
+        settings: &FractureSettings,
+        chance: &Random,
+        stats: &mut FractureStats,
+    ) {
+        let mesh = sequence.mesh();
+        let price = modes.material().fracture_energy() * settings.energy_scale.max(0.0);
+        let relief = settings
+            .relief
+            .unwrap_or_else(|| default_relief(modes))
+            .max(1e-9);
+        stats.pieces = 1;
+        stats.outcome = Outcome::BrokeStress;
+        let mut budget = stats.available;
+        // Each round settles a candidate or makes a crack; crumbs alone cannot go on for ever.
+        let most_tries = 4 * settings.max_cracks + 64;
+        for attempt in 0..most_tries {
+            if stats.cracks >= settings.max_cracks || stats.pieces >= settings.max_fragments {
+                stats.outcome = Outcome::BrokeLimit;
+                break;
+            }
+            let Some(worst) = self.worst() else {
+                break;
+            };
+            let Candidate { node, .. } = self.candidates[worst];
+            let piece = self.growth.piece[node as usize];
+            if sequence.part(piece).len() < settings.least_nodes {
+                self.candidates[worst].overload = 0.0;
+                continue;
+            }
+            let seed = Seed {
+                node,
+                normal: seed_normal(&self.principals[node as usize], chance, attempt as u64),
+                chance: hash64(chance.fork(attempt as u64).bits()),
+                piece,
+            };
+            let mut field = Field {
+                modes,
+                q,
+                places: &self.places,
+                stamps: &mut self.stamps,
+                stamp: self.stamp,
+                principals: &mut self.principals,
+            };
+            let grown = self
+                .growth
+                .grow(mesh, seed, &settings.growth, &mut |n| field.at(n));
+            let Some(grown) = grown else {
+                self.candidates[worst].overload = 0.0;
+                stats.crumbs += 1;
+                continue;
+            };
+            let cost = grown.area * price;
+            if cost > budget {
+                self.candidates[worst].overload = 0.0;
+                stats.unpaid += 1;
+                stats.outcome = Outcome::BrokeEnergy;
+                continue;
+            }
+            let Some(new) = self.split(sequence, piece) else {
+                self.candidates[worst].overload = 0.0;
+                continue;
+            };
+            budget -= cost;
+            stats.spent += cost;
+            stats.area += grown.area;
+            stats.cracks += 1;
+            stats.pieces += grown.parts - 1;
+            self.relieve(piece, new, relief);
+        }
+        if stats.cracks == 0 {
+            stats.outcome = Outcome::NoCrack;
+        }
+    }
+
+    fn worst(&self) -> Option<usize> {
+        let mut best: Option<usize> = None;
+        for (i, c) in self.candidates.iter().enumerate() {
+            if c.overload > 1.0 && best.is_none_or(|b| c.overload > self.candidates[b].overload) {
+                best = Some(i);
+            }
+        }
+        best
+    }
+
+    /// Writes the crack down and gives the leaving side its piece number.
+    fn split(&mut self, sequence: &mut CrackSequence, piece: u32) -> Option<u32> {
+        // Parts of a piece that the crack did not reach stay where they are.
+        for &n in &self.growth.reached {
+            debug_assert_eq!(self.growth.piece[n as usize], piece);
+        }
+        let nodes = sequence.part(piece);
+        let whole = nodes.len() == self.growth.reached.len();
+        let far = 1.0;
+        let (growth, mesh) = (&mut self.growth, sequence.mesh());
+        if !whole {
+            let mut reached = vec![false; growth.piece.len()];
+            for &n in &growth.reached {
+                reached[n as usize] = true;
+            }
+            for &n in nodes.iter().filter(|&&n| !reached[n as usize]) {
+                growth.level[n as usize] = -far;
+            }
+        }
+        let crack = Crack::from_level(mesh, piece, nodes, |n| growth.level[n as usize])?;
+        let new = sequence.push(crack);
+        for &n in sequence.part(new) {
+            growth.piece[n as usize] = new;
+        }
+        Some(new)
+    }
+
+    /// Stress near the new surface is gone: 1 - 1/(1 + x + x²/2) at x reliefs.
+    fn relieve(&mut self, old: u32, new: u32, relief: f32) {
+        let growth = &self.growth;
+        for c in &mut self.candidates {
+            let piece = growth.piece[c.node as usize];
+            if piece == old || piece == new {
+                let x = growth.level[c.node as usize].abs() / relief;
+                c.overload *= 1.0 - 1.0 / (1.0 + x + 0.5 * x * x);
+            }
+        }
+        self.candidates.retain(|c| c.overload > 1.0);
+    }
+}
+
+/// Principal stresses on demand.
+struct Field<'a> {
+    modes: &'a Modes,
+    q: &'a [f32],
+    places: &'a [u32],
+    stamps: &'a mut [u32],
+    stamp: u32,
+    principals: &'a mut [Principal],
+}
+
+impl Field<'_> {
+    fn at(&mut self, n: u32) -> Principal {
+        let i = n as usize;
+        if self.stamps[i] != self.stamp {
+            let group = self.places[i] as usize / LANES;
+            let at = self.modes.stress().at_group(group, self.q);
+            for l in 0..LANES {
+                if let Some(&m) = self.modes.nodes().get(group * LANES + l)
+                    && self.stamps[m as usize] != self.stamp
+                {
+                    self.stamps[m as usize] = self.stamp;
+                    self.principals[m as usize] = principal(&lane(&at, l));
+                }
+            }
+        }
+        self.principals[i]
+    }
+}
+
+/// Strength of nodes, with or without scatter.
+struct Strength {
+    mean: f32,
+    weakest: f32,
+    /// 1 / m of Weibull's law, or zero for no scatter.
+    exponent: f64,
+    seed: u64,
+}
+
+impl Strength {
+    fn new(modes: &Modes, settings: &FractureSettings) -> Self {
+        let material = modes.material();
+        let mean = material.strength as f32;
+        Self {
+            mean,
+            weakest: if settings.scatter {
+                (WEAKEST * material.strength) as f32
+            } else {
+                mean
+            },
+            exponent: if settings.scatter {
+                1.0 / material.weibull_modulus
+            } else {
+                0.0
+            },
+            seed: settings.seed,
+        }
+    }
+
+    /// `sigma_c (-ln U)^(1/m)`, by the node's own number, the same in all events.
+    fn of(&self, node: u32) -> f32 {
+        if self.exponent == 0.0 {
+            return self.mean;
+        }
+        let bits = hash64(self.seed ^ hash64(u64::from(node) + 0x5EED));
+        let u = ((bits >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        let factor = libm::pow(-libm::log(u), self.exponent);
+        self.mean * factor.clamp(WEAKEST, 2.5) as f32
+    }
+}
+
+fn default_relief(modes: &Modes) -> f32 {
+    (1.2 * modes.thickness()).min(0.3 * modes.radius())
+}
+
+/// The normal of the crack at its seed: across the largest tension. Where tension
+/// is alike in two directions, chance decides between them.
+fn seed_normal(stress: &Principal, chance: &Random, attempt: u64) -> Vec3 {
+    let [first, second, _] = stress.values;
+    if first - second >= 0.15 * first {
+        return stress.first;
+    }
+    let mut random = chance.fork(attempt ^ 0xA11CE);
+    let angle = random.range(0.0, std::f32::consts::PI);
+    let (sin, cos) = libm::sincosf(angle);
+    (cos * stress.first + sin * stress.second).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use fracas::testing::box_grid;
+
+    use super::*;
+    use crate::material::{Material, STEEL_CONTACT_MODULUS};
+    use crate::modes::ModesOptions;
+
+    fn plate(material: &Material) -> (Fragments, Modes) {
+        let mesh = box_grid([20, 20, 2], Vec3::new(0.2, 0.2, 0.01));
+        let fragments = Fragments::new(Arc::new(mesh));
+        let modes = Modes::compute(
+            &fragments,
+            FragmentId(0),
+            material,
+            &ModesOptions::default(),
+            &mut |_| (),
+        )
+        .unwrap();
+        (fragments, modes)
+    }
+
+    fn ball(speed: f32) -> Impact {
+        Impact {
+            point: Vec3::new(0.1, 0.1, 0.01),
+            impulse: Vec3::new(0.0, 0.0, -0.033 * 1.5 * speed),
+            speed,
+            effective_mass: 0.033,
+            radius: 0.010,
+            other_modulus: STEEL_CONTACT_MODULUS,
+        }
+    }
+
+    fn weak_glass() -> Material {
+        Material {
+            strength: 22e6,
+            ..Material::GLASS
+        }
+    }
+
+    fn decide(
+        fragments: &Fragments,
+        modes: &Modes,
+        speed: f32,
+        settings: &FractureSettings,
+    ) -> Decision {
+        FractureEvent::new().decide(
+            fragments,
+            FragmentId(0),
+            modes,
+            &[ball(speed)],
+            0.01,
+            0,
+            settings,
+        )
+    }
+
+    #[test]
+    fn a_plate_hit_hard_breaks_within_its_energy_and_repeats() {
+        let (mut fragments, modes) = plate(&weak_glass());
+        let settings = FractureSettings::default();
+        let decision = decide(&fragments, &modes, 8.0, &settings);
+        let stats = decision.stats;
+        assert!(stats.cracks >= 2, "{stats:?}");
+        assert!(stats.spent <= stats.available && stats.available <= stats.brought);
+        assert!((stats.brought - 0.5 * 0.033 * 64.0).abs() < 1e-3);
+        assert_eq!(decision, decide(&fragments, &modes, 8.0, &settings));
+        let fracture = decision.fracture.unwrap();
+        let split = fragments.apply(&fracture).unwrap();
+        fragments.validate().unwrap();
+        assert_eq!(split.children.len(), stats.pieces, "{stats:?}");
+        let least = split
+            .children
+            .iter()
+            .map(|&c| fragments.fragment(c).nodes().len())
+            .min();
+        assert!(least >= Some(settings.growth.least_nodes));
+    }
+
+    #[test]
+    fn the_harder_it_is_hit_the_more_pieces_and_below_a_speed_none() {
+        let (fragments, modes) = plate(&weak_glass());
+        let settings = FractureSettings {
+            max_cracks: 60,
+            ..Default::default()
+        };
+        let pieces: Vec<usize> = [0.5, 1.0, 3.0, 6.0, 12.0, 24.0]
+            .map(|v| decide(&fragments, &modes, v, &settings).stats)
+            .iter()
+            .map(|s| s.pieces.max(1))
+            .collect();
+        assert_eq!(pieces[0], 1, "{pieces:?}");
+        assert!(pieces.is_sorted(), "{pieces:?}");
+        assert!(pieces[5] > 2 * pieces[3] && pieces[3] > 1, "{pieces:?}");
+    }
+
+    #[test]
+    fn costly_cracks_are_few_and_limits_hold() {
+        let (fragments, modes) = plate(&weak_glass());
+        let free = decide(&fragments, &modes, 16.0, &FractureSettings::default()).stats;
+        let costly = FractureSettings {
+            energy_scale: 100.0,
+            ..Default::default()
+        };
+        let costly = decide(&fragments, &modes, 16.0, &costly).stats;
+        assert!(costly.cracks < free.cracks, "{costly:?}");
+        assert!(costly.spent <= costly.available);
+        let limited = FractureSettings {
+            max_cracks: 2,
+            ..Default::default()
+        };
+        let limited = decide(&fragments, &modes, 16.0, &limited).stats;
+        assert_eq!((limited.cracks, limited.outcome), (2, Outcome::BrokeLimit));
+        let scattered = FractureSettings {
+            scatter: true,
+            ..Default::default()
+        };
+        let scattered = decide(&fragments, &modes, 8.0, &scattered);
+        assert!(scattered.fracture.is_some());
+    }
+
+    #[test]
+    fn memory_can_be_reused_for_other_bodies() {
+        let (fragments, modes) = plate(&weak_glass());
+        let small = Fragments::new(Arc::new(box_grid([6, 6, 1], Vec3::new(0.2, 0.2, 0.01))));
+        let small_modes = Modes::compute(
+            &small,
+            FragmentId(0),
+            &weak_glass(),
+            &ModesOptions::default(),
+            &mut |_| (),
+        )
+        .unwrap();
+        let mut event = FractureEvent::new();
+        let settings = FractureSettings::default();
+        let mut run = |f: &Fragments, m: &Modes| {
+            event.decide(f, FragmentId(0), m, &[ball(9.0)], 0.01, 0, &settings)
+        };
+        let first = run(&fragments, &modes);
+        let other = run(&small, &small_modes);
+        assert_eq!(run(&fragments, &modes), first);
+        assert_eq!(run(&small, &small_modes), other);
+    }
+}

@@ -1,0 +1,243 @@
+//! What things are made of: brittle materials by name and by number.
+//!
+//! Elastic constants and fracture toughness are handbook values; strength is
+//! the bending strength of everyday pieces with everyday surface flaws, which
+//! scatters by a factor of two and more (see [`Material::weibull_modulus`]). The
+//! fracture energy follows from toughness, `G_c = K_Ic² (1 - nu²) / E` (Irwin).
+
+use thiserror::Error;
+
+/// A brittle, isotropic, linearly elastic material. SI units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    /// Young's modulus E (Pa).
+    pub young: f64,
+    /// Poisson's ratio nu (no unit).
+    pub poisson: f64,
+    /// Density (kg/m³).
+    pub density: f64,
+    /// Tensile strength sigma_c (Pa): where the largest principal stress exceeds
+    /// it, a crack starts.
+    pub strength: f64,
+    /// Fracture toughness K_Ic (Pa m^1/2).
+    pub toughness: f64,
+    /// Weibull modulus m of the strength's scatter (no unit); larger is more even.
+    pub weibull_modulus: f64,
+    /// Damping: decay rate that all modes share (1/s).
+    pub damping_alpha: f64,
+    /// Damping: what grows with the square of the frequency (s).
+    pub damping_beta: f64,
+}
+
+/// Why numbers do not make a [`Material`].
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum MaterialError {
+    /// A quantity is out of range.
+    #[error("a material's {what} must be {range}, not {value}")]
+    OutOfRange {
+        /// The quantity.
+        what: &'static str,
+        /// What it may be.
+        range: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// No material has this name.
+    #[error("no material is named `{name}`; there are {known}")]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+}
+
+const fn brittle(
+    young_gpa: f64,
+    poisson: f64,
+    density: f64,
+    strength_mpa: f64,
+    toughness_mpa: f64,
+    weibull_modulus: f64,
+) -> Material {
+    Material {
+        young: young_gpa * 1e9,
+        poisson,
+        density,
+        strength: strength_mpa * 1e6,
+        toughness: toughness_mpa * 1e6,
+        weibull_modulus,
+        damping_alpha: 5.0,
+        damping_beta: 1e-7,
+    }
+}
+
+/// The materials with a name.
+const NAMED: [(&str, Material); 8] = [
+    ("glass", Material::GLASS),
+    ("porcelain", Material::PORCELAIN),
+    ("earthenware", Material::EARTHENWARE),
+    ("brick", Material::BRICK),
+    ("granite", Material::GRANITE),
+    ("concrete", Material::CONCRETE),
+    ("plaster", Material::PLASTER),
+    ("ice", Material::ICE),
+];
+
+impl Material {
+    /// Soda-lime glass, annealed, with the flaws of use.
+    pub const GLASS: Self = brittle(70.0, 0.22, 2500.0, 45.0, 0.75, 7.0);
+    /// Glazed table porcelain.
+    pub const PORCELAIN: Self = brittle(70.0, 0.20, 2400.0, 50.0, 1.2, 10.0);
+    /// Earthenware, such as piggy banks and flower pots.
+    pub const EARTHENWARE: Self = brittle(20.0, 0.20, 1900.0, 15.0, 0.6, 10.0);
+    /// Fired clay brick.
+    pub const BRICK: Self = brittle(15.0, 0.18, 1800.0, 3.0, 0.5, 8.0);
+    /// Granite.
+    pub const GRANITE: Self = brittle(55.0, 0.25, 2650.0, 10.0, 1.6, 10.0);
+    /// Ordinary concrete.
+    pub const CONCRETE: Self = brittle(30.0, 0.20, 2400.0, 3.0, 1.0, 10.0);
+    /// Set gypsum plaster.
+    pub const PLASTER: Self = brittle(4.5, 0.20, 1200.0, 3.0, 0.2, 8.0);
+    /// Fresh-water ice near its melting point, struck fast.
+    pub const ICE: Self = brittle(9.0, 0.33, 917.0, 1.2, 0.1, 5.0);
+
+    /// The material of a name, such as `glass`.
+    ///
+    /// # Errors
+    /// [`MaterialError::Unknown`], which lists the names.
+    pub fn by_name(name: &str) -> Result<Self, MaterialError> {
+        NAMED
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|&(_, material)| material)
+            .ok_or_else(|| MaterialError::Unknown {
+                name: name.into(),
+                known: Self::names().collect::<Vec<_>>().join(", "),
+            })
+    }
+
+    /// All names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|&(name, _)| name)
+    }
+
+    /// Checks numbers that came from outside.
+    ///
+    /// # Errors
+    /// [`MaterialError::OutOfRange`] for the first quantity that makes no sense.
+    pub fn validate(&self) -> Result<(), MaterialError> {
+        let positive = |what, value: f64| {
+            if value.is_finite() && value > 0.0 {
+                Ok(())
+            } else {
+                Err(MaterialError::OutOfRange {
+                    what,
+                    range: "positive and finite",
+                    value,
+                })
+            }
+        };
+        positive("Young's modulus", self.young)?;
+        positive("density", self.density)?;
+        positive("strength", self.strength)?;
+        positive("toughness", self.toughness)?;
+        positive("Weibull modulus", self.weibull_modulus)?;
+        if !(0.0..0.49).contains(&self.poisson) {
+            return Err(MaterialError::OutOfRange {
+                what: "Poisson's ratio",
+                range: "from 0 to 0.49",
+                value: self.poisson,
+            });
+        }
+        for (what, value) in [
+            ("damping alpha", self.damping_alpha),
+            ("damping beta", self.damping_beta),
+        ] {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(MaterialError::OutOfRange {
+                    what,
+                    range: "zero or more, and finite",
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Lamé's lambda and mu (Pa).
+    #[must_use]
+    pub fn lame(&self) -> (f64, f64) {
+        let (e, nu) = (self.young, self.poisson);
+        (
+            e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)),
+            e / (2.0 * (1.0 + nu)),
+        )
+    }
+
+    /// Energy that a unit of crack area costs, G_c (J/m²).
+    #[must_use]
+    pub fn fracture_energy(&self) -> f64 {
+        self.toughness * self.toughness * (1.0 - self.poisson * self.poisson) / self.young
+    }
+
+    /// Modulus of contact, E / (1 - nu²) (Pa).
+    #[must_use]
+    pub fn contact_modulus(&self) -> f64 {
+        self.young / (1.0 - self.poisson * self.poisson)
+    }
+
+    /// Speed of shear waves (m/s).
+    #[must_use]
+    pub fn shear_speed(&self) -> f64 {
+        (self.lame().1 / self.density).sqrt()
+    }
+
+    /// How fast cracks run (m/s): about 0.4 of the shear wave's speed, which for
+    /// glass is the known 1,500 m/s within ten percent.
+    #[must_use]
+    pub fn crack_speed(&self) -> f64 {
+        0.4 * self.shear_speed()
+    }
+}
+
+/// Modulus of contact of steel (Pa): E = 210 GPa, nu = 0.3. For balls and floors.
+pub const STEEL_CONTACT_MODULUS: f64 = 210e9 / (1.0 - 0.09);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn named_materials_are_sound_and_have_the_known_fracture_energies() {
+        for name in Material::names() {
+            Material::by_name(name).unwrap().validate().unwrap();
+        }
+        let energies = [
+            ("glass", 7.6),
+            ("porcelain", 20.0),
+            ("earthenware", 17.0),
+            ("brick", 16.0),
+            ("granite", 44.0),
+            ("concrete", 32.0),
+        ];
+        for (name, expected) in energies {
+            let energy = Material::by_name(name).unwrap().fracture_energy();
+            assert!((energy / expected - 1.0).abs() < 0.03, "{name}: {energy}");
+        }
+        assert!((Material::GLASS.crack_speed() / 1500.0 - 1.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn bad_numbers_and_names_are_refused_with_reason() {
+        let mut m = Material::GLASS;
+        m.poisson = 0.5;
+        assert!(m.validate().unwrap_err().to_string().contains("Poisson"));
+        m.poisson = 0.2;
+        m.young = f64::NAN;
+        assert!(m.validate().is_err());
+        let message = Material::by_name("jelly").unwrap_err().to_string();
+        assert!(message.contains("jelly") && message.contains("porcelain"));
+    }
+}

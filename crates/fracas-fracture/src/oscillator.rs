@@ -1,0 +1,207 @@
+//! One vibration mode under a half-sine blow, in closed form.
+//!
+//! `q'' + 2 xi w q' + w² q = Q0 sin(pi t / t_c)` for `0 <= t <= t_c`, then free decay.
+//!
+//! | symbol | here |
+//! | --- | --- |
+//! | Om | pi / t_c |
+//! | a, wd | xi w, w sqrt(1 - xi²) |
+//! | A, B | forced part: A sin(Om t) + B cos(Om t) |
+//! | C, S | free part: e^(-a t) (C cos wd t + S sin wd t) |
+//!
+//! **Guarantee**: [`Response::bound`] is never below `|q(t)|`, at any time
+//! (tested on random oscillators): the least of three bounds, each valid alone:
+//! the sizes of forced and free part; the impulse over w; the largest dynamic
+//! amplification of a half-sine, 1.77, times the static deflection.
+
+/// The largest ratio of dynamic to static deflection under a half-sine, 1.7685,
+/// rounded up.
+const LARGEST_AMPLIFICATION: f64 = 1.77;
+
+/// Least damping ratio: keeps the resonant case finite.
+const LEAST_DAMPING: f64 = 1e-6;
+
+/// Largest damping ratio: a mode stays a vibration.
+const MOST_DAMPING: f64 = 0.9;
+
+/// The motion of one mode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Response {
+    contact: f64,
+    rate: f64,
+    decay: f64,
+    damped: f64,
+    forced: [f64; 2],
+    free: [f64; 2],
+    /// Cosine and sine amplitude after the contact, from its end.
+    after: [f64; 2],
+    bound: f64,
+}
+
+impl Response {
+    /// The response of a mode with angular frequency `omega` (1/s) and damping
+    /// ratio `damping` to a half-sine of height `amplitude` (N / kg^1/2) that
+    /// lasts `contact` seconds.
+    #[must_use]
+    pub fn new(omega: f64, damping: f64, contact: f64, amplitude: f64) -> Self {
+        let damping = damping.clamp(LEAST_DAMPING, MOST_DAMPING);
+        let rate = std::f64::consts::PI / contact;
+        let decay = damping * omega;
+        let damped = omega * (1.0 - damping * damping).sqrt();
+        let apart = omega * omega - rate * rate;
+        let denominator = apart * apart + (2.0 * decay * rate) * (2.0 * decay * rate);
+        let a = amplitude * apart / denominator;
+        let b = -2.0 * decay * rate * amplitude / denominator;
+        let c = -b;
+        let s = (decay * c - a * rate) / damped;
+        let mut response = Self {
+            contact,
+            rate,
+            decay,
+            damped,
+            forced: [a, b],
+            free: [c, s],
+            after: [0.0; 2],
+            bound: 0.0,
+        };
+        let (q, v) = response.during(contact);
+        response.after = [q, (v + decay * q) / damped];
+        let hypot = |x: [f64; 2]| (x[0] * x[0] + x[1] * x[1]).sqrt();
+        let parts = (hypot(response.forced) + hypot(response.free)).max(hypot(response.after));
+        let impulse = amplitude.abs() * 2.0 * contact / std::f64::consts::PI / damped;
+        let amplified = LARGEST_AMPLIFICATION * amplitude.abs() / (omega * omega);
+        response.bound = parts.min(impulse).min(amplified);
+        response
+    }
+
+    /// Displacement and velocity during the contact.
+    fn during(&self, t: f64) -> (f64, f64) {
+        let (sin, cos) = libm::sincos(self.rate * t);
+        let (free_sin, free_cos) = libm::sincos(self.damped * t);
+        let fade = libm::exp(-self.decay * t);
+        let [a, b] = self.forced;
+        let [c, s] = self.free;
+        let free = fade * (c * free_cos + s * free_sin);
+        let q = a * sin + b * cos + free;
+        let v = self.rate * (a * cos - b * sin) - self.decay * free
+            + fade * self.damped * (s * free_cos - c * free_sin);
+        (q, v)
+    }
+
+    /// The modal coordinate at time `t` after first contact (kg^1/2 m).
+    #[must_use]
+    pub fn at(&self, t: f64) -> f64 {
+        if t <= 0.0 {
+            return 0.0;
+        }
+        if t <= self.contact {
+            return self.during(t).0;
+        }
+        let t = t - self.contact;
+        let (sin, cos) = libm::sincos(self.damped * t);
+        libm::exp(-self.decay * t) * (self.after[0] * cos + self.after[1] * sin)
+    }
+
+    /// Never less than `|q(t)|` for any `t`.
+    #[must_use]
+    pub fn bound(&self) -> f64 {
+        self.bound
+    }
+}
+
+/// Damping ratio of a mode by Rayleigh's rule, `(alpha / w + beta w) / 2`.
+#[must_use]
+pub fn damping_ratio(omega: f64, alpha: f64, beta: f64) -> f64 {
+    (0.5 * (alpha / omega + beta * omega)).clamp(LEAST_DAMPING, MOST_DAMPING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use std::f64::consts::TAU;
+
+    #[test]
+    fn displacements_of_the_specification_to_ten_digits() {
+        let response = Response::new(TAU * 5000.0, 0.01, 120e-6, 1000.0);
+        let expected = [
+            (30e-6, 1.086711416e-7),
+            (60e-6, 6.816003421e-7),
+            (100e-6, 1.634062737e-6),
+            (120e-6, 1.597969910e-6),
+            (150e-6, 5.250586962e-7),
+            (200e-6, -1.550631967e-6),
+            (400e-6, -1.456047997e-6),
+        ];
+        for (t, q) in expected {
+            assert!(
+                (response.at(t) / q - 1.0).abs() < 2e-9,
+                "{t}: {}",
+                response.at(t)
+            );
+        }
+    }
+
+    #[test]
+    fn undamped_peaks_of_the_specification() {
+        let table = [
+            (0.1, 0.3963),
+            (0.25, 0.9428),
+            (0.5, 1.5708),
+            (0.75, 1.7634),
+            (1.0, 1.7321),
+            (1.5, 1.5),
+            (2.0, 1.2681),
+            (4.0, 1.1255),
+        ];
+        let omega = 1000.0;
+        for (ratio, expected) in table {
+            let contact = ratio * TAU / omega;
+            // A hair off resonance at 0.5, where the closed form divides by zero.
+            let response = Response::new(omega, 0.0, contact, omega * omega);
+            let end = contact + TAU / omega;
+            let peak = (0..200_000)
+                .map(|i| response.at(end * f64::from(i) / 200_000.0).abs())
+                .fold(0.0, f64::max);
+            assert!((peak - expected).abs() < 6e-5, "{ratio}: {peak}");
+        }
+    }
+
+    #[test]
+    fn the_bound_holds_for_random_oscillators() {
+        let mut random = Random::new(2);
+        for _ in 0..400 {
+            let omega = 100.0 * libm::exp(8.0 * random.unit_f64());
+            let ratio = libm::exp(6.0 * random.unit_f64() - 3.5);
+            let damping = 0.3 * random.unit_f64() * random.unit_f64() * random.unit_f64();
+            let response = Response::new(omega, damping, ratio * TAU / omega, 1.0);
+            let end = (ratio + 1.5) * TAU / omega;
+            for i in 0..500 {
+                let q = response.at(end * f64::from(i) / 500.0).abs();
+                assert!(
+                    q <= response.bound() * (1.0 + 1e-6),
+                    "{omega} {ratio} {damping}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn it_solves_its_equation() {
+        let (omega, damping, contact) = (7000.0, 0.03, 3e-4);
+        let response = Response::new(omega, damping, contact, 5.0);
+        let h = 1e-7;
+        for t in [0.5e-4, 1.7e-4, 2.9e-4, 3.5e-4, 9e-4] {
+            let (a, b, c) = (response.at(t - h), response.at(t), response.at(t + h));
+            let force = if t < contact {
+                5.0 * (std::f64::consts::PI * t / contact).sin()
+            } else {
+                0.0
+            };
+            let left = (a - 2.0 * b + c) / (h * h)
+                + 2.0 * damping * omega * (c - a) / (2.0 * h)
+                + omega * omega * b;
+            assert!((left - force).abs() < 1e-3 * 5.0, "{t}: {left} {force}");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Things that break again: which fragment breaks by its own modes, which by a
+//! pattern until they are ready, and which not at all.
+//!
+//! The parent's modes say nothing about a fragment. [`FragmentModes::compute`] makes
+//! the fragment's own; it is a plain function of its arguments, to be called on
+//! another thread or worker while the simulation goes on. When its result takes
+//! effect is the engine side's to decide, a fixed number of steps after the birth,
+//! so that runs repeat; until then [`Breaker::decide`] uses a pattern. Portable
+//! arithmetic makes the result the same on every machine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fracas::{FragmentId, Fragments};
+
+use crate::event::{Decision, FractureEvent, FractureSettings, FractureStats, Outcome};
+use crate::impact::Impact;
+use crate::material::Material;
+use crate::modes::{Modes, ModesError, ModesOptions};
+use crate::patterns::{VoronoiOptions, voronoi};
+use crate::strength::Strength;
+
+/// Which fragments break, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RefractureRule {
+    /// Fewest nodes of a fragment for which modes are worth computing.
+    pub least_nodes_for_modes: usize,
+    /// Fewest nodes of a fragment that breaks by a pattern; below, it is unbreakable.
+    pub least_nodes_for_pattern: usize,
+    /// Fragments of this generation or later are unbreakable (the object itself is
+    /// generation 0).
+    pub most_generations: u32,
+    /// How many modes a fragment gets.
+    pub modes: usize,
+}
+
+impl Default for RefractureRule {
+    fn default() -> Self {
+        Self {
+            least_nodes_for_modes: 60,
+            least_nodes_for_pattern: 24,
+            most_generations: 3,
+            modes: 24,
+        }
+    }
+}
+
+/// What a fragment can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breakability {
+    /// Breaks by modes; a pattern serves until they are there.
+    Modes,
+    /// Breaks by a pattern only.
+    Pattern,
+    /// Does not break.
+    Unbreakable,
+}
+
+impl RefractureRule {
+    /// What a living fragment can do.
+    #[must_use]
+    pub fn of(&self, fragments: &Fragments, id: FragmentId) -> Breakability {
+        if id.0 as usize >= fragments.id_count() {
+            return Breakability::Unbreakable;
+        }
+        let fragment = fragments.fragment(id);
+        let nodes = fragment.nodes().len();
+        if !fragment.is_alive()
+            || fragment.generation() >= self.most_generations
+            || nodes < self.least_nodes_for_pattern.max(2)
+        {
+            Breakability::Unbreakable
+        } else if nodes >= self.least_nodes_for_modes {
+            Breakability::Modes
+        } else {
+            Breakability::Pattern
+        }
+    }
+}
+
+/// The job of making a fragment's own modes.
+#[derive(Clone, Copy, Debug)]
+pub struct FragmentModes;
+
+impl FragmentModes {
+    /// Computes the modes of a fragment, with the same bits on every machine. Needs
+    /// nothing but its arguments: clone the `Fragments` (or share it) and call this
+    /// anywhere.
+    ///
+    /// # Errors
+    /// See [`ModesError`].
+    pub fn compute(
+        fragments: &Fragments,
+        id: FragmentId,
+        material: &Material,
+        rule: &RefractureRule,
+    ) -> Result<Modes, ModesError> {
+        let options = ModesOptions {
+            count: rule.modes,
+            kind: crate::Arithmetic::Portable,
+            ..Default::default()
+        };
+        Modes::compute(fragments, id, material, &options, &mut |_| ())
+    }
+}
+
+/// How often each outcome was decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BreakerStats {
+    /// Impacts on fragments that were looked at.
+    pub events: usize,
+    /// Fractures by modes.
+    pub by_modes: usize,
+    /// Fractures by a pattern, for want of modes.
+    pub by_pattern: usize,
+    /// Impacts that broke nothing.
+    pub held: usize,
+    /// Impacts on unbreakable fragments.
+    pub unbreakable: usize,
+}
+
+/// One object that breaks and breaks again.
+#[derive(Clone, Debug)]
+pub struct Breaker {
+    material: Material,
+    settings: FractureSettings,
+    rule: RefractureRule,
+    strength: Strength,
+    modes: BTreeMap<FragmentId, Arc<Modes>>,
+    stats: BreakerStats,
+    events: u64,
+}
+
+impl Breaker {
+    /// An object of a material; `whole` are the modes of the unbroken object, if it
+    /// has any.
+    #[must_use]
+    pub fn new(material: Material, whole: Option<Arc<Modes>>) -> Self {
+        Self {
+            strength: Strength::of(&material),
+            material,
+            settings: FractureSettings::default(),
+            rule: RefractureRule::default(),
+            modes: whole.map(|m| (FragmentId(0), m)).into_iter().collect(),
+            stats: BreakerStats::default(),
+            events: 0,
+        }
+    }
+
+    /// The same with other settings.
+    #[must_use]
+    pub fn with_settings(mut self, settings: FractureSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The same with another rule for fragments.
+    #[must_use]
+    pub fn with_rule(mut self, rule: RefractureRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// The same with another threshold for what has no modes.
+    #[must_use]
+    pub fn with_strength(mut self, strength: Strength) -> Self {
+        self.strength = strength;
+        self
+    }
+
+    /// The material.
+    #[must_use]
+    pub fn material(&self) -> &Material {
+        &self.material
+    }
+
+    /// The rule for fragments.
+    #[must_use]
+    pub fn rule(&self) -> &RefractureRule {
+        &self.rule
+    }
+
+    /// What was decided so far.
+    #[must_use]
+    pub fn stats(&self) -> &BreakerStats {
+        &self.stats
+    }
+
+    /// The modes of a fragment, where they have taken effect.
+    #[must_use]
+    pub fn modes(&self, id: FragmentId) -> Option<&Arc<Modes>> {
+        self.modes.get(&id)
+    }
+
+    /// Whether modes should be computed for a fragment that was just born.
+    #[must_use]
+    pub fn wants_modes(&self, fragments: &Fragments, id: FragmentId) -> bool {
+        !self.modes.contains_key(&id) && self.rule.of(fragments, id) == Breakability::Modes
+    }
+
+    /// Modes take effect from now on.
+    pub fn take_modes(&mut self, id: FragmentId, modes: Arc<Modes>) {
+        self.modes.insert(id, modes);
+    }
+
+    /// Forgets what belongs to a fragment that has broken.
+    pub fn forget(&mut self, id: FragmentId) {
+        self.modes.remove(&id);
+    }
+
+    /// Decides what the impacts of a step do to a fragment of mass `mass` (kg).
+    #[must_use]
+    pub fn decide(
+        &mut self,
+        fragments: &Fragments,
+        id: FragmentId,
+        mass: f32,
+        impacts: &[Impact],
+        step: f32,
+        memory: &mut FractureEvent,
+    ) -> Decision {
+        self.events += 1;
+        self.stats.events += 1;
+        let decision = match (self.rule.of(fragments, id), self.modes.get(&id)) {
+            (Breakability::Unbreakable, _) => none(Outcome::Unbreakable),
+            (_, Some(modes)) => memory.decide(
+                fragments,
+                id,
+                modes,
+                impacts,
+                step,
+                self.events,
+                &self.settings,
+            ),
+            (_, None) => self.by_pattern(fragments, id, mass, impacts),
+        };
+        let counter = match (decision.stats.outcome, &decision.fracture) {
+            (Outcome::Unbreakable, _) => &mut self.stats.unbreakable,
+            (_, None) => &mut self.stats.held,
+            (Outcome::BrokePattern, _) => &mut self.stats.by_pattern,
+            _ => &mut self.stats.by_modes,
+        };
+        *counter += 1;
+        decision
+    }
+
+    fn by_pattern(
+        &self,
+        fragments: &Fragments,
+        id: FragmentId,
+        mass: f32,
+        impacts: &[Impact],
+    ) -> Decision {
+        let Some((at, _, pieces)) = self.strength.breaks(impacts, mass) else {
+            return none(Outcome::Held);
+        };
+        let (centre, radius) = crate::patterns::bounding_sphere(fragments, id);
+        // No piece of fewer than a dozen nodes or so.
+        let most = fragments.fragment(id).nodes().len() / 12;
+        let options = VoronoiOptions {
+            pieces: pieces.min(most as u32).max(2),
+            impact: Some(at.clamp(centre - radius, centre + radius)),
+            spread: 0.7 * radius,
+            roughness: 0.1 * fragments.mesh().mean_edge_length(),
+            seed: self.settings.seed ^ self.events,
+            ..Default::default()
+        };
+        let fracture = voronoi(fragments, id, &options);
+        let stats = FractureStats {
+            outcome: if fracture.is_some() {
+                Outcome::BrokePattern
+            } else {
+                Outcome::NoCrack
+            },
+            overload: self.strength.overload(impacts, mass),
+            cracks: fracture.as_ref().map_or(0, |f| f.cracks.len()),
+            pieces: fracture.as_ref().map_or(1, |f| f.cracks.len() + 1),
+            ..Default::default()
+        };
+        Decision { fracture, stats }
+    }
+}
+
+fn none(outcome: Outcome) -> Decision {
+    Decision {
+        fracture: None,
+        stats: FractureStats {
+            outcome,
+            ..Default::default()
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fracas::testing::box_grid;
+    use glam::Vec3;
+
+    use super::*;
+
+    fn hit(point: Vec3, speed: f32) -> Impact {
+        Impact {
+            point,
+            impulse: Vec3::new(0.0, 0.0, 0.3 * speed),
+            speed,
+            effective_mass: 0.3,
+            radius: 0.02,
+            other_modulus: 0.0,
+        }
+    }
+
+    fn run(second_modes: bool) -> (Fragments, BreakerStats) {
+        let mesh = box_grid([16, 12, 2], Vec3::new(0.2, 0.15, 0.012));
+        let mut fragments = Fragments::new(Arc::new(mesh));
+        let material = Material::EARTHENWARE;
+        let whole = FragmentModes::compute(
+            &fragments,
+            FragmentId(0),
+            &material,
+            &RefractureRule::default(),
+        )
+        .unwrap();
+        let mut breaker = Breaker::new(material, Some(Arc::new(whole)));
+        let mut memory = FractureEvent::new();
+        for step in 0..40 {
+            let ids: Vec<FragmentId> = fragments.living().collect();
+            for id in ids {
+                let nodes = fragments.fragment(id).nodes();
+                let point = fragments.mesh().positions()[nodes[nodes.len() / 2] as usize];
+                let impact = hit(point, 2.0 + step as f32 * 0.5);
+                let decision = breaker.decide(&fragments, id, 0.3, &[impact], 0.01, &mut memory);
+                let Some(fracture) = decision.fracture else {
+                    continue;
+                };
+                let split = fragments.apply(&fracture).unwrap();
+                breaker.forget(id);
+                for child in split.children {
+                    if second_modes && breaker.wants_modes(&fragments, child) {
+                        let modes =
+                            FragmentModes::compute(&fragments, child, &material, breaker.rule());
+                        breaker.take_modes(child, Arc::new(modes.unwrap()));
+                    }
+                }
+            }
+        }
+        fragments.validate().unwrap();
+        (fragments, *breaker.stats())
+    }
+
+    #[test]
+    fn fragments_break_again_until_they_are_unbreakable_and_it_is_counted() {
+        for second_modes in [false, true] {
+            let (fragments, stats) = run(second_modes);
+            assert!(stats.by_modes >= 1 && stats.unbreakable > 0, "{stats:?}");
+            assert!(second_modes || stats.by_pattern >= 1, "{stats:?}");
+            assert!(!second_modes || stats.by_modes >= 2, "{stats:?}");
+            let most = fragments
+                .living()
+                .map(|f| fragments.fragment(f).generation())
+                .max();
+            assert!(most <= Some(RefractureRule::default().most_generations));
+            let sum = stats.by_modes + stats.by_pattern + stats.held + stats.unbreakable;
+            assert_eq!(sum, stats.events);
+        }
+        let (a, b) = (run(true), run(true));
+        assert_eq!(a.0.node_fragment(), b.0.node_fragment());
+        assert_eq!(a.1, b.1);
+    }
+}

@@ -1,0 +1,105 @@
+//! A simple threshold for things without modes: break when hit fast enough.
+//!
+//! A body of density rho that stops by v in one wave passage feels the stress
+//! `rho c v` with `c = sqrt(E / rho)`; so it breaks above `v = sigma_c / sqrt(E rho)`:
+//! 3.4 m/s for glass, 0.6 m/s for brick. The speed is the impulse over the mass.
+//! Plain and tunable, for games and for fragments whose modes are not ready.
+
+use glam::Vec3;
+
+use crate::impact::Impact;
+use crate::material::Material;
+
+/// When a body without modes breaks, and into how many pieces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Strength {
+    /// Change of speed that it just survives (m/s).
+    pub speed: f32,
+    /// Most pieces of one break.
+    pub most_pieces: u32,
+}
+
+impl Strength {
+    /// The threshold that a material implies.
+    #[must_use]
+    pub fn of(material: &Material) -> Self {
+        Self {
+            speed: (material.strength / (material.young * material.density).sqrt()) as f32,
+            most_pieces: 12,
+        }
+    }
+
+    /// How many times over the threshold the impacts are, together (no unit).
+    #[must_use]
+    pub fn overload(&self, impacts: &[Impact], mass: f32) -> f32 {
+        let sum: f32 = impacts
+            .iter()
+            .map(|i| i.impulse.length())
+            .filter(|j| j.is_finite())
+            .sum();
+        if mass > 0.0 && self.speed > 0.0 {
+            sum / mass / self.speed
+        } else {
+            0.0
+        }
+    }
+
+    /// The hardest impact's point and direction, if they break a body of this mass;
+    /// and into how many pieces: two at the threshold, growing with the overload.
+    #[must_use]
+    pub fn breaks(&self, impacts: &[Impact], mass: f32) -> Option<(Vec3, Vec3, u32)> {
+        let overload = self.overload(impacts, mass);
+        if overload.is_nan() || overload <= 1.0 {
+            return None;
+        }
+        let hardest = impacts.iter().fold(None, |best: Option<&Impact>, i| {
+            let harder = best.is_none_or(|b| i.impulse.length() > b.impulse.length());
+            if i.impulse.is_finite() && harder {
+                Some(i)
+            } else {
+                best
+            }
+        })?;
+        let pieces = (2.0 * overload).min(self.most_pieces as f32) as u32;
+        let direction = hardest.impulse.try_normalize()?;
+        Some((hardest.point, direction, pieces.max(2)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(impulse: f32) -> Impact {
+        Impact {
+            point: Vec3::X,
+            impulse: Vec3::new(0.0, impulse, 0.0),
+            speed: 0.0,
+            effective_mass: 0.0,
+            radius: 0.0,
+            other_modulus: 0.0,
+        }
+    }
+
+    #[test]
+    fn thresholds_are_those_of_waves_and_pieces_grow() {
+        assert!((Strength::of(&Material::GLASS).speed - 3.4).abs() < 0.05);
+        assert!((Strength::of(&Material::BRICK).speed - 0.58).abs() < 0.01);
+        let s = Strength {
+            speed: 2.0,
+            most_pieces: 9,
+        };
+        assert!(s.breaks(&[hit(1.9)], 1.0).is_none());
+        assert_eq!(s.breaks(&[hit(2.1)], 1.0).unwrap().2, 2);
+        assert_eq!(s.breaks(&[hit(6.5)], 1.0).unwrap().2, 6);
+        assert_eq!(s.breaks(&[hit(1e9)], 1.0).unwrap().2, 9);
+        assert_eq!(
+            s.breaks(&[hit(1.0), hit(3.0)], 1.0).unwrap().0,
+            Vec3::X,
+            "small ones add up"
+        );
+        assert!(s.breaks(&[hit(f32::NAN)], 1.0).is_none());
+        assert!(s.breaks(&[hit(9.0)], 0.0).is_none());
+        assert!(s.breaks(&[], 1.0).is_none());
+    }
+}

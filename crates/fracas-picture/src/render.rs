@@ -1,0 +1,449 @@
+//! How a scene becomes a picture.
+//!
+//! 1. All meshes become one list of world triangles with corner normals.
+//! 2. They, lines and points are rasterised at `n x n` samples a pixel.
+//! 3. Samples of one pixel that see the same triangle are shaded once, at their
+//!    mean position (which lies in the triangle, being a mean of its points).
+//! 4. Light is gathered direction by direction, see [`light`](crate::light).
+//! 5. Colours are mixed per pixel by the number of samples.
+//!
+//! The ground is the background itself, darkened by the share of light that the
+//! things in the scene take from it: a seamless studio floor.
+
+use glam::Vec3;
+
+use crate::camera::{Camera, View};
+use crate::colour::Colour;
+use crate::image::Image;
+use crate::light::{Lit, illuminate, key_direction, open_ground};
+use crate::raster::{Corner, NOTHING, Raster};
+use crate::scene::{Mark, Mesh, Quality, Scene};
+
+/// Draws the scene; see the steps above.
+pub(crate) fn render(
+    scene: &Scene,
+    camera: &Camera,
+    width: usize,
+    height: usize,
+    quality: Quality,
+) -> Image {
+    let bounds = scene.bounds().unwrap_or((Vec3::splat(-1.0), Vec3::ONE));
+    let n = quality.samples();
+    let view = camera.view(width * n, height * n, bounds);
+    let triangles = world_triangles(scene);
+    let raster = rasterise(scene, &triangles, view, width * n, height * n, n as f32);
+    let key = key_direction(view.axes.row(0), view.axes.row(2));
+    let mut picture = Picture {
+        scene,
+        triangles: &triangles,
+        view,
+        raster: &raster,
+        samples: n,
+        key,
+        places: Vec::new(),
+        parts: Vec::new(),
+        first_part: vec![0],
+    };
+    let reach = (bounds.1 - bounds.0).length().max(1e-6);
+    picture.collect(width, height, (bounds.0 + bounds.1) * 0.5, 2.5 * reach);
+    let corners: Vec<[Vec3; 3]> = triangles.iter().map(|t| t.corners).collect();
+    let floor = scene.ground.unwrap_or(bounds.0.y);
+    let rays = quality.rays();
+    illuminate(&mut picture.places, &corners, bounds, floor, key, rays);
+    picture.resolve(width, height, open_ground(key, rays))
+}
+
+fn world_triangles(scene: &Scene) -> Vec<WorldTriangle> {
+    let mut all = Vec::new();
+    for (m, mesh) in scene.meshes.iter().enumerate() {
+        let normals = corner_normals(mesh);
+        for (t, (corners, normals)) in mesh.triangles.iter().zip(normals).enumerate() {
+            all.push(WorldTriangle {
+                corners: corners.map(|v| mesh.positions[v as usize]),
+                normals,
+                colour: mesh.colours.get(t).copied().unwrap_or(mesh.colour),
+                mesh: m as u32,
+            });
+        }
+    }
+    all
+}
+
+/// Ids: 1.. the triangles, after them the marks, after them each mesh's edges.
+fn rasterise(
+    scene: &Scene,
+    triangles: &[WorldTriangle],
+    view: View,
+    width: usize,
+    height: usize,
+    samples: f32,
+) -> Raster {
+    let mut raster = Raster::new(width, height);
+    let near = near_plane(scene, view);
+    for (t, triangle) in triangles.iter().enumerate() {
+        draw_clipped(&mut raster, view, near, triangle.corners, t as u32 + 1);
+    }
+    let mut id = triangles.len() as u32 + 1;
+    for &(mark, _, on_top) in &scene.marks {
+        let lift = |c: Corner| {
+            if on_top {
+                [c[0], c[1], f32::MAX]
+            } else {
+                [c[0], c[1], c[2] * 1.004]
+            }
+        };
+        match mark {
+            Mark::Line { ends, width } => {
+                if let Some([a, b]) = clipped_segment(view, near, ends) {
+                    raster.line(lift(a), lift(b), width * samples, id);
+                }
+            }
+            Mark::Point { at, radius } => {
+                let camera = view.to_camera(at);
+                if camera.z > near {
+                    let [x, y] = view.to_pixels(camera);
+                    raster.disc(lift([x, y, 1.0 / camera.z]), radius * samples, id);
+                }
+            }
+        }
+        id += 1;
+    }
+    for mesh in &scene.meshes {
+        if let Some((_, width)) = mesh.edges {
+            for [a, b] in unique_edges(&mesh.triangles) {
+                let ends = [a, b].map(|v| mesh.positions[v as usize]);
+                if let Some(ends) = clipped_segment(view, near, ends) {
+                    let [a, b] = ends.map(|c| [c[0], c[1], c[2] * 1.0015]);
+                    raster.line(a, b, width * samples, id);
+                }
+            }
+        }
+        id += 1;
+    }
+    raster
+}
+
+fn near_plane(scene: &Scene, view: View) -> f32 {
+    let (lo, hi) = scene.bounds().unwrap_or((Vec3::ZERO, Vec3::ONE));
+    let size = (hi - lo).length();
+    (size * 1e-3).max(view.eye.distance((lo + hi) * 0.5) * 1e-4)
+}
+
+#[derive(Clone, Copy, Debug)]
+struct WorldTriangle {
+    corners: [Vec3; 3],
+    normals: [Vec3; 3],
+    colour: Colour,
+    mesh: u32,
+}
+
+/// A share of a pixel: how many samples, and what they see.
+#[derive(Clone, Copy)]
+struct Part {
+    samples: u32,
+    seen: Seen,
+}
+
+#[derive(Clone, Copy)]
+enum Seen {
+    Background,
+    /// The mesh triangle, and its entry in the list of lit places.
+    Surface {
+        triangle: u32,
+        place: u32,
+    },
+    Ground {
+        place: u32,
+    },
+    Plain(Colour),
+}
+
+struct Picture<'a> {
+    scene: &'a Scene,
+    triangles: &'a [WorldTriangle],
+    view: View,
+    raster: &'a Raster,
+    samples: usize,
+    key: Vec3,
+    places: Vec<Lit>,
+    parts: Vec<Part>,
+    /// For each pixel, where its parts begin.
+    first_part: Vec<u32>,
+}
+
+const GROUND: u32 = u32::MAX;
+
+impl Picture<'_> {
+    /// Groups the samples of each pixel by what they see.
+    fn collect(&mut self, width: usize, height: usize, centre: Vec3, ground_reach: f32) {
+        let n = self.samples;
+        let mut seen: Vec<(u32, u32, Vec3)> = Vec::with_capacity(n * n);
+        for y in 0..height {
+            for x in 0..width {
+                seen.clear();
+                for s in 0..n * n {
+                    let (sx, sy) = (x * n + s % n, y * n + s / n);
+                    let (id, position) = self.sample(sx, sy);
+                    match seen.iter_mut().find(|(other, ..)| *other == id) {
+                        Some((_, count, sum)) => {
+                            *count += 1;
+                            *sum += position;
+                        }
+                        None => seen.push((id, 1, position)),
+                    }
+                }
+                for &(id, count, sum) in &seen {
+                    let position = sum / count as f32;
+                    let what = self.seen(id, position, centre, ground_reach);
+                    self.parts.push(Part {
+                        samples: count,
+                        seen: what,
+                    });
+                }
+                self.first_part.push(self.parts.len() as u32);
+            }
+        }
+    }
+
+    /// What one sample sees, and where.
+    fn sample(&self, x: usize, y: usize) -> (u32, Vec3) {
+        let i = y * self.raster.width + x;
+        let (id, nearness) = (self.raster.id[i], self.raster.nearness[i]);
+        let ray = self.view.ray(x as f32 + 0.5, y as f32 + 0.5);
+        if let Some(floor) = self.scene.ground {
+            let depth = (floor - self.view.eye.y) / ray.y;
+            // A hair in front, so that faces lying on the ground do not flicker through.
+            if depth > 0.0
+                && depth.is_finite()
+                && (id == NOTHING || 1.0 / depth > nearness * 1.0005)
+            {
+                return (GROUND, self.view.eye + ray * depth);
+            }
+        }
+        if id == NOTHING {
+            return (NOTHING, Vec3::ZERO);
+        }
+        (id, self.view.eye + ray / nearness.max(f32::MIN_POSITIVE))
+    }
+
+    fn seen(&mut self, id: u32, position: Vec3, centre: Vec3, ground_reach: f32) -> Seen {
+        let place = self.places.len() as u32;
+        if id == NOTHING {
+            return Seen::Background;
+        }
+        if id == GROUND {
+            if position.distance(centre) > ground_reach {
+                return Seen::Background;
+            }
+            self.places.push(dark(position, Vec3::Y));
+            return Seen::Ground { place };
+        }
+        let index = id as usize - 1;
+        if let Some(triangle) = self.triangles.get(index) {
+            let normal = triangle.normal_at(position);
+            let facing = if normal.dot(position - self.view.eye) > 0.0 {
+                -normal
+            } else {
+                normal
+            };
+            self.places.push(dark(position, facing));
+            return Seen::Surface {
+                triangle: index as u32,
+                place,
+            };
+        }
+        let mark = index - self.triangles.len();
+        Seen::Plain(match self.scene.marks.get(mark) {
+            Some(&(_, colour, _)) => colour,
+            None => self.scene.meshes[mark - self.scene.marks.len()]
+                .edges
+                .map_or(Colour::BLACK, |(colour, _)| colour),
+        })
+    }
+
+    fn resolve(&self, width: usize, height: usize, open: Vec3) -> Image {
+        let mut image = Image::new(width, height, Colour::WHITE);
+        let total = (self.samples * self.samples) as f32;
+        for y in 0..height {
+            let down = (y as f32 + 0.5) / height as f32;
+            let background = self.scene.background[0].mix(self.scene.background[1], down);
+            for x in 0..width {
+                let pixel = y * width + x;
+                let range = self.first_part[pixel] as usize..self.first_part[pixel + 1] as usize;
+                let mut sum = Vec3::ZERO;
+                for part in &self.parts[range] {
+                    let colour = match part.seen {
+                        Seen::Background => background.0,
+                        Seen::Plain(colour) => colour.0,
+                        Seen::Ground { place } => {
+                            let share = self.places[place as usize].light / open;
+                            background.0 * share.min(Vec3::ONE)
+                        }
+                        Seen::Surface { triangle, place } => {
+                            self.surface(&self.triangles[triangle as usize], place)
+                        }
+                    };
+                    sum += colour * part.samples as f32;
+                }
+                image.set(x, y, Colour(sum / total));
+            }
+        }
+        image
+    }
+
+    fn surface(&self, triangle: &WorldTriangle, place: u32) -> Vec3 {
+        let lit = &self.places[place as usize];
+        let mut colour = triangle.colour.0 * lit.light;
+        let gloss = self.scene.meshes[triangle.mesh as usize].gloss;
+        if gloss > 0.0 {
+            let towards_eye = (self.view.eye - lit.position).normalize_or(Vec3::Y);
+            let half = (towards_eye + self.key).normalize_or(Vec3::Y);
+            let aligned = lit.normal.dot(half).max(0.0);
+            let highlight = libm::powf(aligned, 90.0) * 0.55 * lit.key;
+            // Glazes mirror the sky at grazing angles (Schlick).
+            let grazing = libm::powf(1.0 - lit.normal.dot(towards_eye).clamp(0.0, 1.0), 5.0);
+            colour += Vec3::splat(gloss * (highlight + 0.18 * grazing));
+        }
+        shoulder(colour)
+    }
+}
+
+/// Bright values bend towards white instead of breaking off.
+fn shoulder(colour: Vec3) -> Vec3 {
+    const KNEE: f32 = 0.72;
+    let bend = |c: f32| {
+        if c <= KNEE {
+            c
+        } else {
+            KNEE + (1.0 - KNEE) * (1.0 - libm::expf(-(c - KNEE) / (1.0 - KNEE)))
+        }
+    };
+    Vec3::new(bend(colour.x), bend(colour.y), bend(colour.z))
+}
+
+fn dark(position: Vec3, normal: Vec3) -> Lit {
+    Lit {
+        position,
+        normal,
+        light: Vec3::ZERO,
+        key: 0.0,
+    }
+}
+
+impl WorldTriangle {
+    fn normal_at(&self, p: Vec3) -> Vec3 {
+        let [a, b, c] = self.corners;
+        let face = (b - a).cross(c - a);
+        let area_squared = face.length_squared();
+        if area_squared == 0.0 {
+            return self.normals[0];
+        }
+        let wb = (p - a).cross(c - a).dot(face) / area_squared;
+        let wc = (b - a).cross(p - a).dot(face) / area_squared;
+        let [na, nb, nc] = self.normals;
+        (na * (1.0 - wb - wc) + nb * wb + nc * wc).normalize_or(na)
+    }
+}
+
+/// Normals at the corners of each triangle: the mean, weighed by area, of the
+/// triangles around the vertex that bend less than the crease angle.
+fn corner_normals(mesh: &Mesh) -> Vec<[Vec3; 3]> {
+    let faces: Vec<Vec3> = mesh
+        .triangles
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
+            (b - a).cross(c - a)
+        })
+        .collect();
+    let unit: Vec<Vec3> = faces.iter().map(|f| f.normalize_or(Vec3::Y)).collect();
+    if mesh.crease_cosine > 1.0 {
+        return unit.iter().map(|&n| [n; 3]).collect();
+    }
+    let mut starts = vec![0_u32; mesh.positions.len() + 1];
+    for &v in mesh.triangles.iter().flatten() {
+        starts[v as usize + 1] += 1;
+    }
+    for i in 1..starts.len() {
+        starts[i] += starts[i - 1];
+    }
+    let mut next = starts.clone();
+    let mut around = vec![0_u32; mesh.triangles.len() * 3];
+    for (t, corners) in mesh.triangles.iter().enumerate() {
+        for &v in corners {
+            around[next[v as usize] as usize] = t as u32;
+            next[v as usize] += 1;
+        }
+    }
+    mesh.triangles
+        .iter()
+        .enumerate()
+        .map(|(t, corners)| {
+            corners.map(|v| {
+                let range = starts[v as usize] as usize..starts[v as usize + 1] as usize;
+                let sum: Vec3 = around[range]
+                    .iter()
+                    .filter(|&&other| unit[other as usize].dot(unit[t]) >= mesh.crease_cosine)
+                    .map(|&other| faces[other as usize])
+                    .sum();
+                sum.normalize_or(unit[t])
+            })
+        })
+        .collect()
+}
+
+fn unique_edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
+    let mut edges: Vec<[u32; 2]> = triangles
+        .iter()
+        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
+        .map(|[a, b]| [a.min(b), a.max(b)])
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// Draws a triangle, cut at the near plane.
+fn draw_clipped(raster: &mut Raster, view: View, near: f32, corners: [Vec3; 3], id: u32) {
+    let camera = corners.map(|p| view.to_camera(p));
+    let project = |c: Vec3| {
+        let [x, y] = view.to_pixels(c);
+        [x, y, 1.0 / c.z]
+    };
+    if camera.iter().all(|c| c.z >= near) {
+        raster.triangle(camera.map(project), id);
+        return;
+    }
+    let mut kept = [Vec3::ZERO; 4];
+    let mut count = 0;
+    for i in 0..3 {
+        let (a, b) = (camera[i], camera[(i + 1) % 3]);
+        if a.z >= near {
+            kept[count] = a;
+            count += 1;
+        }
+        if (a.z >= near) != (b.z >= near) {
+            kept[count] = a.lerp(b, (near - a.z) / (b.z - a.z));
+            count += 1;
+        }
+    }
+    for i in 2..count {
+        raster.triangle([kept[0], kept[i - 1], kept[i]].map(project), id);
+    }
+}
+
+fn clipped_segment(view: View, near: f32, ends: [Vec3; 2]) -> Option<[Corner; 2]> {
+    let [mut a, mut b] = ends.map(|p| view.to_camera(p));
+    if a.z < near && b.z < near {
+        return None;
+    }
+    if a.z < near {
+        a = a.lerp(b, (near - a.z) / (b.z - a.z));
+    } else if b.z < near {
+        b = b.lerp(a, (near - b.z) / (a.z - b.z));
+    }
+    Some([a, b].map(|c| {
+        let [x, y] = view.to_pixels(c);
+        [x, y, 1.0 / c.z]
+    }))
+}

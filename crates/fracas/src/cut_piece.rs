@@ -1,0 +1,393 @@
+//! The convex pieces into which cracks have cut one tetrahedron: corners, polygons
+//! and exact positions.
+//!
+//! Where a corner can be is known before any number is: the corner lies inside
+//! exactly one simplex of the mesh (a node, an edge, a triangle or the tetrahedron)
+//! whose nodes have all been parted from one another, and each such simplex holds
+//! one corner at most. So a corner **is** the set of local nodes of its simplex, a
+//! [`Corner`] bit mask, and:
+//! - which side of a plane a corner of a part's piece is on follows from the sign
+//!   at the one node of the part that the mask holds: clipping needs no arithmetic
+//!   and cannot go wrong by rounding;
+//! - a plane meets the side between two corners in the corner `a | b`;
+//! - all tetrahedra around the simplex compute the same position bit for bit,
+//!   because only the simplex' own levels and nodes enter, in the order of the
+//!   nodes' indices.
+//!
+//! Steps of [`Piece::of`]: the four faces -> for each plane of the node's part, cut
+//! every polygon, keep the node's side, close with a cap -> polygons, outward.
+//!
+//! Source: Glondu 2013, section 4.1 ("exact local representations of those crack
+//! surfaces"); the levels with zero extension are explained in [`crate::crack`].
+//!
+//! **Guarantee**: the pieces of a tetrahedron partition it. The union of a
+//! fragment's pieces is closed once polygons on faces shared by two of its pieces
+//! are left out, whatever the rounding of positions.
+
+use glam::{DVec3, Vec3};
+
+use crate::fragment::TetCut;
+use crate::tet_mesh::{TET_FACES, TetMesh};
+
+/// A corner of a piece: the set of local nodes (bits 0 to 3) of the simplex it lies in.
+pub(crate) type Corner = u8;
+
+/// What a polygon of a piece lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The face of the tetrahedron opposite this local node.
+    Face(u8),
+    /// The crack plane with this index.
+    Plane(u8),
+}
+
+/// A convex polygon of a piece, counter-clockwise seen from outside the piece.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Polygon {
+    corners: [Corner; 6],
+    count: u8,
+    /// What it lies on.
+    pub(crate) side: Side,
+}
+
+impl Polygon {
+    /// Its corners, in order.
+    pub(crate) fn corners(&self) -> &[Corner] {
+        &self.corners[..self.count as usize]
+    }
+
+    fn new(side: Side) -> Self {
+        Self {
+            corners: [0; 6],
+            count: 0,
+            side,
+        }
+    }
+
+    fn push(&mut self, corner: Corner) {
+        self.corners[self.count as usize] = corner;
+        self.count += 1;
+    }
+}
+
+/// The convex piece of a tetrahedron that holds one local node (and all local
+/// nodes of the same fragment).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    polygons: [Polygon; 7],
+    count: u8,
+}
+
+impl Piece {
+    /// The piece that holds local node `local`. With no cut: the whole tetrahedron.
+    pub(crate) fn of(cut: Option<&TetCut>, local: usize) -> Self {
+        let mut piece = Self {
+            polygons: [Polygon::new(Side::Face(0)); 7],
+            count: 4,
+        };
+        for (k, face) in TET_FACES.iter().enumerate() {
+            let polygon = &mut piece.polygons[k];
+            polygon.side = Side::Face(k as u8);
+            for &i in face {
+                polygon.push(1 << i);
+            }
+        }
+        for (k, plane) in cut.map_or(&[][..], TetCut::planes).iter().enumerate() {
+            // Zero: the plane split another part.
+            if plane[local] != 0.0 {
+                piece.clip(k as u8, plane, plane[local] > 0.0);
+            }
+        }
+        piece
+    }
+
+    /// The polygons that bound it.
+    pub(crate) fn polygons(&self) -> &[Polygon] {
+        &self.polygons[..self.count as usize]
+    }
+
+    /// Keeps the side of `plane` whose levels have the wanted sign.
+    fn clip(&mut self, index: u8, plane: &[f32; 4], keep_positive: bool) {
+        let keeps = |corner: Corner| {
+            let level = (0..4)
+                .find(|&i| corner & (1 << i) != 0 && plane[i] != 0.0)
+                .map_or(0.0, |i| plane[i]);
+            debug_assert!(level != 0.0, "a corner of a part holds a node of the part");
+            (level > 0.0) == keep_positive
+        };
+        // Sides of the cap, each from the corner where a polygon comes back to the
+        // kept side to the one where it left it: reversed, as seen from outside.
+        let mut cap_sides = [(0, 0); 7];
+        let mut sides = 0;
+        let mut kept = 0;
+        for k in 0..self.count as usize {
+            let polygon = self.polygons[k];
+            let corners = polygon.corners();
+            let mut clipped = Polygon::new(polygon.side);
+            let (mut left, mut back) = (0, 0);
+            for (i, &a) in corners.iter().enumerate() {
+                let b = corners[(i + 1) % corners.len()];
+                let (in_a, in_b) = (keeps(a), keeps(b));
+                if in_a {
+                    clipped.push(a);
+                }
+                if in_a != in_b {
+                    clipped.push(a | b);
+                    if in_a {
+                        left = a | b;
+                    } else {
+                        back = a | b;
+                    }
+                }
+            }
+            if left != 0 {
+                cap_sides[sides] = (back, left);
+                sides += 1;
+            }
+            if clipped.count > 0 {
+                self.polygons[kept] = clipped;
+                kept += 1;
+            }
+        }
+        let mut cap = Polygon::new(Side::Plane(index));
+        let mut at = cap_sides[0].0;
+        for _ in 0..sides {
+            cap.push(at);
+            let next = cap_sides[..sides].iter().find(|side| side.0 == at);
+            debug_assert!(next.is_some(), "the sides of a cap close");
+            at = next.map_or(at, |side| side.1);
+        }
+        self.polygons[kept] = cap;
+        self.count = kept as u8 + 1;
+    }
+}
+
+/// The point at which an edge is cut, from its end with the lower index to the other.
+pub(crate) fn cut_point(low: Vec3, high: Vec3, level_low: f32, level_high: f32) -> (f64, DVec3) {
+    let (s_low, s_high) = (f64::from(level_low), f64::from(level_high));
+    let t = s_low / (s_low - s_high);
+    let (a, b) = (low.as_dvec3(), high.as_dvec3());
+    (t, a + (b - a) * t)
+}
+
+/// Positions of the corners of one tetrahedron, computed when first asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct CornerPoints<'a> {
+    cut: Option<&'a TetCut>,
+    nodes: [u32; 4],
+    positions: [Vec3; 4],
+    /// Local nodes in the order of their index.
+    order: [u8; 4],
+    points: [DVec3; 16],
+    known: u16,
+}
+
+impl<'a> CornerPoints<'a> {
+    /// For the corners of `tet`, cut as `cut` says.
+    pub(crate) fn new(mesh: &TetMesh, tet: u32, cut: Option<&'a TetCut>) -> Self {
+        let nodes = mesh.tets()[tet as usize];
+        let mut order = [0, 1, 2, 3];
+        order.sort_unstable_by_key(|&i| nodes[i as usize]);
+        Self {
+            cut,
+            nodes,
+            positions: mesh.corners(tet),
+            order,
+            points: [DVec3::ZERO; 16],
+            known: 0,
+        }
+    }
+
+    /// The nodes of a corner's simplex in the order of their index: its name in
+    /// the whole mesh.
+    pub(crate) fn name(&self, corner: Corner) -> [u32; 4] {
+        let mut name = [crate::tet_mesh::NONE; 4];
+        let members = self.order.iter().filter(|&&i| corner & (1 << i) != 0);
+        for (slot, &i) in name.iter_mut().zip(members) {
+            *slot = self.nodes[i as usize];
+        }
+        name
+    }
+
+    /// Where a corner is.
+    pub(crate) fn at(&mut self, corner: Corner) -> DVec3 {
+        if self.known & (1 << corner) == 0 {
+            self.known |= 1 << corner;
+            self.points[corner as usize] = self.compute(corner);
+        }
+        self.points[corner as usize]
+    }
+
+    /// Barycentric coordinates of a corner with respect to the local nodes.
+    pub(crate) fn weights(&self, corner: Corner) -> [f64; 4] {
+        let mut weights = [0.0; 4];
+        if corner.count_ones() == 1 {
+            weights[corner.trailing_zeros() as usize] = 1.0;
+            return weights;
+        }
+        // The first plane that parts the simplex' nodes found them all in one
+        // part. It cuts the segment between the corners of its two sides.
+        let parts = |plane: &&[f32; 4]| {
+            let has = |positive: bool| {
+                (0..4).any(|i| {
+                    corner & (1 << i) != 0 && plane[i] != 0.0 && (plane[i] > 0.0) == positive
+                })
+            };
+            has(true) && has(false)
+        };
+        let plane = self.cut.and_then(|cut| cut.planes().iter().find(parts));
+        let Some(plane) = plane else {
+            debug_assert!(false, "a corner's nodes are parted");
+            return weights;
+        };
+        let first = self.order.iter().find(|&&i| corner & (1 << i) != 0);
+        let low_sign = first.is_some_and(|&i| plane[i as usize] > 0.0);
+        let mut low = 0;
+        for i in 0..4 {
+            if corner & (1 << i) != 0 && (plane[i] > 0.0) == low_sign {
+                low |= 1 << i;
+            }
+        }
+        let (low_weights, high_weights) = (self.weights(low), self.weights(corner & !low));
+        let level = |weights: &[f64; 4]| {
+            self.order
+                .iter()
+                .filter(|&&i| corner & (1 << i) != 0)
+                .map(|&i| weights[i as usize] * f64::from(plane[i as usize]))
+                .fold(0.0, |sum, term| sum + term)
+        };
+        let (s_low, s_high) = (level(&low_weights), level(&high_weights));
+        let t = s_low / (s_low - s_high);
+        for i in 0..4 {
+            weights[i] = low_weights[i] * (1.0 - t) + high_weights[i] * t;
+        }
+        weights
+    }
+
+    fn compute(&self, corner: Corner) -> DVec3 {
+        let mut members = self.order.iter().filter(|&&i| corner & (1 << i) != 0);
+        let first = members.next().map_or(0, |&i| i as usize);
+        let origin = self.positions[first].as_dvec3();
+        if corner.count_ones() == 1 {
+            return origin;
+        }
+        let weights = self.weights(corner);
+        members.fold(origin, |point, &i| {
+            point + (self.positions[i as usize].as_dvec3() - origin) * weights[i as usize]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Rng;
+
+    fn unit_tet() -> TetMesh {
+        let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+        TetMesh::build(corners, vec![[0, 1, 2, 3]]).unwrap()
+    }
+
+    fn volume(piece: &Piece, points: &mut CornerPoints) -> f64 {
+        let mut sum = 0.0;
+        for polygon in piece.polygons() {
+            let [a, rest @ ..] = polygon.corners() else {
+                panic!("an empty polygon")
+            };
+            for pair in rest.windows(2) {
+                let [b, c] = [pair[0], pair[1]].map(|k| points.at(k));
+                sum += points.at(*a).dot(b.cross(c)) / 6.0;
+            }
+        }
+        sum
+    }
+
+    /// All orders in which three splits can part four nodes.
+    fn random_cut(rng: &mut Rng, planes: usize) -> TetCut {
+        let mut cut = TetCut::default();
+        let mut labels = [0_usize; 4];
+        for k in 0..planes {
+            let splittable: Vec<usize> = (0..4)
+                .filter(|&i| labels.iter().filter(|&&l| l == labels[i]).count() > 1)
+                .collect();
+            let part = labels[splittable[rng.below(splittable.len())]];
+            let members: Vec<usize> = (0..4).filter(|&i| labels[i] == part).collect();
+            let mut plane = [0.0; 4];
+            for (at, &i) in members.iter().enumerate() {
+                let positive = at == 0 || (at + 1 < members.len() && rng.unit() < 0.5);
+                plane[i] = rng.range(0.05, 1.0) * if positive { 1.0 } else { -1.0 };
+                if positive {
+                    labels[i] = k + 1;
+                }
+            }
+            cut.push(plane);
+        }
+        cut
+    }
+
+    #[test]
+    fn pieces_partition_the_tetrahedron_and_are_closed() {
+        let mesh = unit_tet();
+        let mut rng = Rng(11);
+        for trial in 0..600 {
+            let cut = random_cut(&mut rng, trial % 4);
+            let mut points = CornerPoints::new(&mesh, 0, Some(&cut));
+            let mut total = 0.0;
+            let mut seen = 0_u8;
+            for local in 0..4 {
+                if seen & (1 << local) != 0 {
+                    continue;
+                }
+                for other in 0..4 {
+                    if other == local || cut.separator(local, other).is_none() {
+                        seen |= 1 << other;
+                    }
+                }
+                let piece = Piece::of(Some(&cut), local);
+                let mut open: Vec<(Corner, Corner)> = Vec::new();
+                for polygon in piece.polygons() {
+                    let corners = polygon.corners();
+                    assert!(corners.len() >= 3);
+                    for (i, &a) in corners.iter().enumerate() {
+                        let b = corners[(i + 1) % corners.len()];
+                        match open.iter().position(|&side| side == (b, a)) {
+                            Some(at) => {
+                                open.swap_remove(at);
+                            }
+                            None => open.push((a, b)),
+                        }
+                    }
+                }
+                assert!(open.is_empty(), "the piece of node {local} is closed");
+                let part = volume(&piece, &mut points);
+                assert!(part > 0.0, "outward");
+                total += part;
+            }
+            assert!((total - 1.0 / 6.0).abs() < 1e-14, "{total} of 1/6");
+        }
+    }
+
+    #[test]
+    fn every_corner_lies_on_the_planes_that_meet_there() {
+        let mesh = unit_tet();
+        let mut rng = Rng(5);
+        for _ in 0..200 {
+            let cut = random_cut(&mut rng, 3);
+            let points = CornerPoints::new(&mesh, 0, Some(&cut));
+            for local in 0..4 {
+                for polygon in Piece::of(Some(&cut), local).polygons() {
+                    let Side::Plane(k) = polygon.side else {
+                        continue;
+                    };
+                    for &corner in polygon.corners() {
+                        let weights = points.weights(corner);
+                        let level: f64 = (0..4)
+                            .map(|i| weights[i] * f64::from(cut.planes()[k as usize][i]))
+                            .sum();
+                        assert!(level.abs() < 1e-12, "level {level} at corner {corner:#b}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! Interruptible detection: two trees, level by level, stopped at any time.
+//!
+//! Steps: start with the pair of roots -> replace every pair of overlapping cubes
+//! by the pairs of their children that overlap -> stop when the finest level, the
+//! wanted level or the end of the budget is reached. What is then in hand, cubes of
+//! two neighbouring levels at most, is always a usable answer.
+//!
+//! Source: [Dingliana 2004, sections 2.1 and 3.1].
+//! **Guarantee**: conservative. A pair of voxels that overlap is never lost, so
+//! objects that touch are reported at every level; objects that do not may be
+//! reported at coarse ones.
+//!
+//! Work is counted in cube-against-cube tests. A budget in tests repeats bit for
+//! bit; a deadline asks the clock now and then and need not.
+
+use std::time::Instant;
+
+use glam::{Mat3, Vec3};
+
+use super::tree::VoxTree;
+use crate::pose::Pose;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Budget {
+    /// At most this many cube tests.
+    pub tests: Option<u64>,
+    /// Not after this instant. Results then depend on the machine's speed.
+    pub deadline: Option<Instant>,
+    /// Not below this level (0 is the root).
+    pub level: Option<u32>,
+}
+
+/// Why detection stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The objects do not touch: certain.
+    Apart,
+    /// The finest level was reached.
+    Finest,
+    /// The wanted level was reached.
+    Level,
+    /// The budget of tests was spent.
+    Tests,
+    /// The deadline passed.
+    Deadline,
+}
+
+/// A pair of cubes that overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CubePair {
+    /// Level and place of the cube of A.
+    pub a: (u32, u32),
+    /// Level and place of the cube of B.
+    pub b: (u32, u32),
+}
+
+/// The clock is asked once in this many tests: a test takes about 10 ns, asking 25.
+const TESTS_PER_LOOK: u64 = 128;
+
+/// The state of a detection: can be continued with another budget.
+#[derive(Clone, Debug, Default)]
+pub struct Detection {
+    /// Pairs not yet refined, from `next` on.
+    current: Vec<CubePair>,
+    next: usize,
+    /// Refined pairs, one level finer.
+    finer: Vec<CubePair>,
+    level: u32,
+    tests: u64,
+    started: bool,
+}
+
+impl Detection {
+    /// Forgets everything but keeps its memory.
+    pub fn restart(&mut self) {
+        self.current.clear();
+        self.finer.clear();
+        (self.next, self.level, self.tests, self.started) = (0, 0, 0, false);
+    }
+
+    /// Cube tests made so far.
+    #[must_use]
+    pub fn tests(&self) -> u64 {
+        self.tests
+    }
+
+    /// The level that is complete: every pair in hand is at least as fine.
+    #[must_use]
+    pub fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// The overlapping cubes in hand.
+    pub fn pairs(&self) -> impl Iterator<Item = &CubePair> {
+        self.finer.iter().chain(&self.current[self.next..])
+    }
+
+    /// Goes on until something stops it. `b_to_a` places B in A's frame.
+    pub fn refine(&mut self, a: &VoxTree, b: &VoxTree, b_to_a: &Pose, budget: &Budget) -> Stop {
+        let test = CubeTest::new(b_to_a);
+        let limit = budget
+            .tests
+            .map_or(u64::MAX, |t| self.tests.saturating_add(t));
+        if !self.started {
+            self.started = true;
+            if a.is_empty() || b.is_empty() {
+                return Stop::Apart;
+            }
+            let root = CubePair {
+                a: (0, 0),
+                b: (0, 0),
+            };
+            self.tests += 1;
+            if test.overlap(a, b, &root) {
+                self.current.push(root);
+            }
+        }
+        let mut look = self.tests + TESTS_PER_LOOK;
+        loop {
+            if self.next == self.current.len() {
+                if !self.current.is_empty() && !self.finer.is_empty() {
+                    self.level += 1;
+                }
+                std::mem::swap(&mut self.current, &mut self.finer);
+                self.finer.clear();
+                self.next = 0;
+                if self.current.is_empty() {
+                    return Stop::Apart;
+                }
+                if self
+                    .current
+                    .iter()
+                    .all(|p| is_finest(a, p.a) && is_finest(b, p.b))
+                {
+                    return Stop::Finest;
+                }
+            }
+            if budget.level.is_some_and(|level| self.level >= level) {
+                return Stop::Level;
+            }
+            // Between pairs only: a pair is refined wholly or not at all.
+            if self.tests >= limit {
+                return Stop::Tests;
+            }
+            if self.tests >= look && budget.deadline.is_some() {
+                look = self.tests + TESTS_PER_LOOK;
+                if budget
+                    .deadline
+                    .is_some_and(|deadline| Instant::now() >= deadline)
+                {
+                    return Stop::Deadline;
+                }
+            }
+            let pair = self.current[self.next];
+            self.next += 1;
+            self.split(a, b, &test, pair);
+        }
+    }
+
+    fn split(&mut self, a: &VoxTree, b: &VoxTree, test: &CubeTest, pair: CubePair) {
+        for a_next in finer(a, pair.a) {
+            for b_next in finer(b, pair.b) {
+                let next = CubePair {
+                    a: a_next,
+                    b: b_next,
+                };
+                self.tests += 1;
+                if test.overlap(a, b, &next) {
+                    self.finer.push(next);
+                }
+            }
+        }
+    }
+}
+
+fn is_finest(tree: &VoxTree, at: (u32, u32)) -> bool {
+    at.0 as usize + 1 == tree.levels().len()
+}
+
+/// The children of a cube, or the cube itself on the finest level.
+fn finer(tree: &VoxTree, at: (u32, u32)) -> impl Iterator<Item = (u32, u32)> + use<> {
+    let (level, range) = if is_finest(tree, at) {
+        (at.0, at.1..at.1 + 1)
+    } else {
+        (at.0 + 1, tree.children(at.0 as usize, at.1))
+    };
+    range.map(move |node| (level, node))
+}
+
+/// Overlap of a cube of A with a cube of B by separating axes, with what depends
+/// on the rotation alone computed once.
+struct CubeTest {
+    b_to_a: Pose,
+    /// |rotation|, by entry, a little enlarged so that parallel edges are safe.
+    absolute: Mat3,
+}
+
+impl CubeTest {
+    fn new(b_to_a: &Pose) -> Self {
+        let absolute = Mat3::from_cols(
+            b_to_a.rotation.x_axis.abs() + 1e-6,
+            b_to_a.rotation.y_axis.abs() + 1e-6,
+            b_to_a.rotation.z_axis.abs() + 1e-6,
+        );
+        Self {
+            b_to_a: *b_to_a,
+            absolute,
+        }
+    }
+
+    fn overlap(&self, a: &VoxTree, b: &VoxTree, pair: &CubePair) -> bool {
+        let (level_a, level_b) = (
+            &a.levels()[pair.a.0 as usize],
+            &b.levels()[pair.b.0 as usize],
+        );
+        let centre_b = level_b.nodes[pair.b.1 as usize].centre;
+        let offset = self.b_to_a.rotation * centre_b + self.b_to_a.translation
+            - level_a.nodes[pair.a.1 as usize].centre;
+        self.cubes_overlap(offset, 0.5 * level_a.cell, 0.5 * level_b.cell)
+    }
+
+    /// `offset` leads from the cube of A (half edge `ha`) to that of B (`hb`), in
+    /// A's frame.
+    fn cubes_overlap(&self, offset: Vec3, ha: f32, hb: f32) -> bool {
+        let (r, q) = (&self.b_to_a.rotation, &self.absolute);
+        // Rounding of coordinates: a millionth of what is compared.
+        let slack = 1.0 + 2e-6;
+        let (ha, hb) = (ha * slack, hb * slack);
+        // Spheres first: the cheapest way to be sure of either answer.
+        let distance_squared = offset.length_squared();
+        let outer = 1.733 * (ha + hb);
+        if distance_squared > outer * outer {
+            return false;
+        }
+        if distance_squared <= (ha + hb) * (ha + hb) {
+            return true;
+        }
+        // Face normals of A, then of B. Rows of |R| sum over B's axes.
+        for i in 0..3 {
+            let row = q.x_axis[i] + q.y_axis[i] + q.z_axis[i];
+            if offset[i].abs() > ha + hb * row {
+                return false;
+            }
+        }
+        for (axis, absolute) in [
+            (r.x_axis, q.x_axis),
+            (r.y_axis, q.y_axis),
+            (r.z_axis, q.z_axis),
+        ] {
+            if offset.dot(axis).abs() > hb + ha * (absolute.x + absolute.y + absolute.z) {
+                return false;
+            }
+        }
+        // Products of an edge of A with one of B: axis e_i x b_j.
+        for (j, b) in [r.x_axis, r.y_axis, r.z_axis].into_iter().enumerate() {
+            let columns = [q.x_axis, q.y_axis, q.z_axis];
+            for i in 0..3 {
+                let (i1, i2) = ((i + 1) % 3, (i + 2) % 3);
+                let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
+                let along = (offset[i2] * b[i1] - offset[i1] * b[i2]).abs();
+                let reach_a = ha * (columns[j][i1] + columns[j][i2]);
+                let reach_b = hb * (columns[j1][i] + columns[j2][i]);
+                if along > reach_a + reach_b {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Rng, box_grid};
+    use crate::voxel_tree::VoxelGrid;
+
+    fn tree(size: Vec3, cell: f32) -> VoxTree {
+        let mesh = box_grid([1, 1, 1], size);
+        let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+        VoxTree::build(
+            &VoxelGrid::from_surface(mesh.positions(), &triangles, cell).unwrap(),
+            2,
+        )
+    }
+
+    fn random_pose(rng: &mut Rng, reach: f32) -> Pose {
+        let axis = rng.direction();
+        let rotation = Mat3::from_axis_angle(axis, rng.range(0.0, 6.0));
+        Pose {
+            rotation,
+            translation: rng.direction() * rng.range(0.0, reach),
+        }
+    }
+
+    /// The certain answer: all fifteen axes in f64, no shortcut.
+    fn overlap_by_axes(pose: &Pose, offset: Vec3, ha: f32, hb: f32) -> (bool, f64) {
+        let b: Vec<glam::DVec3> = [
+            pose.rotation.x_axis,
+            pose.rotation.y_axis,
+            pose.rotation.z_axis,
+        ]
+        .map(|v| v.as_dvec3())
+        .to_vec();
+        let a = glam::DVec3::AXES;
+        let mut axes: Vec<glam::DVec3> = a.into_iter().chain(b.iter().copied()).collect();
+        axes.extend(a.iter().flat_map(|u| b.iter().map(move |v| u.cross(*v))));
+        let mut widest_gap = f64::NEG_INFINITY;
+        for axis in axes
+            .into_iter()
+            .filter(|x| x.length() > 1e-4)
+            .map(|x| x.normalize())
+        {
+            let reach: f64 = a
+                .iter()
+                .map(|u| u.dot(axis).abs() * f64::from(ha))
+                .sum::<f64>()
+                + b.iter()
+                    .map(|u| u.dot(axis).abs() * f64::from(hb))
+                    .sum::<f64>();
+            widest_gap = widest_gap.max(offset.as_dvec3().dot(axis).abs() - reach);
+        }
+        (widest_gap <= 0.0, widest_gap)
+    }
+
+    #[test]
+    fn cubes_overlap_as_fifteen_axes_say() {
+        let mut rng = Rng(1);
+        let (mut touching, mut apart) = (0, 0);
+        for _ in 0..20_000 {
+            let pose = random_pose(&mut rng, 1.0);
+            let (ha, hb) = (rng.range(0.1, 0.6), rng.range(0.1, 0.6));
+            let offset = rng.direction() * rng.range(0.0, 1.8 * (ha + hb));
+            let (truth, gap) = overlap_by_axes(&pose, offset, ha, hb);
+            if gap.abs() < 1e-5 {
+                continue;
+            }
+            assert_eq!(
+                CubeTest::new(&pose).cubes_overlap(offset, ha, hb),
+                truth,
+                "gap {gap}"
+            );
+            if truth { touching += 1 } else { apart += 1 }
+        }
+        assert!(touching > 3000 && apart > 3000);
+    }
+
+    #[test]
+    fn the_finest_level_is_exactly_the_overlapping_voxels() {
+        let (a, b) = (
+            tree(Vec3::new(1.0, 0.5, 0.4), 0.11),
+            tree(Vec3::splat(0.5), 0.13),
+        );
+        let mut rng = Rng(2);
+        for _ in 0..40 {
+            let pose = random_pose(&mut rng, 0.9);
+            let mut detection = Detection::default();
+            let stop = detection.refine(&a, &b, &pose, &Budget::default());
+            let (la, lb) = (a.levels().len() as u32 - 1, b.levels().len() as u32 - 1);
+            let test = CubeTest::new(&pose);
+            let mut expected = Vec::new();
+            for i in 0..a.levels()[la as usize].nodes.len() as u32 {
+                for j in 0..b.levels()[lb as usize].nodes.len() as u32 {
+                    let pair = CubePair {
+                        a: (la, i),
+                        b: (lb, j),
+                    };
+                    if test.overlap(&a, &b, &pair) {
+                        expected.push(pair);
+                    }
+                }
+            }
+            let mut found: Vec<CubePair> = detection.pairs().copied().collect();
+            found.sort_unstable_by_key(|p| (p.a, p.b));
+            assert_eq!(found, expected);
+            assert_eq!(
+                stop,
+                if expected.is_empty() {
+                    Stop::Apart
+                } else {
+                    Stop::Finest
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn stopping_and_going_on_ends_where_one_run_ends() {
+        let (a, b) = (tree(Vec3::ONE, 0.09), tree(Vec3::ONE, 0.1));
+        let pose = Pose {
+            rotation: Mat3::from_rotation_y(0.3),
+            translation: Vec3::new(0.8, 0.1, 0.2),
+        };
+        let mut whole = Detection::default();
+        assert_eq!(
+            whole.refine(&a, &b, &pose, &Budget::default()),
+            Stop::Finest
+        );
+        let mut parts = Detection::default();
+        let mut stops = 0;
+        while parts.refine(
+            &a,
+            &b,
+            &pose,
+            &Budget {
+                tests: Some(500),
+                ..Budget::default()
+            },
+        ) == Stop::Tests
+        {
+            assert!(
+                parts.pairs().next().is_some(),
+                "an interrupted answer must be usable"
+            );
+            stops += 1;
+        }
+        assert!(stops > 3);
+        let sorted = |d: &Detection| {
+            let mut pairs: Vec<CubePair> = d.pairs().copied().collect();
+            pairs.sort_unstable_by_key(|p| (p.a, p.b));
+            pairs
+        };
+        assert_eq!(sorted(&parts), sorted(&whole));
+        assert_eq!(parts.tests(), whole.tests());
+    }
+
+    #[test]
+    fn a_level_stops_there_and_says_so() {
+        let (a, b) = (tree(Vec3::ONE, 0.06), tree(Vec3::ONE, 0.06));
+        let pose = Pose {
+            rotation: Mat3::IDENTITY,
+            translation: Vec3::X * 0.9,
+        };
+        for level in 0..4 {
+            let mut detection = Detection::default();
+            let stop = detection.refine(
+                &a,
+                &b,
+                &pose,
+                &Budget {
+                    level: Some(level),
+                    ..Budget::default()
+                },
+            );
+            assert_eq!((stop, detection.level()), (Stop::Level, level));
+            assert!(detection.pairs().all(|p| p.a.0 == level && p.b.0 == level));
+        }
+    }
+}

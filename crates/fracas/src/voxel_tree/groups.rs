@@ -1,0 +1,79 @@
+//! Which voxels may be averaged: near-planar regions of the surface.
+//!
+//! Steps: from the first voxel without a region, grow over neighbours whose
+//! outward direction stays within a cone about the region's first one, and go on
+//! until every voxel has a region. Voxels without direction (deep inside) share
+//! region 0.
+//!
+//! Source: [Dingliana 2004, section 3.9]: regions by orientation, found from the
+//! occupancy's gradient for volumes.
+
+use std::collections::HashMap;
+
+use glam::Vec3;
+
+use super::tree::Node;
+
+/// Directions further apart than this do not share a region (cosine of 35
+/// degrees: under half the turn at a cube's edge, over the noise of a curved face).
+const SAME_REGION_COSINE: f32 = 0.819;
+
+/// The region of every cell, and how many there are.
+pub(super) fn grow(cells: &[[u32; 3]], outward: &[Vec3]) -> (Vec<u32>, u32) {
+    // Looked up only, never iterated.
+    let place: HashMap<[u32; 3], usize> = cells.iter().enumerate().map(|(i, &c)| (c, i)).collect();
+    let mut region = vec![u32::MAX; cells.len()];
+    let mut count = 1;
+    let mut open = Vec::new();
+    for start in 0..cells.len() {
+        if region[start] != u32::MAX {
+            continue;
+        }
+        if outward[start] == Vec3::ZERO {
+            region[start] = 0;
+            continue;
+        }
+        region[start] = count;
+        open.push(start);
+        while let Some(at) = open.pop() {
+            for neighbour in neighbours(cells[at]) {
+                let Some(&next) = place.get(&neighbour) else {
+                    continue;
+                };
+                if region[next] == u32::MAX
+                    && outward[next].dot(outward[start]) > SAME_REGION_COSINE
+                {
+                    region[next] = count;
+                    open.push(next);
+                }
+            }
+        }
+        count += 1;
+    }
+    (region, count)
+}
+
+fn neighbours(cell: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    (0..27).filter(|&i| i != 13).filter_map(move |i| {
+        let step = [i % 3, i / 3 % 3, i / 9];
+        let mut next = [0; 3];
+        for a in 0..3 {
+            next[a] = (cell[a] + step[a]).checked_sub(1)?;
+        }
+        Some(next)
+    })
+}
+
+/// The region that fills most of some nodes (the lowest of equals); regions with a
+/// direction come before region 0.
+pub(super) fn most_common(nodes: &[Node]) -> u32 {
+    let mut shares: Vec<(u32, f32)> = Vec::new();
+    for node in nodes.iter().filter(|n| n.group != 0) {
+        match shares.iter_mut().find(|(g, _)| *g == node.group) {
+            Some((_, share)) => *share += node.occupancy,
+            None => shares.push((node.group, node.occupancy)),
+        }
+    }
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    shares.first().map_or(0, |(g, _)| *g)
+}

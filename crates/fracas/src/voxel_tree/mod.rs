@@ -1,0 +1,29 @@
+//! Time-critical contacts with voxel trees [Dingliana 2004].
+//!
+//! When the frame's time is spent, contacts must still be answered, and plausibly.
+//! Objects are hierarchies of cubes that know how full they are; two hierarchies
+//! are compared level by level until the budget ends; the overlapping cubes then in
+//! hand, weighted by how probable a contact is behind each, make the contacts.
+//!
+//! ```text
+//! surface or volume --VoxelGrid--> VoxTree --Detection, within a Budget--> CubePair
+//!     --primitive--> Primitive --reduce, group by group--> GroupContact
+//! ```
+//!
+//! Use it where a bound on the time matters more than the last millimetre: many
+//! far or fast pieces, a crowded frame. Use [`crate::fragment`]'s side elsewhere.
+
+mod detect;
+mod groups;
+mod reduce;
+mod share;
+mod tree;
+mod voxelize;
+
+pub use detect::{Budget, CubePair, Detection, Stop};
+pub use reduce::{
+    Averaging, GroupContact, Grouping, Primitive, interpenetration, primitive, reduce,
+};
+pub use share::{SharedPair, refine_all};
+pub use tree::{Level, Node, VoxTree};
+pub use voxelize::{LEAST_OCCUPANCY, VolumeError, VoxelGrid, VoxelizeError};

@@ -1,0 +1,376 @@
+//! From overlapping cubes to the few contacts that a solver takes.
+//!
+//! Steps: every pair of cubes gives a contact primitive (a direction and a point)
+//! and the probability that there is a contact behind it -> primitives of the same
+//! regions of both surfaces form a group -> each group is reduced to one direction
+//! with its points, weighted by probability or, for comparison, simply averaged.
+//!
+//! | paper | here | [Dingliana 2004] |
+//! | --- | --- | --- |
+//! | n, p | `Primitive::normal`, `point` | section 3.2 |
+//! | kappa | [`interpenetration`] | eq. 6-7 |
+//! | P | `Primitive::probability` | eq. 3 |
+//! | n_ave, p_ave | [`Averaging::Simple`] | eq. 1-2 |
+//! | n_A, p_A | [`Averaging::Weighted`] | eq. 9-10 |
+//!
+//! **Deviations**, each because the printed formula fails:
+//! - eq. 7 with R the *circumscribed* radius and the result clamped to 0..1: with
+//!   the inscribed one most overlapping cubes get a negative probability.
+//! - eq. 10 as the weighted mean of the points: as printed the quotient has no unit.
+//! - Where directions cancel (a thin body pierced from both sides) the group takes
+//!   the direction of the surfaces (eq. 8), and if that cancels too the line
+//!   between the two bodies' centres. The paper has no rule.
+//! - Depth, which the paper's impulses do not need, is read off the occupancies: a
+//!   cube of half edge h and share o, cut by a surface across n, has it h (2 o - 1)
+//!   from its centre.
+//!
+//! **Guarantee**: there is a contact whenever there is a pair of cubes.
+
+use glam::Vec3;
+
+use super::detect::CubePair;
+use super::tree::VoxTree;
+use crate::pose::Pose;
+
+/// How a group of primitives becomes one contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Averaging {
+    /// Weighted by the probability of contact (eq. 9-10).
+    #[default]
+    Weighted,
+    /// All alike (eq. 1-2).
+    Simple,
+}
+
+/// Which primitives are reduced together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    /// By the regions of both surfaces (section 3.9): concave contact gives
+    /// several contacts.
+    #[default]
+    ByRegion,
+    /// All together: what the error figures of the paper measure.
+    Together,
+}
+
+/// The contact of one pair of cubes, in A's frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Primitive {
+    /// From B's cube to A's: the way in which A leaves B. Zero if centres coincide.
+    pub normal: Vec3,
+    /// Divides the line between the centres as their sizes are to each other.
+    pub point: Vec3,
+    /// P: the probability that there is a contact behind it.
+    pub probability: f32,
+    /// Regions of A and B.
+    pub group: (u32, u32),
+    /// B's surface direction minus A's: points out of B.
+    surface: Vec3,
+    /// From B's cube to A's, and how far the surfaces are from the centres.
+    offset: Vec3,
+    reach: f32,
+}
+
+/// A reduced contact, in A's frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GroupContact {
+    /// Unit: the way in which A leaves B.
+    pub normal: Vec3,
+    /// The mean point (p_A).
+    pub point: Vec3,
+    /// Signed distance of the surfaces: negative when they overlap.
+    pub distance: f32,
+    /// Sum of the probabilities.
+    pub weight: f32,
+    /// Regions of A and B: names the contact from step to step.
+    pub group: (u32, u32),
+    /// How many primitives it stands for.
+    pub primitives: u32,
+    /// Points that span the group: the outermost across the normal.
+    span: [Vec3; 4],
+}
+
+impl GroupContact {
+    /// Up to four points that span the group's area, for solvers that need support
+    /// against tilting; a single primitive gives one.
+    #[must_use]
+    pub fn span(&self) -> &[Vec3] {
+        &self.span[..(self.primitives as usize).min(4)]
+    }
+}
+
+/// kappa of eq. 6 and 7: how deep two cubes of edges `a` and `b` are in each other,
+/// `distance` being that of their centres. 0 is not at all, 1 is wholly.
+#[must_use]
+pub fn interpenetration(a: f32, b: f32, distance: f32) -> f32 {
+    let half_diagonal = 0.5 * 3.0_f32.sqrt();
+    let (ra, rb) = (half_diagonal * a, half_diagonal * b);
+    ((ra + rb - distance) / (2.0 * ra.min(rb))).clamp(0.0, 1.0)
+}
+
+/// The contact primitive of a pair of overlapping cubes.
+#[must_use]
+pub fn primitive(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, pair: &CubePair) -> Primitive {
+    let (level_a, level_b) = (
+        &a.levels()[pair.a.0 as usize],
+        &b.levels()[pair.b.0 as usize],
+    );
+    let (node_a, node_b) = (
+        &level_a.nodes[pair.a.1 as usize],
+        &level_b.nodes[pair.b.1 as usize],
+    );
+    let centre_b = b_to_a.point(node_b.centre);
+    let offset = node_a.centre - centre_b;
+    let distance = offset.length();
+    let share = level_a.cell / (level_a.cell + level_b.cell);
+    Primitive {
+        normal: offset.normalize_or_zero(),
+        point: node_a.centre - offset * share,
+        probability: interpenetration(level_a.cell, level_b.cell, distance)
+            * node_a.occupancy
+            * node_b.occupancy,
+        group: (node_a.group, node_b.group),
+        surface: b_to_a.direction(node_b.outward) - node_a.outward,
+        offset,
+        reach: 0.5
+            * (level_a.cell * (2.0 * node_a.occupancy - 1.0)
+                + level_b.cell * (2.0 * node_b.occupancy - 1.0)),
+    }
+}
+
+/// Reduces primitives to one contact a group, the most probable first. Sorts
+/// `primitives` by group.
+pub fn reduce(
+    primitives: &mut [Primitive],
+    averaging: Averaging,
+    grouping: Grouping,
+    centre_line: Vec3,
+    out: &mut Vec<GroupContact>,
+) {
+    out.clear();
+    if grouping == Grouping::ByRegion {
+        primitives.sort_by_key(|p| p.group);
+    }
+    let mut rest = &*primitives;
+    while let Some(first) = rest.first() {
+        let count = match grouping {
+            Grouping::ByRegion => rest.iter().take_while(|p| p.group == first.group).count(),
+            Grouping::Together => rest.len(),
+        };
+        out.push(reduce_group(&rest[..count], averaging, centre_line));
+        rest = &rest[count..];
+    }
+    out.sort_by(|x, y| y.weight.total_cmp(&x.weight).then(x.group.cmp(&y.group)));
+}
+
+/// Directions whose weighted sum is shorter than this share of their weights
+/// cancel. Flat faces less than a voxel deep in each other have sums near 0.2 that
+/// point anywhere (their cubes lie side by side, not one above the other); contacts
+/// with a direction to speak of have sums above 0.6.
+const CANCELLED: f32 = 0.5;
+
+fn reduce_group(group: &[Primitive], averaging: Averaging, centre_line: Vec3) -> GroupContact {
+    let weight_of = |p: &Primitive| match averaging {
+        Averaging::Weighted => p.probability,
+        Averaging::Simple => 1.0,
+    };
+    let (mut weight, mut normal, mut surface, mut point) =
+        (0.0, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+    for p in group {
+        let w = weight_of(p);
+        weight += w;
+        normal += w * p.normal;
+        surface += w * p.surface;
+        point += w * p.point;
+    }
+    // Probabilities can all be zero: cubes that touch by their corners only.
+    if weight <= f32::MIN_POSITIVE {
+        return reduce_group_alike(group, averaging, centre_line);
+    }
+    let normal = if normal.length() > CANCELLED * weight {
+        normal.normalize()
+    } else if surface.length() > CANCELLED * weight {
+        surface.normalize()
+    } else {
+        centre_line.normalize_or(Vec3::Y)
+    };
+    let distance = group
+        .iter()
+        .map(|p| p.offset.dot(normal) - p.reach)
+        .fold(f32::INFINITY, f32::min);
+    GroupContact {
+        normal,
+        point: point / weight,
+        distance,
+        weight: group.iter().map(|p| p.probability).sum(),
+        group: group[0].group,
+        primitives: group.len() as u32,
+        span: span(group, normal),
+    }
+}
+
+fn reduce_group_alike(
+    group: &[Primitive],
+    averaging: Averaging,
+    centre_line: Vec3,
+) -> GroupContact {
+    debug_assert_eq!(
+        averaging,
+        Averaging::Weighted,
+        "simple weights are never zero"
+    );
+    reduce_group(group, Averaging::Simple, centre_line)
+}
+
+/// The outermost points of a group along two directions across the normal.
+fn span(group: &[Primitive], normal: Vec3) -> [Vec3; 4] {
+    let along = normal.any_orthonormal_vector();
+    let across = normal.cross(along);
+    [along, across, -along, -across].map(|direction| {
+        let mut best = group[0].point;
+        for p in group {
+            if p.point.dot(direction) > best.dot(direction) {
+                best = p.point;
+            }
+        }
+        best
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Rng, box_grid};
+    use crate::voxel_tree::{Budget, Detection, VoxelGrid};
+    use glam::Mat3;
+
+    #[test]
+    fn interpenetration_runs_from_nothing_to_all() {
+        assert_eq!(interpenetration(1.0, 1.0, 0.0), 1.0);
+        assert_eq!(interpenetration(1.0, 1.0, 3.0_f32.sqrt()), 0.0);
+        assert_eq!(interpenetration(1.0, 1.0, 5.0), 0.0);
+        assert_eq!(
+            interpenetration(1.0, 4.0, 0.5),
+            1.0,
+            "a small cube wholly in a large one"
+        );
+        let mut last = 1.0;
+        for i in 0..20 {
+            let k = interpenetration(1.0, 0.7, 0.1 * i as f32);
+            assert!(k <= last);
+            last = k;
+        }
+    }
+
+    fn box_tree(size: Vec3, cell: f32) -> VoxTree {
+        let mesh = box_grid([1, 1, 1], size);
+        let positions: Vec<Vec3> = mesh.positions().iter().map(|p| *p - 0.5 * size).collect();
+        let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+        VoxTree::build(
+            &VoxelGrid::from_surface(&positions, &triangles, cell).unwrap(),
+            2,
+        )
+    }
+
+    fn contacts(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, grouping: Grouping) -> Vec<GroupContact> {
+        let mut detection = Detection::default();
+        detection.refine(a, b, b_to_a, &Budget::default());
+        let mut primitives: Vec<Primitive> = detection
+            .pairs()
+            .map(|p| primitive(a, b, b_to_a, p))
+            .collect();
+        let mut out = Vec::new();
+        reduce(
+            &mut primitives,
+            Averaging::Weighted,
+            grouping,
+            -b_to_a.translation,
+            &mut out,
+        );
+        out
+    }
+
+    #[test]
+    fn a_box_on_a_box_is_pushed_up_by_the_depth() {
+        let (a, b) = (
+            box_tree(Vec3::splat(0.6), 0.05),
+            box_tree(Vec3::new(2.0, 2.0, 0.5), 0.05),
+        );
+        let mut rng = Rng(8);
+        for _ in 0..20 {
+            let depth = rng.range(0.005, 0.045);
+            let shift = Vec3::new(rng.range(-0.3, 0.3), rng.range(-0.3, 0.3), depth - 0.55);
+            let pose = Pose {
+                rotation: Mat3::from_rotation_z(rng.range(0.0, 3.0)),
+                translation: shift,
+            };
+            let out = contacts(&a, &b, &pose, Grouping::Together);
+            assert!(out[0].normal.dot(Vec3::Z) > 0.999, "{:?}", out[0]);
+            assert!(
+                (out[0].distance + depth).abs() < 0.025,
+                "{} at depth {depth}",
+                out[0].distance
+            );
+            assert!(
+                (out[0].point - Vec3::new(0.0, 0.0, -0.3)).length() < 0.06,
+                "{:?}",
+                out[0]
+            );
+        }
+    }
+
+    #[test]
+    fn a_step_gives_a_contact_for_the_floor_and_one_for_the_riser() {
+        // A cube in the corner of an L: two flat boxes, voxelised as one body.
+        let (floor, riser) = (
+            box_grid([1, 1, 1], Vec3::new(2.0, 1.0, 0.3)),
+            box_grid([1, 1, 1], Vec3::new(0.3, 1.0, 1.0)),
+        );
+        let mut positions = floor.positions().to_vec();
+        let mut triangles: Vec<[u32; 3]> = floor.boundary().map(|f| f.nodes).collect();
+        triangles.extend(
+            riser
+                .boundary()
+                .map(|f| f.nodes.map(|v| v + positions.len() as u32)),
+        );
+        positions.extend(
+            riser
+                .positions()
+                .iter()
+                .map(|p| *p + Vec3::new(0.0, 0.0, 0.3)),
+        );
+        let b = VoxTree::build(
+            &VoxelGrid::from_surface(&positions, &triangles, 0.05).unwrap(),
+            2,
+        );
+        let a = box_tree(Vec3::splat(0.5), 0.05);
+        // The cube's corner region touches the floor (z = 0.3) and the riser (x = 0.3).
+        let pose = Pose {
+            rotation: Mat3::IDENTITY,
+            translation: -Vec3::new(0.53, 0.5, 0.53),
+        };
+        let out = contacts(&a, &b, &pose, Grouping::ByRegion);
+        let up = out.iter().find(|c| c.normal.z > 0.95);
+        let aside = out.iter().find(|c| c.normal.x > 0.95);
+        assert!(up.is_some() && aside.is_some(), "{out:#?}");
+    }
+
+    #[test]
+    fn a_pierced_plate_has_a_direction_even_where_normals_cancel() {
+        // A thin rod through a thin plate: directions to both sides cancel.
+        let (rod, plate) = (
+            box_tree(Vec3::new(0.08, 0.08, 1.0), 0.04),
+            box_tree(Vec3::new(1.0, 1.0, 0.04), 0.04),
+        );
+        let out = contacts(
+            &rod,
+            &plate,
+            &Pose {
+                rotation: Mat3::IDENTITY,
+                translation: Vec3::ZERO,
+            },
+            Grouping::Together,
+        );
+        assert!(out[0].normal.is_normalized() && out[0].point.is_finite());
+    }
+}

@@ -1,0 +1,209 @@
+//! One budget for many pairs: the pair most in need is refined first.
+//!
+//! Need is the edge of the coarsest cube in a pair's answer, as a multiple of the
+//! pair's weight: a pair that is seen coarsely, or that matters (fast, large, near
+//! the viewer), goes before one that is seen finely. A pair is refined one level,
+//! or one slice of tests, at a time, then compared again. Ties go to the earlier
+//! pair, so with a budget of tests the outcome repeats bit for bit.
+//!
+//! Source: [Dingliana 2004, section 1] asks for a fair use of the frame's time; the
+//! rule is ours.
+
+use std::collections::BinaryHeap;
+
+use super::detect::{Budget, Detection, Stop};
+use super::tree::VoxTree;
+use crate::pose::Pose;
+
+/// A pair that waits for contacts.
+#[derive(Debug)]
+pub struct SharedPair<'a> {
+    /// Body A.
+    pub a: &'a VoxTree,
+    /// Body B.
+    pub b: &'a VoxTree,
+    /// Places B in A's frame.
+    pub b_to_a: Pose,
+    /// How much this pair matters: 1 is ordinary.
+    pub weight: f32,
+    /// Its detection, started or new.
+    pub detection: &'a mut Detection,
+    /// Why it stopped, once [`refine_all`] has returned.
+    pub stop: Option<Stop>,
+}
+
+/// Tests a pair makes before the others are looked at again: small against a
+/// frame (about 3 microseconds), large against the cost of comparing.
+const SLICE: u64 = 256;
+
+/// Need of a pair, greatest first; of equals the earlier.
+#[derive(PartialEq)]
+struct Need(f32, usize);
+
+impl Eq for Need {}
+impl Ord for Need {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0).then(other.1.cmp(&self.1))
+    }
+}
+impl PartialOrd for Need {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Refines all pairs within one budget (its level is a limit for each pair).
+/// Every pair gets at least its roots tested, so that none goes unanswered.
+/// Returns the number of tests made.
+pub fn refine_all(pairs: &mut [SharedPair<'_>], budget: &Budget) -> u64 {
+    let mut left = budget.tests.unwrap_or(u64::MAX);
+    let mut made = 0;
+    let mut open = BinaryHeap::new();
+    for (i, pair) in pairs.iter_mut().enumerate() {
+        let (stop, tests) = advance(
+            pair,
+            &Budget {
+                level: Some(0),
+                ..Budget::default()
+            },
+        );
+        made += tests;
+        left = left.saturating_sub(tests);
+        if stop == Stop::Level {
+            open.push(Need(need(pair), i));
+        }
+    }
+    while let Some(Need(_, i)) = open.pop() {
+        let pair = &mut pairs[i];
+        let next_level = pair.detection.level() + 1;
+        let level = budget
+            .level
+            .map_or(next_level, |limit| limit.min(next_level));
+        let slice = Budget {
+            tests: Some(left.min(SLICE)),
+            deadline: budget.deadline,
+            level: Some(level),
+        };
+        let (stop, tests) = if left == 0 {
+            (Stop::Tests, 0)
+        } else {
+            advance(pair, &slice)
+        };
+        made += tests;
+        left = left.saturating_sub(tests);
+        pair.stop = Some(stop);
+        let goes_on = match stop {
+            Stop::Level => budget
+                .level
+                .is_none_or(|limit| pair.detection.level() < limit),
+            Stop::Tests => left > 0,
+            // One pair saw the clock run out: the others need not ask.
+            Stop::Deadline => {
+                left = 0;
+                false
+            }
+            Stop::Apart | Stop::Finest => false,
+        };
+        if goes_on {
+            open.push(Need(need(pair), i));
+        }
+    }
+    made
+}
+
+fn advance(pair: &mut SharedPair<'_>, budget: &Budget) -> (Stop, u64) {
+    let before = pair.detection.tests();
+    let stop = pair.detection.refine(pair.a, pair.b, &pair.b_to_a, budget);
+    pair.stop = Some(stop);
+    (stop, pair.detection.tests() - before)
+}
+
+fn need(pair: &SharedPair<'_>) -> f32 {
+    let level = pair.detection.level() as usize;
+    let edge = |tree: &VoxTree| tree.levels()[level.min(tree.levels().len() - 1)].cell;
+    pair.weight * edge(pair.a).max(edge(pair.b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::box_grid;
+    use crate::voxel_tree::VoxelGrid;
+    use glam::{Mat3, Vec3};
+
+    fn tree(size: f32) -> VoxTree {
+        let mesh = box_grid([1, 1, 1], Vec3::splat(size));
+        let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+        VoxTree::build(
+            &VoxelGrid::from_surface(mesh.positions(), &triangles, size / 14.0).unwrap(),
+            2,
+        )
+    }
+
+    fn run(tests: Option<u64>) -> (u64, Vec<(Stop, u32, usize)>) {
+        let (large, small) = (tree(1.0), tree(0.3));
+        let mut detections = vec![Detection::default(); 6];
+        let mut pairs: Vec<SharedPair<'_>> = detections
+            .iter_mut()
+            .enumerate()
+            .map(|(i, detection)| SharedPair {
+                a: &large,
+                b: if i % 2 == 0 { &large } else { &small },
+                b_to_a: Pose {
+                    rotation: Mat3::from_rotation_x(0.1 * i as f32),
+                    translation: Vec3::new(0.9, 0.1, 0.1 * i as f32),
+                },
+                weight: 1.0,
+                detection,
+                stop: None,
+            })
+            .collect();
+        let made = refine_all(
+            &mut pairs,
+            &Budget {
+                tests,
+                ..Budget::default()
+            },
+        );
+        let result = pairs
+            .iter()
+            .map(|p| {
+                (
+                    p.stop.unwrap(),
+                    p.detection.level(),
+                    p.detection.pairs().count(),
+                )
+            })
+            .collect();
+        (made, result)
+    }
+
+    #[test]
+    fn a_small_budget_is_shared_and_a_large_one_finishes_all() {
+        let (made, result) = run(Some(5_000));
+        // The last pair that is refined is refined wholly: 8 x 8 children.
+        assert!(made < 5_000 + 64, "{made}");
+        let levels: Vec<u32> = result.iter().map(|r| r.1).collect();
+        assert!(
+            levels.iter().max().unwrap() - levels.iter().min().unwrap() <= 2,
+            "unfair: {levels:?}"
+        );
+        let (_, all) = run(None);
+        assert!(
+            all.iter()
+                .all(|r| matches!(r.0, Stop::Finest | Stop::Apart)),
+            "{all:?}"
+        );
+    }
+
+    #[test]
+    fn no_pair_goes_unanswered_and_runs_repeat() {
+        let (made, result) = run(Some(0));
+        assert_eq!(
+            made, 6,
+            "the roots of all pairs are tested whatever the budget"
+        );
+        assert!(result.iter().all(|r| r.2 == 1));
+        assert_eq!(run(Some(3_000)), run(Some(3_000)));
+    }
+}
