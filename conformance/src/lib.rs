@@ -9,4 +9,5 @@
 pub mod broken;
 pub mod ccd;
 pub mod data;
+pub mod rational;
 

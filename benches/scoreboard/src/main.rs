@@ -6,6 +6,7 @@
 
 mod assets;
 mod board;
+mod fast_bvh;
 mod fracture;
 mod ball;
 mod field;
@@ -55,5 +56,6 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     assets::rows,
     field::rows,
     fracture::rows,
+    fast_bvh::rows,
     tet_distance::rows,
 ];

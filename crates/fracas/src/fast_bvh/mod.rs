@@ -117,6 +117,12 @@ pub enum Builder {
     Median,
     /// Surface area heuristic with 16 bins.
     BinnedSah,
+    /// Medians of random axes: many different trees of one mesh, to see how well the
+    /// cost metric tells them apart [Heo 2010, §5.2.1].
+    RandomAxis {
+        /// Another seed, another tree.
+        seed: u64,
+    },
 }
 
 /// What an update does about subtrees that got costly.

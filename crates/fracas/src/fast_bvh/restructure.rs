@@ -48,7 +48,7 @@ impl Tree {
     pub(crate) fn choose_rebuilds(&self, by_volume: bool, builder: Builder, last_cost: f64) -> Vec<u32> {
         let per_level = match builder {
             Builder::Grid { .. } => GRID_UNITS,
-            Builder::Median => MEDIAN_UNITS,
+            Builder::Median | Builder::RandomAxis { .. } => MEDIAN_UNITS,
             Builder::BinnedSah => SAH_UNITS,
         };
         let whole = self.leaves.len() as f64;
