@@ -9,5 +9,6 @@
 pub mod broken;
 pub mod ccd;
 pub mod data;
+pub mod rational;
 
 pub mod rational_tets;

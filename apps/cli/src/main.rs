@@ -2,6 +2,7 @@
 
 mod bake;
 mod film;
+mod collide;
 mod inspect;
 mod interrupt;
 mod look;
@@ -22,6 +23,7 @@ Examples:
   fracas shatter bunny.obj --pieces 20 -o broken.glb
   fracas bake bunny.obj -o bunny.fracas
   fracas inspect bunny.obj
+  fracas collide --continuous frame1.ply frame2.ply
 
 `fracas COMMAND --help` says more about each command.
 Exit status: 0 all went well, 1 a file or scene is bad, 2 wrong usage.";
@@ -43,6 +45,7 @@ enum Command {
     /// Compute everything ahead, into one file.
     Bake(bake::Bake),
     Inspect(inspect::Arguments),
+    Collide(collide::Collide),
     /// List the things that are generated in code.
     Shapes(shapes::Shapes),
 }
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Shatter(options) => end(shatter::run(&options)),
         Command::Bake(options) => end(bake::run(&options)),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Collide(options) => end(collide::run(&options)),
         Command::Shapes(options) => end(shapes::run(&options)),
     }
 }

@@ -7,6 +7,7 @@
 mod assets;
 mod ball;
 mod board;
+mod fast_bvh;
 mod field;
 mod fracture;
 mod ground;
@@ -60,6 +61,7 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     field::rows,
     fracture::rows,
     meshes_in::rows,
+    fast_bvh::rows,
     tet_distance::rows,
     sphere_tree::rows,
     tetrahedralize::rows,

@@ -226,6 +226,22 @@ impl PolygonSoup {
         Ok((mesh, repairs))
     }
 
+    /// Vertices and triangles exactly as listed, polygons fanned, nothing repaired: for
+    /// those who need the file's own numbers.
+    pub(crate) fn as_listed(self) -> Result<(Vec<DVec3>, Vec<[u32; 3]>), SurfaceMeshError> {
+        self.check()?;
+        let mut triangles = Vec::with_capacity(self.ends.len());
+        let mut start = 0;
+        for &end in &self.ends {
+            let face = &self.corners[start..end];
+            for pair in face.windows(2).skip(1) {
+                triangles.push([face[0], pair[0], pair[1]]);
+            }
+            start = end;
+        }
+        Ok((self.positions, triangles))
+    }
+
     /// Which vertices are used; an error where one in use is missing or not finite.
     fn check(&self) -> Result<Vec<bool>, SurfaceMeshError> {
         let vertices = self.positions.len();

@@ -3,4 +3,5 @@
 pub mod experiments;
 pub mod recording;
 pub mod rigid;
+pub mod sequences;
 pub mod soft;

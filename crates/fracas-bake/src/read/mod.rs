@@ -80,6 +80,36 @@ pub fn read_surface(path: impl AsRef<Path>) -> Result<(SurfaceMesh, Repairs)> {
     }
 }
 
+/// Reads a surface exactly as listed (OBJ, PLY, OFF; polygons fanned, nothing welded,
+/// removed or turned), so that vertices and triangles keep the file's numbers.
+///
+/// # Errors
+/// As [`read`], and for formats that do not list shared vertices.
+pub fn read_as_listed(path: impl AsRef<Path>) -> Result<(Vec<DVec3>, Vec<[u32; 3]>)> {
+    let path = path.as_ref();
+    let name = path.display().to_string();
+    let listed = || {
+        let bytes = read_file(path)?;
+        let bytes = if is_gzip(&bytes) { inflate(&bytes)? } else { bytes };
+        let plain = strip_suffix(&name, ".gz").unwrap_or(&name);
+        let soup = match format_of(plain, &bytes)? {
+            Format::Obj => obj::read(&bytes)?,
+            Format::Ply => ply::read(&bytes)?,
+            Format::Off => off::read(&bytes)?,
+            _ => {
+                return Err(ReadError::new(
+                    ReadErrorKind::WrongKind,
+                    Place::File,
+                    "its format does not list vertices that triangles share",
+                    "convert it to OBJ, PLY or OFF",
+                ));
+            }
+        };
+        soup.as_listed().map_err(surface_error)
+    };
+    listed().map_err(|e| e.in_file(&name))
+}
+
 /// Reads tetrahedra as they are in the file.
 ///
 /// # Errors

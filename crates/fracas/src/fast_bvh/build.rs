@@ -53,7 +53,8 @@ pub(crate) trait Emit {
 pub(crate) fn build(builder: Builder, items: &mut [Ref], out: &mut impl Emit) {
     match builder {
         Builder::Grid { limit } => grid(items, limit.max(2) as usize, 0, out),
-        Builder::Median => median(items, out),
+        Builder::Median => median(items, None, out),
+        Builder::RandomAxis { seed } => median(items, Some(seed), out),
         Builder::BinnedSah => {
             let mut boxed: Vec<Boxed> = items
                 .iter()
@@ -69,8 +70,7 @@ pub(crate) fn build(builder: Builder, items: &mut [Ref], out: &mut impl Emit) {
 
 fn is_leaf(items: &[Ref]) -> bool {
     items.len() == 1
-        || items.len() <= LEAF_TRIANGLES
-            && items.iter().all(|r| matches!(r.item, Item::Triangle(_)))
+        || items.len() <= LEAF_TRIANGLES && items.iter().all(|r| matches!(r.item, Item::Triangle(_)))
 }
 
 fn centre_bounds(items: &[Ref]) -> ([f32; 3], [f32; 3]) {
@@ -86,7 +86,7 @@ fn centre_bounds(items: &[Ref]) -> ([f32; 3], [f32; 3]) {
 
 fn grid(items: &mut [Ref], limit: usize, depth: usize, out: &mut impl Emit) {
     if items.len() < limit || depth >= 16 {
-        return median(items, out);
+        return median(items, None, out);
     }
     let (low, high) = centre_bounds(items);
     let middle = [0, 1, 2].map(|k| 0.5 * low[k] + 0.5 * high[k]);
@@ -101,7 +101,7 @@ fn grid(items: &mut [Ref], limit: usize, depth: usize, out: &mut impl Emit) {
         count[cell(r)] += 1;
     }
     if count.contains(&items.len()) {
-        return median(items, out);
+        return median(items, None, out);
     }
     let mut start = [0_usize; 9];
     for c in 0..8 {
@@ -123,15 +123,7 @@ fn grid(items: &mut [Ref], limit: usize, depth: usize, out: &mut impl Emit) {
 }
 
 /// The balanced tree over cells `from..to`, without the empty ones.
-fn cells(
-    items: &mut [Ref],
-    start: &[usize; 9],
-    from: usize,
-    to: usize,
-    limit: usize,
-    depth: usize,
-    out: &mut impl Emit,
-) {
+fn cells(items: &mut [Ref], start: &[usize; 9], from: usize, to: usize, limit: usize, depth: usize, out: &mut impl Emit) {
     let offset = start[from];
     if to - from == 1 {
         return grid(items, limit, depth + 1, out);
@@ -151,12 +143,16 @@ fn cells(
     }
 }
 
-fn median(items: &mut [Ref], out: &mut impl Emit) {
+/// Halves at the median of the longest axis, or of a random one.
+fn median(items: &mut [Ref], random: Option<u64>, out: &mut impl Emit) {
     if is_leaf(items) {
         return out.leaf(items);
     }
     let (low, high) = centre_bounds(items);
-    let axis = longest([0, 1, 2].map(|k| high[k] - low[k]));
+    let axis = match random {
+        None => longest([0, 1, 2].map(|k| high[k] - low[k])),
+        Some(seed) => (mix(seed) % 3) as usize,
+    };
     // Whole leaves on the left, so that leaves are full.
     let half = items.len() / 2;
     let half = if items.len() > 2 * LEAF_TRIANGLES {
@@ -167,10 +163,18 @@ fn median(items: &mut [Ref], out: &mut impl Emit) {
     items.select_nth_unstable_by(half, |a, b| a.centre[axis].total_cmp(&b.centre[axis]));
     let (left, right) = items.split_at_mut(half);
     let handle = out.open();
-    median(left, out);
+    median(left, random.map(|seed| mix(seed ^ 1)), out);
     out.middle(handle);
-    median(right, out);
+    median(right, random.map(|seed| mix(seed ^ 2)), out);
     out.close(handle);
+}
+
+/// The next number of a splitmix64 sequence.
+fn mix(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
 }
 
 fn longest(e: [f32; 3]) -> usize {

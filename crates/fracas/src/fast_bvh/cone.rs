@@ -54,18 +54,19 @@ impl Cone {
         self.cosine > 1.5
     }
 
-    /// Of unit vectors.
+    /// Of unit vectors; a zero vector stands for any direction.
     #[inline]
     pub(crate) fn around(directions: &[Vec3]) -> Self {
+        if directions.contains(&Vec3::ZERO) {
+            return Self::INVALID;
+        }
         let sum: Vec3 = directions.iter().sum();
         let length = sum.length();
         if length < 0.05 {
             return Self::INVALID;
         }
         let axis = sum / length;
-        let least = directions
-            .iter()
-            .fold(1.0_f32, |least, d| least.min(axis.dot(*d)));
+        let least = directions.iter().fold(1.0_f32, |least, d| least.min(axis.dot(*d)));
         Self::checked(axis, least - NORMAL_SLACK)
     }
 
@@ -78,9 +79,7 @@ impl Cone {
         }
     }
 
-    /// A cone that contains both. The axis lies between the two, nearer to the
-    /// wider one.
-    #[inline]
+    /// The smallest cone that contains both [Provot 1997].
     pub(crate) fn merge(&self, other: &Self) -> Self {
         if !self.is_valid() || !other.is_valid() {
             return Self::INVALID;
@@ -91,52 +90,50 @@ impl Cone {
         if other.is_empty() {
             return *self;
         }
-        let sum = self.axis + other.axis;
-        let length = sum.length();
-        if length < 0.1 {
+        let angle = |cosine: f32| libm::acosf(cosine.clamp(-1.0, 1.0));
+        let (mine, others) = (angle(self.cosine), angle(other.cosine));
+        let between = angle(self.axis.dot(other.axis));
+        if between + others <= mine {
+            return *self;
+        }
+        if between + mine <= others {
+            return *other;
+        }
+        let half = 0.5 * (mine + others + between);
+        let across = other.axis - self.axis * self.axis.dot(other.axis);
+        let turn = half - mine;
+        let axis = self.axis * libm::cosf(turn) + across.normalize_or_zero() * libm::sinf(turn);
+        // Only a unit axis will do: nearly opposite axes have no direction across.
+        if (axis.length_squared() - 1.0).abs() > 1e-4 {
             return Self::INVALID;
         }
-        let axis = sum / length;
-        // cos(alpha + theta), alpha between the axes, theta the half angle; both
-        // are below a right angle, so the sum is below two.
-        let reach = |c: &Self| {
-            let ca = axis.dot(c.axis).clamp(0.0, 1.0);
-            let sa = (1.0 - ca * ca).max(0.0).sqrt();
-            ca * c.cosine - sa * (1.0 - c.cosine * c.cosine).max(0.0).sqrt()
-        };
-        Self::checked(axis, reach(self).min(reach(other)) - MERGE_SLACK)
+        Self::checked(axis.normalize(), libm::cosf(half) - MERGE_SLACK)
     }
 }
 
 /// A unit vector along `v`, unless `v` is not much longer than its error.
 #[inline]
-fn direction(v: DVec3, error: f64) -> Option<Vec3> {
+pub(crate) fn direction(v: DVec3, error: f64) -> Option<Vec3> {
     let squared = v.length_squared();
     let floor = 1e4 * error;
     (squared > floor * floor && squared > 1e-280).then(|| (v * (1.0 / squared.sqrt())).as_vec3())
 }
 
-/// The cone of a triangle's normals over the step.
+/// The directions of a triangle's normal at the end of the step, or of its Bernstein
+/// coefficients over it; zero where there is none that is certain.
 #[inline]
-pub(crate) fn of_normals(a: &Moving, b: &Moving, c: &Moving, moving: bool) -> Cone {
+pub(crate) fn normal_directions(a: &Moving, b: &Moving, c: &Moving, moving: bool, out: &mut [Vec3]) {
     if !moving {
         let (e, f) = (b[1] - a[1], c[1] - a[1]);
         let error = 16.0 * ROUND * e.abs().max_element() * f.abs().max_element();
-        return match direction(e.cross(f), error) {
-            Some(axis) => Cone {
-                axis,
-                cosine: 1.0 - NORMAL_SLACK,
-            },
-            None => Cone::INVALID,
-        };
+        out[0] = direction(e.cross(f), error).unwrap_or(Vec3::ZERO);
+        return;
     }
     let (e, f) = (difference(b, a), difference(c, a));
     let error = 64.0 * ROUND * size(&e) * size(&f);
     let normal = CrossQuadratic::new(&e, &f);
-    let [n0, n1, n2] = normal.control().map(|n| direction(n, error));
-    match (n0, n1, n2) {
-        (Some(n0), Some(n1), Some(n2)) => Cone::around(&[n0, n1, n2]),
-        _ => Cone::INVALID,
+    for (slot, n) in out.iter_mut().zip(normal.control()) {
+        *slot = direction(*n, error).unwrap_or(Vec3::ZERO);
     }
 }
 
@@ -176,9 +173,7 @@ mod tests {
             let mut all = Vec::new();
             for cone in &mut cones {
                 let near = (centre + rng.direction() * 0.4).normalize();
-                let directions: Vec<Vec3> = (0..3)
-                    .map(|_| (near + rng.direction() * 0.3).normalize())
-                    .collect();
+                let directions: Vec<Vec3> = (0..3).map(|_| (near + rng.direction() * 0.3).normalize()).collect();
                 *cone = Cone::around(&directions);
                 all.extend(directions);
             }
@@ -204,7 +199,9 @@ mod tests {
                 [p, p + rng.direction().as_dvec3() * 0.3]
             };
             let [a, b, c] = [point(), point(), point()];
-            let (normals, binormals) = (of_normals(&a, &b, &c, true), of_binormals(&a, &b, &c));
+            let mut directions = [Vec3::ZERO; 3];
+            normal_directions(&a, &b, &c, true, &mut directions);
+            let (normals, binormals) = (Cone::around(&directions), of_binormals(&a, &b, &c));
             for i in 0..=20 {
                 let t = f64::from(i) / 20.0;
                 let at = |p: &Moving| p[0].lerp(p[1], t);

@@ -40,8 +40,9 @@
 //! boundary half-edge, so the winding number around c is constant, and (3) needs
 //! to be checked at the start only. So nothing in S touches at any time.
 //!
-//! **Rounding.** V is the axis of the node's normal cone, which is conservative;
-//! areas must exceed a bound on their error. A test that cannot be certain does not
+//! **Rounding.** V is the node's mean normal; every coefficient of every normal must
+//! have a cosine of at least 0.02 with it, against an error of 1e-4 (triangles whose
+//! normal is less certain fail); areas must exceed a bound on their error. A test that cannot be certain does not
 //! cull. Cost: linear in the triangles of the node, and none where the cone fails.
 //!
 //! # The modes of [Heo 2010, §6.2.1]
@@ -56,14 +57,17 @@
 
 use glam::DVec2;
 
-use super::Culling;
+use super::cone::SMALLEST_COSINE;
 use super::mesh::{Mesh, NONE};
 use super::tree::{CULLED, Tree};
+use super::Culling;
 use crate::primitives::Moving;
 use crate::primitives::bernstein::ROUND;
 
 /// Relative error of a doubled area from projected points, generously.
 const AREA_ERROR: f64 = 64.0 * ROUND;
+/// Mean normals shorter than this are not worth a look: the normals hardly agree.
+const LEAST_MEAN: f32 = 0.2;
 /// How often the centre is moved away from edges it is on the wrong side of.
 const CENTRE_STEPS: usize = 3;
 
@@ -87,13 +91,7 @@ impl Tree {
     /// Decides for every node, from the top, whether it is culled, and computes
     /// `cost_self` [Heo 2010, eq. 7] on the way back. Below a culled node nothing
     /// is decided: no query goes there. Returns the nodes culled.
-    pub(crate) fn cull(
-        &mut self,
-        mesh: &Mesh,
-        culling: Culling,
-        node: usize,
-        scratch: &mut CullScratch,
-    ) -> u32 {
+    pub(crate) fn cull(&mut self, mesh: &Mesh, culling: Culling, node: usize, scratch: &mut CullScratch) -> u32 {
         let own = self.decide(mesh, culling, node, scratch);
         let leaf = self.nodes[node].is_leaf();
         let info = &mut self.info[node];
@@ -109,30 +107,27 @@ impl Tree {
         let (l, r) = (node + 1, self.nodes[node].link as usize);
         let culled = self.cull(mesh, culling, l, scratch) + self.cull(mesh, culling, r, scratch);
         let (left, right) = (&self.info[l], &self.info[r]);
-        self.info[node].cost_self =
-            left.cost_inter + right.cost_inter + left.cost_self + right.cost_self;
+        self.info[node].cost_self = left.cost_inter + right.cost_inter + left.cost_self + right.cost_self;
         culled
     }
 
-    fn decide(
-        &mut self,
-        mesh: &Mesh,
-        culling: Culling,
-        node: usize,
-        scratch: &mut CullScratch,
-    ) -> bool {
+    fn decide(&mut self, mesh: &Mesh, culling: Culling, node: usize, scratch: &mut CullScratch) -> bool {
         let info = &self.info[node];
+        if culling == Culling::StarContour {
+            return self.normals_on_one_side(node) && {
+                self.see_contour(mesh, node, true, &mut scratch.contour);
+                star_shaped(&scratch.contour)
+            };
+        }
         if culling == Culling::Off || !info.normals.is_valid() {
             return false;
         }
         // The paper's modes cull connected patches only.
-        if culling != Culling::StarContour
-            && !self.one_component(node, &mut scratch.stack, &mut scratch.seen)
-        {
+        if !self.one_component(node, &mut scratch.stack, &mut scratch.seen) {
             return false;
         }
         match culling {
-            Culling::Off => false,
+            Culling::Off | Culling::StarContour => false,
             Culling::NormalCone => true,
             Culling::DualCone => {
                 let (normals, binormals) = (&self.info[node].normals, &self.info[node].binormals);
@@ -140,16 +135,27 @@ impl Tree {
                     || binormals.is_valid()
                         && normals.axis.dot(binormals.axis).abs() < binormals.cosine
             }
-            Culling::StarContour => {
-                self.see_contour(mesh, node, true, &mut scratch.contour);
-                star_shaped(&scratch.contour)
-            }
             Culling::FullContour | Culling::RealContour => {
                 let full = culling == Culling::FullContour;
                 self.see_contour(mesh, node, full, &mut scratch.contour);
                 (!full || one_loop(&mut scratch.contour)) && edges_apart(&scratch.contour)
             }
         }
+    }
+
+    /// Condition 1 of the theorem over the step, with V the mean normal: each
+    /// direction of each triangle, until one fails.
+    fn normals_on_one_side(&self, node: usize) -> bool {
+        let info = &self.info[node];
+        let stride = self.normals.len() / self.leaves.len();
+        let sum = info.normals.axis;
+        let length = sum.length();
+        if !(length > LEAST_MEAN * info.count as f32) {
+            return false;
+        }
+        let v = sum / length;
+        let range = info.first as usize * stride..(info.first + info.count) as usize * stride;
+        self.normals[range].iter().all(|n| n.dot(v) > SMALLEST_COSINE)
     }
 
     /// The boundary half-edges of a node seen along the axis of its normal cone:
@@ -160,8 +166,7 @@ impl Tree {
         let axis = info.normals.axis.as_dvec3().normalize();
         let (u, v) = axis.any_orthonormal_pair();
         let origin = mesh.positions[self.leaves[first as usize].corners[0] as usize][0];
-        let see =
-            |moving: &Moving| moving.map(|p| DVec2::new((p - origin).dot(u), (p - origin).dot(v)));
+        let see = |moving: &Moving| moving.map(|p| DVec2::new((p - origin).dot(u), (p - origin).dot(v)));
         contour.clear();
         for place in first as usize..(first + count) as usize {
             let neighbours = self.neighbours[place];
@@ -242,24 +247,13 @@ fn star_shaped(contour: &[Seen]) -> bool {
 fn counter_clockwise(e: &Seen, centre: [DVec2; 2]) -> bool {
     let (a0, b0) = (e.from[0] - centre[0], e.to[0] - centre[0]);
     let (a1, b1) = (e.from[1] - centre[1], e.to[1] - centre[1]);
-    let largest = a0
-        .abs()
-        .max(b0.abs())
-        .max(a1.abs())
-        .max(b1.abs())
-        .max_element();
+    let largest = a0.abs().max(b0.abs()).max(a1.abs()).max(b1.abs()).max_element();
     // Points are projections with a relative error of a few roundings of their
     // distance from the origin, which is a point of the patch: of the size of the
     // patch, which twice the distance of the farthest point from the centre bounds
     // only roughly; hence the generous factor.
-    let error = 16.0
-        * AREA_ERROR
-        * largest
-        * largest.max(centre[0].abs().max(centre[1].abs()).max_element())
-        + f64::MIN_POSITIVE;
-    a0.perp_dot(b0) > error
-        && a0.perp_dot(b1) + a1.perp_dot(b0) > 2.0 * error
-        && a1.perp_dot(b1) > error
+    let error = 16.0 * AREA_ERROR * largest * largest.max(centre[0].abs().max(centre[1].abs()).max_element()) + f64::MIN_POSITIVE;
+    a0.perp_dot(b0) > error && a0.perp_dot(b1) + a1.perp_dot(b0) > 2.0 * error && a1.perp_dot(b1) > error
 }
 
 /// How many half-edges the ray from `centre` along the first axis crosses upwards
@@ -346,7 +340,9 @@ fn apart(e: &Seen, f: &Seen) -> bool {
         }
         let at = if e.ids[0] == shared { e.from } else { e.to };
         let (p, q) = (other_end(e, shared), other_end(f, shared));
-        return (0..2).all(|s| (0..2).all(|t| (p[s] - at[s]).dot(q[t] - at[t]) < 0.0));
+        return (0..2).all(|s| {
+            (0..2).all(|t| (p[s] - at[s]).dot(q[t] - at[t]) < 0.0)
+        });
     }
     let sides = [strictly(e, f.from), strictly(e, f.to)];
     let other = [strictly(f, e.from), strictly(f, e.to)];

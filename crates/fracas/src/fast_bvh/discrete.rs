@@ -6,6 +6,7 @@
 
 use glam::DVec3;
 
+use super::cone::SMALLEST_COSINE;
 use super::mesh::Mesh;
 use super::traverse::{PairTest, QueryStats};
 use super::tree::Tree;
@@ -17,10 +18,14 @@ pub(crate) struct DiscreteTest<'a> {
 }
 
 /// Which corners two triangles share: how many, and their positions in both.
-#[inline]
+#[inline(always)]
 pub(crate) fn shared_corners(a: &[u32; 3], b: &[u32; 3]) -> (usize, [(usize, usize); 3]) {
     let mut count = 0;
     let mut at = [(0, 0); 3];
+    let any = |v: u32| (v == b[0]) | (v == b[1]) | (v == b[2]);
+    if !(any(a[0]) | any(a[1]) | any(a[2])) {
+        return (count, at);
+    }
     for i in 0..3 {
         for j in 0..3 {
             if a[i] == b[j] {
@@ -33,9 +38,32 @@ pub(crate) fn shared_corners(a: &[u32; 3], b: &[u32; 3]) -> (usize, [(usize, usi
     (count, at)
 }
 
+impl Tree {
+    /// For triangles linked across an edge (consistently oriented): whether one
+    /// direction, the mean of their normals, has positive products with all normals
+    /// of both over the step. Then, seen along it, they lie on different sides of the
+    /// edge at all times, and share nothing else.
+    #[inline(always)]
+    pub(crate) fn clear_across_edge(&self, i: usize, j: usize) -> bool {
+        if !self.neighbours[i].contains(&(j as u32)) || self.normals.is_empty() {
+            return false;
+        }
+        let stride = self.normals.len() / self.leaves.len();
+        let (a, b) = (&self.normals[i * stride..][..stride], &self.normals[j * stride..][..stride]);
+        let mean = a[stride / 2] + b[stride / 2];
+        // The mean of two unit vectors is at most two long.
+        let least = 2.0 * SMALLEST_COSINE;
+        a.iter().chain(b).all(|n| n.dot(mean) > least)
+    }
+}
+
 impl PairTest for DiscreteTest<'_> {
     #[inline]
     fn pair(&mut self, tree: &Tree, i: usize, j: usize, stats: &mut QueryStats) {
+        if tree.clear_across_edge(i, j) {
+            stats.cleared_neighbours += 1;
+            return;
+        }
         let (a, b) = (&tree.leaves[i], &tree.leaves[j]);
         let (shared, at) = shared_corners(&a.corners, &b.corners);
         let p = a.corners.map(|v| self.mesh.positions[v as usize][1]);
@@ -53,12 +81,7 @@ impl PairTest for DiscreteTest<'_> {
 }
 
 /// The exact rule, for any number of shared corners.
-pub(crate) fn triangles_collide(
-    p: [DVec3; 3],
-    q: [DVec3; 3],
-    shared: usize,
-    at: [(usize, usize); 3],
-) -> bool {
+pub(crate) fn triangles_collide(p: [DVec3; 3], q: [DVec3; 3], shared: usize, at: [(usize, usize); 3]) -> bool {
     match shared {
         0 => tri_tri::intersect(p, q),
         1 => tri_tri::intersect_beyond_corner(turned(p, at[0].0), turned(q, at[0].1)),
@@ -86,8 +109,5 @@ fn clear_beyond_corner(p: [DVec3; 3], q: [DVec3; 3]) -> bool {
     let normal = m * n.length_squared().sqrt() - n * m.length_squared().sqrt();
     let size = a.abs().max(b.abs()).max(c.abs()).max(d.abs()).max_element();
     let error = 1e-14 * size * normal.abs().max_element() + f64::MIN_POSITIVE;
-    normal.dot(a) > error
-        && normal.dot(b) > error
-        && normal.dot(c) < -error
-        && normal.dot(d) < -error
+    normal.dot(a) > error && normal.dot(b) > error && normal.dot(c) < -error && normal.dot(d) < -error
 }

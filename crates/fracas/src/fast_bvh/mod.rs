@@ -117,6 +117,12 @@ pub enum Builder {
     Median,
     /// Surface area heuristic with 16 bins.
     BinnedSah,
+    /// Medians of random axes: many different trees of one mesh, to see how well the
+    /// cost metric tells them apart [Heo 2010, §5.2.1].
+    RandomAxis {
+        /// Another seed, another tree.
+        seed: u64,
+    },
 }
 
 /// What an update does about subtrees that got costly.
@@ -226,11 +232,7 @@ impl FastBvh {
     ///
     /// # Errors
     /// Names the triangle or vertex that is bad; nothing is added then.
-    pub fn add(
-        &mut self,
-        positions: &[DVec3],
-        triangles: &[[u32; 3]],
-    ) -> Result<BodyId, EditError> {
+    pub fn add(&mut self, positions: &[DVec3], triangles: &[[u32; 3]]) -> Result<BodyId, EditError> {
         let id = self.mesh.add(positions, triangles)?;
         self.changes.bodies.push((id.0, Origin::Added));
         Ok(id)
@@ -257,12 +259,7 @@ impl FastBvh {
     /// # Errors
     /// When there is no such body, when parts and `removed` are no partition of its
     /// triangles, or when a part's new triangles are bad. Nothing has changed then.
-    pub fn split(
-        &mut self,
-        body: BodyId,
-        parts: &[Part],
-        removed: &[u32],
-    ) -> Result<Vec<NewBody>, EditError> {
+    pub fn split(&mut self, body: BodyId, parts: &[Part], removed: &[u32]) -> Result<Vec<NewBody>, EditError> {
         let (new, removed, _) = self.mesh.split(body, parts, removed)?;
         for t in removed {
             self.drop_place(t);
@@ -271,9 +268,7 @@ impl FastBvh {
         let number = self.changes.splits;
         self.changes.splits += 1;
         let origin = Origin::Split(number);
-        self.changes
-            .bodies
-            .extend(new.iter().map(|n| (n.id.0, origin)));
+        self.changes.bodies.extend(new.iter().map(|n| (n.id.0, origin)));
         Ok(new)
     }
 
@@ -321,9 +316,8 @@ impl FastBvh {
             self.rebuild(builder);
         } else if edited {
             let changes = std::mem::take(&mut self.changes);
-            self.tree
-                .rewrite(&self.mesh, &changes, &[], builder, &mut self.rewriting);
-            if self.tree.depth() > restructure::DEEPEST {
+            self.tree.rewrite(&self.mesh, &changes, &[], builder, &mut self.rewriting);
+            if self.tree.depth > restructure::DEEPEST {
                 self.rebuild(builder);
             }
         }
@@ -334,33 +328,27 @@ impl FastBvh {
         };
         self.tree.refit(&self.mesh, detection, culling);
         if !self.tree.nodes.is_empty() {
-            stats.culled_subtrees =
-                self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
-            self.tree.remember_costs();
+            stats.culled_subtrees = self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
+            if edited || everything {
+                self.tree.remember_costs();
+            }
             let by_volume = restructuring == Restructuring::SelectiveByVolume;
             if restructuring == Restructuring::Selective || by_volume {
-                let chosen = self
-                    .tree
-                    .choose_rebuilds(by_volume, builder, self.stats.cost_self);
+                let chosen = self.tree.choose_rebuilds(by_volume, builder, self.stats.cost_self);
                 if !chosen.is_empty() {
                     stats.rebuilt_subtrees = chosen.len();
-                    stats.rebuilt_triangles = chosen
-                        .iter()
-                        .map(|&n| self.tree.info[n as usize].count as usize)
-                        .sum();
+                    stats.rebuilt_triangles = chosen.iter().map(|&n| self.tree.info[n as usize].count as usize).sum();
                     let none = Changes::default();
-                    self.tree
-                        .rewrite(&self.mesh, &none, &chosen, builder, &mut self.rewriting);
+                    self.tree.rewrite(&self.mesh, &none, &chosen, builder, &mut self.rewriting);
                     self.tree.refit(&self.mesh, detection, culling);
-                    stats.culled_subtrees =
-                        self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
+                    stats.culled_subtrees = self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
                     self.tree.remember_costs();
                 }
             }
             stats.cost_inter = f64::from(self.tree.info[0].cost_inter);
             stats.cost_self = f64::from(self.tree.info[0].cost_self);
             stats.nodes = self.tree.nodes.len();
-            stats.depth = self.tree.depth();
+            stats.depth = self.tree.depth;
         }
         self.stats = stats;
         stats
@@ -372,17 +360,11 @@ impl FastBvh {
     pub fn intersections(&self, scratch: &mut Scratch, out: &mut Vec<[u32; 2]>) -> QueryStats {
         out.clear();
         let Scratch {
-            walk,
-            pairs,
-            parallel,
-            ..
+            walk, pairs, parallel, ..
         } = scratch;
         let (used, stats) = run_tasks(&self.tree, walk, pairs, *parallel, |task, buffer| {
             let TaskBuffer { out, stack, stats } = buffer;
-            let mut test = discrete::DiscreteTest {
-                mesh: &self.mesh,
-                out,
-            };
+            let mut test = discrete::DiscreteTest { mesh: &self.mesh, out };
             self.tree.walk(task, stack, &mut test, stats);
         });
         for buffer in &mut pairs[..used] {
@@ -521,8 +503,7 @@ impl FastBvh {
 
     /// Builds the whole tree anew.
     fn rebuild(&mut self, builder: Builder) {
-        self.tree
-            .build_all(&self.mesh, builder, &mut self.rewriting);
+        self.tree.build_all(&self.mesh, builder, &mut self.rewriting);
     }
 
     fn drop_place(&mut self, triangle: u32) {

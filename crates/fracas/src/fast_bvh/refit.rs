@@ -1,8 +1,10 @@
 //! Boxes, cones and the inter-collision cost, from the leaves up [Heo 2010, §5.3].
 
+use glam::{DVec3, Vec3};
+
 use super::cone::{self, Cone};
 use super::mesh::{Mesh, NONE};
-use super::tree::{Bounds, Tree};
+use super::tree::{Bounds, MovingBounds, Tree};
 use super::{Culling, Detection};
 
 impl Tree {
@@ -10,79 +12,74 @@ impl Tree {
     /// positions. One pass over vertices, one over nodes from the back.
     pub(crate) fn refit(&mut self, mesh: &Mesh, detection: Detection, culling: Culling) {
         let moving = detection == Detection::Continuous;
-        self.vertex_boxes
-            .resize(mesh.positions.len(), Bounds::EMPTY);
+        self.vertex_boxes.resize(mesh.positions.len(), MovingBounds::EMPTY);
         for (bounds, [start, end]) in self.vertex_boxes.iter_mut().zip(&mesh.positions) {
-            for k in 0..3 {
-                let (low, high) = if start[k] < end[k] {
-                    (start[k], end[k])
-                } else {
-                    (end[k], start[k])
-                };
-                bounds.min[k] = round_down(low);
-                bounds.max[k] = round_up(high);
+            bounds.end = outward(*end);
+            bounds.start = if moving { outward(*start) } else { bounds.end };
+        }
+        let stride = if moving { 3 } else { 1 };
+        let normals = if culling == Culling::Off { 0 } else { self.leaves.len() * stride };
+        self.normals.resize(normals, Vec3::ZERO);
+        for i in (0..self.nodes.len()).rev() {
+            if self.nodes[i].is_leaf() {
+                self.refit_leaf(mesh, moving, culling, i);
+            } else {
+                self.refit_inner(culling, i);
             }
         }
-        self.refit_nodes(mesh, moving, culling, 0, self.nodes.len());
     }
 
-    /// Refits the nodes of a range that holds whole subtrees.
-    pub(crate) fn refit_nodes(
-        &mut self,
-        mesh: &Mesh,
-        moving: bool,
-        culling: Culling,
-        from: usize,
-        to: usize,
-    ) {
-        let with_normals = culling != Culling::Off;
-        let with_binormals = culling == Culling::DualCone;
-        for i in (from..to).rev() {
-            let node = self.nodes[i];
-            if node.is_leaf() {
-                let (first, count) = (node.link as usize, node.leaf_count as usize);
-                let mut bounds = Bounds::EMPTY;
-                let mut normals = Cone::EMPTY;
-                let mut binormals = Cone::EMPTY;
-                for place in first..first + count {
-                    let [a, b, c] = self.leaves[place].corners.map(|v| v as usize);
-                    let own = self.vertex_boxes[a]
-                        .union(&self.vertex_boxes[b])
-                        .union(&self.vertex_boxes[c]);
-                    self.boxes[place] = own;
-                    bounds = bounds.union(&own);
-                    if with_normals && normals.is_valid() {
-                        let (a, b, c) =
-                            (&mesh.positions[a], &mesh.positions[b], &mesh.positions[c]);
-                        normals = normals.merge(&cone::of_normals(a, b, c, moving));
-                    }
-                    if with_binormals {
-                        for k in 0..3 {
-                            if self.neighbours[place][k] == NONE {
-                                let corner = |k: usize| {
-                                    &mesh.positions[self.leaves[place].corners[k % 3] as usize]
-                                };
-                                let own =
-                                    cone::of_binormals(corner(k), corner(k + 1), corner(k + 2));
-                                binormals = binormals.merge(&own);
-                            }
-                        }
-                    }
-                }
-                self.nodes[i].bounds = bounds;
-                let info = &mut self.info[i];
-                info.normals = normals;
-                info.binormals = binormals;
-                info.cost_inter = 1.0;
+    fn refit_leaf(&mut self, mesh: &Mesh, moving: bool, culling: Culling, i: usize) {
+        let (first, count) = (self.nodes[i].link as usize, self.nodes[i].leaf_count as usize);
+        let stride = if moving { 3 } else { 1 };
+        let mut bounds = Bounds::EMPTY;
+        let mut normals = Cone::EMPTY;
+        let mut binormals = Cone::EMPTY;
+        for place in first..first + count {
+            let corners = self.leaves[place].corners;
+            let [a, b, c] = corners.map(|v| &self.vertex_boxes[v as usize]);
+            let own = a.union(b).union(c);
+            self.boxes[place] = own;
+            bounds = bounds.union(&own.start).union(&own.end);
+            if culling == Culling::Off {
                 continue;
             }
-            let (l, r) = (i + 1, node.link as usize);
+            let [a, b, c] = corners.map(|v| &mesh.positions[v as usize]);
+            let directions = &mut self.normals[place * stride..(place + 1) * stride];
+            cone::normal_directions(a, b, c, moving, directions);
+            if culling == Culling::StarContour {
+                normals.axis += directions[stride / 2];
+            } else {
+                normals = normals.merge(&Cone::around(directions));
+            }
+            if culling == Culling::DualCone {
+                for k in 0..3 {
+                    if self.neighbours[place][k] == NONE {
+                        let [p, q, r] = [[a, b, c], [b, c, a], [c, a, b]][k];
+                        binormals = binormals.merge(&cone::of_binormals(p, q, r));
+                    }
+                }
+            }
+        }
+        self.nodes[i].bounds = bounds;
+        let info = &mut self.info[i];
+        info.normals = normals;
+        info.binormals = binormals;
+        info.cost_inter = 1.0;
+    }
+
+    fn refit_inner(&mut self, culling: Culling, i: usize) {
+            let (l, r) = (i + 1, self.nodes[i].link as usize);
             let bounds = self.nodes[l].bounds.union(&self.nodes[r].bounds);
             self.nodes[i].bounds = bounds;
-            if with_normals {
-                self.info[i].normals = self.info[l].normals.merge(&self.info[r].normals);
+            match culling {
+                Culling::Off => {}
+                Culling::StarContour => {
+                    self.info[i].normals.axis = self.info[l].normals.axis + self.info[r].normals.axis;
+                }
+                _ => self.info[i].normals = self.info[l].normals.merge(&self.info[r].normals),
             }
-            if with_binormals {
+            if culling == Culling::DualCone {
                 self.info[i].binormals = self.info[l].binormals.merge(&self.info[r].binormals);
             }
             // TC_I = 1 + P(l) TC_I(l) + P(r) TC_I(r), P a ratio of volumes [eq. 6].
@@ -93,7 +90,15 @@ impl Tree {
                 p.min(1.0) as f32 * self.info[c].cost_inter
             };
             self.info[i].cost_inter = 1.0 + share(l) + share(r);
-        }
+    }
+}
+
+/// The smallest box in `f32` around a point.
+#[inline]
+fn outward(p: DVec3) -> Bounds {
+    Bounds {
+        min: [round_down(p.x), round_down(p.y), round_down(p.z)],
+        max: [round_up(p.x), round_up(p.y), round_up(p.z)],
     }
 }
 

@@ -103,10 +103,7 @@ impl Tree {
             out.push((l, l));
             out.push((r, r));
             stats.overlap_tests += 1;
-            if self.nodes[l as usize]
-                .bounds
-                .overlaps(&self.nodes[r as usize].bounds)
-            {
+            if self.nodes[l as usize].bounds.overlaps(&self.nodes[r as usize].bounds) {
                 out.push((l, r));
             }
             return true;
@@ -134,13 +131,7 @@ impl Tree {
     }
 
     /// Works a task off.
-    pub(crate) fn walk(
-        &self,
-        task: Task,
-        stack: &mut Vec<Task>,
-        test: &mut impl PairTest,
-        stats: &mut QueryStats,
-    ) {
+    pub(crate) fn walk(&self, task: Task, stack: &mut Vec<Task>, test: &mut impl PairTest, stats: &mut QueryStats) {
         stack.clear();
         stack.push(task);
         while let Some((a, b)) = stack.pop() {
@@ -157,7 +148,7 @@ impl Tree {
                 for i in first..end {
                     for j in i + 1..end {
                         stats.overlap_tests += 1;
-                        if self.boxes[i].overlaps(&self.boxes[j]) {
+                        if self.boxes[i].may_meet(&self.boxes[j]) {
                             stats.triangle_pairs += 1;
                             test.pair(self, i, j, stats);
                         }
@@ -165,18 +156,15 @@ impl Tree {
                 }
                 continue;
             }
-            let (other_first, other_end) = (
-                other.link as usize,
-                (other.link + other.leaf_count) as usize,
-            );
+            let (other_first, other_end) = (other.link as usize, (other.link + other.leaf_count) as usize);
             for i in first..end {
                 stats.overlap_tests += 1;
-                if !self.boxes[i].overlaps(&other.bounds) {
+                if !self.boxes[i].swept().overlaps(&other.bounds) {
                     continue;
                 }
                 for j in other_first..other_end {
                     stats.overlap_tests += 1;
-                    if self.boxes[i].overlaps(&self.boxes[j]) {
+                    if self.boxes[i].may_meet(&self.boxes[j]) {
                         stats.triangle_pairs += 1;
                         test.pair(self, i, j, stats);
                     }

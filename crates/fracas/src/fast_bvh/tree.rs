@@ -2,6 +2,8 @@
 //! follows its parent, every subtree is one range of nodes and of triangles, and
 //! refitting is one loop from the back.
 
+use glam::Vec3;
+
 use super::cone::Cone;
 use super::mesh::{Mesh, NONE};
 
@@ -25,16 +27,8 @@ impl Bounds {
     pub(crate) fn union(&self, o: &Self) -> Self {
         let mut u = *self;
         for k in 0..3 {
-            u.min[k] = if o.min[k] < u.min[k] {
-                o.min[k]
-            } else {
-                u.min[k]
-            };
-            u.max[k] = if o.max[k] > u.max[k] {
-                o.max[k]
-            } else {
-                u.max[k]
-            };
+            u.min[k] = if o.min[k] < u.min[k] { o.min[k] } else { u.min[k] };
+            u.max[k] = if o.max[k] > u.max[k] { o.max[k] } else { u.max[k] };
         }
         u
     }
@@ -75,6 +69,46 @@ impl Bounds {
     }
 }
 
+/// The box of a triangle at the start and at the end of the step; between them it
+/// moves linearly, as its corners do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MovingBounds {
+    pub(crate) start: Bounds,
+    pub(crate) end: Bounds,
+}
+
+impl MovingBounds {
+    pub(crate) const EMPTY: Self = Self {
+        start: Bounds::EMPTY,
+        end: Bounds::EMPTY,
+    };
+
+    #[inline]
+    pub(crate) fn union(&self, o: &Self) -> Self {
+        Self {
+            start: self.start.union(&o.start),
+            end: self.end.union(&o.end),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn swept(&self) -> Bounds {
+        self.start.union(&self.end)
+    }
+
+    /// False only if one axis separates the two, in the same order, at the start and
+    /// at the end: then it separates them at all times.
+    #[inline]
+    pub(crate) fn may_meet(&self, o: &Self) -> bool {
+        let mut apart = false;
+        for k in 0..3 {
+            apart |= (self.start.max[k] < o.start.min[k]) & (self.end.max[k] < o.end.min[k]);
+            apart |= (o.start.max[k] < self.start.min[k]) & (o.end.max[k] < self.end.min[k]);
+        }
+        !apart
+    }
+}
+
 /// What a traversal reads: 32 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
@@ -96,6 +130,8 @@ impl Node {
 /// What update and culling keep beside it: 56 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Info {
+    /// The cone of normals; with [`super::Culling::StarContour`], which looks at the
+    /// normals themselves, its axis is their sum.
     pub(crate) normals: Cone,
     pub(crate) binormals: Cone,
     /// The range of triangles below, by place.
@@ -155,11 +191,16 @@ pub(crate) struct Tree {
     /// The places across the three edges, `NONE` at a boundary.
     pub(crate) neighbours: Vec<[u32; 3]>,
     /// Boxes of triangles, by place.
-    pub(crate) boxes: Vec<Bounds>,
+    pub(crate) boxes: Vec<MovingBounds>,
+    /// Directions of normals, by place: one each, or three (Bernstein coefficients)
+    /// in continuous detection.
+    pub(crate) normals: Vec<Vec3>,
     /// Place of each triangle, `NONE` when it is not in the tree.
     pub(crate) place: Vec<u32>,
-    /// Boxes of vertices over the step.
-    pub(crate) vertex_boxes: Vec<Bounds>,
+    /// Boxes of vertices.
+    pub(crate) vertex_boxes: Vec<MovingBounds>,
+    /// Levels.
+    pub(crate) depth: usize,
 }
 
 impl Tree {
@@ -190,23 +231,14 @@ impl Tree {
                 owned: u32::from(mesh.owned_bits(t)),
             });
             self.neighbours.push(mesh.neighbours[at].map(|n| {
-                if n == NONE {
-                    NONE
-                } else {
-                    self.place[n as usize]
-                }
+                if n == NONE { NONE } else { self.place[n as usize] }
             }));
         }
-        self.boxes.resize(order.len(), Bounds::EMPTY);
+        self.boxes.resize(order.len(), MovingBounds::EMPTY);
     }
 
     /// Whether the triangles of a node hang together across edges, remembered.
-    pub(crate) fn one_component(
-        &mut self,
-        node: usize,
-        stack: &mut Vec<u32>,
-        seen: &mut Vec<bool>,
-    ) -> bool {
+    pub(crate) fn one_component(&mut self, node: usize, stack: &mut Vec<u32>, seen: &mut Vec<bool>) -> bool {
         let info = self.info[node];
         if info.flags & COMPONENT_KNOWN != 0 {
             return info.flags & ONE_COMPONENT != 0;
@@ -237,39 +269,26 @@ impl Tree {
     pub(crate) fn validate(&self, mesh: &Mesh) -> Result<(), String> {
         let n = self.leaves.len();
         if n != mesh.live_triangles {
-            return Err(format!(
-                "{n} triangles in the tree, {} in the mesh",
-                mesh.live_triangles
-            ));
+            return Err(format!("{n} triangles in the tree, {} in the mesh", mesh.live_triangles));
         }
         for (place, leaf) in self.leaves.iter().enumerate() {
             let t = leaf.id as usize;
-            if self.place[t] != place as u32
-                || leaf.corners != mesh.corners[t]
-                || leaf.edges != mesh.triangle_edges[t]
-            {
+            if self.place[t] != place as u32 || leaf.corners != mesh.corners[t] || leaf.edges != mesh.triangle_edges[t] {
                 return Err(format!("triangle {t} at place {place} is out of date"));
             }
-            let bounds = &self.boxes[place];
+            let moving = &self.boxes[place];
             for v in leaf.corners {
-                for p in mesh.positions[v as usize] {
-                    let inside = (0..3).all(|k| {
-                        f64::from(bounds.min[k]) <= p[k] && p[k] <= f64::from(bounds.max[k])
-                    });
+                let ends = mesh.positions[v as usize];
+                for (bounds, p) in [(&moving.start, ends[0]), (&moving.end, ends[1])] {
+                    let inside = (0..3).all(|k| f64::from(bounds.min[k]) <= p[k] && p[k] <= f64::from(bounds.max[k]));
                     if !inside {
-                        return Err(format!(
-                            "vertex {v} at {p} is outside the box of its triangle {t}"
-                        ));
+                        return Err(format!("vertex {v} at {p} is outside the box of its triangle {t}"));
                     }
                 }
             }
         }
         if n == 0 {
-            return if self.nodes.is_empty() {
-                Ok(())
-            } else {
-                Err("nodes without triangles".into())
-            };
+            return if self.nodes.is_empty() { Ok(()) } else { Err("nodes without triangles".into()) };
         }
         let mut stack = vec![0_u32];
         let mut visited = 0;
@@ -281,30 +300,21 @@ impl Tree {
                     return Err(format!("leaf {i} and its range differ"));
                 }
                 for place in info.first..info.first + info.count {
-                    if !node.bounds.contains(&self.boxes[place as usize]) {
-                        return Err(format!(
-                            "leaf {i} does not contain its triangle at place {place}"
-                        ));
+                    if !node.bounds.contains(&self.boxes[place as usize].swept()) {
+                        return Err(format!("leaf {i} does not contain its triangle at place {place}"));
                     }
                 }
                 continue;
             }
             let (l, r) = (i as usize + 1, node.link as usize);
             let (left, right) = (&self.info[l], &self.info[r]);
-            if left.first != info.first
-                || right.first != left.first + left.count
-                || left.count + right.count != info.count
-            {
+            if left.first != info.first || right.first != left.first + left.count || left.count + right.count != info.count {
                 return Err(format!("node {i} and its children differ in range"));
             }
             if self.end_of(l as u32) != r as u32 {
-                return Err(format!(
-                    "node {i}: the right child does not follow the left subtree"
-                ));
+                return Err(format!("node {i}: the right child does not follow the left subtree"));
             }
-            if !node.bounds.contains(&self.nodes[l].bounds)
-                || !node.bounds.contains(&self.nodes[r].bounds)
-            {
+            if !node.bounds.contains(&self.nodes[l].bounds) || !node.bounds.contains(&self.nodes[r].bounds) {
                 return Err(format!("node {i} does not contain its children"));
             }
             stack.extend([l as u32, r as u32]);

@@ -1,0 +1,269 @@
+//! `fracas collide`: collision detection over the frames of a deforming mesh.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use fracas::fast_bvh::{BodyId, Contacts, Detection, FastBvh, QueryStats, Scratch, Settings};
+use fracas_bake::write::glb::{Glb, Material, MaterialId, Part, Place};
+use fracas_bake::{boundary_surface, read_as_listed, read_tet_mesh};
+use glam::DVec3;
+use serde_json::{Value, json};
+
+use crate::interrupt;
+use crate::output::{count, print};
+use crate::progress::Progress;
+
+const EXAMPLES: &str = "\
+Frames are OBJ, PLY or OFF (gzipped or not), one mesh each; tetrahedral files enter by
+their boundary. Triangles and vertices keep the files' numbers. Where two frames list
+the same triangles, the second is the first, moved; where they do not, the mesh has
+changed, and a continuous step across the change is seen at rest.
+
+In the JSON, features are numbered through: a vertex is its number v, an edge is
+vertices + e, a face vertices + edges + f. Edges are sorted by their larger, then their
+smaller vertex.
+
+Examples:
+  fracas collide bunny.obj
+  fracas collide --continuous cloth92.ply cloth93.ply --json contacts.json
+  fracas collide frames/*.obj --glb collisions.glb";
+
+/// Find what collides in a mesh, frame by frame, with itself and part with part.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Collide {
+    /// Contacts over the step from each frame to the next, with times of impact,
+    /// instead of intersections at each frame.
+    #[arg(long)]
+    continuous: bool,
+    /// The frames, in order.
+    #[arg(required = true)]
+    frames: Vec<PathBuf>,
+    /// Write everything found to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write the frames to this file, with what collides in red.
+    #[arg(long, value_name = "FILE")]
+    glb: Option<PathBuf>,
+}
+
+/// A frame as listed in its file.
+struct Frame {
+    positions: Vec<DVec3>,
+    triangles: Vec<[u32; 3]>,
+    /// The number in the file of each triangle kept.
+    numbers: Vec<u32>,
+}
+
+fn read_frame(path: &Path) -> Result<Frame, Box<dyn Error>> {
+    let tetrahedral = [".msh", ".mesh", ".vtk", ".ele", ".node"]
+        .iter()
+        .any(|ending| path.to_string_lossy().trim_end_matches(".gz").ends_with(ending));
+    let (positions, listed) = if tetrahedral {
+        let surface = boundary_surface(&read_tet_mesh(path)?.0);
+        (surface.positions().to_vec(), surface.triangles().to_vec())
+    } else {
+        read_as_listed(path)?
+    };
+    // A triangle that names a corner twice is none.
+    let whole = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
+    let numbered = listed.iter().enumerate().filter(|(_, t)| whole(t));
+    let (numbers, triangles) = numbered.map(|(i, t)| (i as u32, *t)).unzip();
+    Ok(Frame {
+        positions,
+        triangles,
+        numbers,
+    })
+}
+
+/// What was found in a frame.
+struct Found {
+    ms: f64,
+    stats: QueryStats,
+    pairs: Vec<[u32; 2]>,
+    contacts: Contacts,
+}
+
+/// Runs the subcommand.
+pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
+    if options.continuous && options.frames.len() < 2 {
+        return Err("--continuous needs at least two frames: a step leads from one to the next".into());
+    }
+    let detection = if options.continuous { Detection::Continuous } else { Detection::Discrete };
+    let settings = Settings {
+        detection,
+        ..Settings::default()
+    };
+    let progress = Progress::new(options.frames.len());
+    let mut scratch = Scratch {
+        parallel: true,
+        ..Scratch::default()
+    };
+    let mut scene = FastBvh::new(settings);
+    let mut body: Option<BodyId> = None;
+    let mut known: Option<Vec<[u32; 3]>> = None;
+    let mut table = String::new();
+    let mut frames = Vec::new();
+    let mut picture = Picture::new();
+    for (i, path) in options.frames.iter().enumerate() {
+        progress.stage("frames");
+        let name = path.display().to_string();
+        let frame = read_frame(path)?;
+        let at_fault = |e: fracas::fast_bvh::EditError| format!("{name}: {e}");
+        let start = Instant::now();
+        let same = known.as_ref() == Some(&frame.triangles)
+            && body.is_some_and(|b| scene.vertices(b).is_ok_and(|v| v.len() == frame.positions.len()));
+        match body {
+            Some(body) if same => scene.move_vertices(body, &frame.positions).map_err(at_fault)?,
+            _ => {
+                scene = FastBvh::new(settings);
+                body = Some(scene.add(&frame.positions, &frame.triangles).map_err(at_fault)?);
+                known = Some(frame.triangles.clone());
+            }
+        }
+        scene.update();
+        if options.continuous && i == 0 {
+            continue;
+        }
+        let mut found = Found {
+            ms: 0.0,
+            stats: QueryStats::default(),
+            pairs: Vec::new(),
+            contacts: Contacts::default(),
+        };
+        found.stats = if options.continuous {
+            scene.contacts(&mut scratch, &mut found.contacts)
+        } else {
+            scene.intersections(&mut scratch, &mut found.pairs)
+        };
+        found.ms = start.elapsed().as_secs_f64() * 1e3;
+        table += &line(&name, &frame, &found, options.continuous, i > 0 && !same);
+        frames.push(as_json(&name, &scene, &frame, &found, options.continuous));
+        if options.glb.is_some() {
+            picture.add(&scene, &frame, &found)?;
+        }
+    }
+    drop(progress);
+    let heading = if options.continuous {
+        format!("{:<32} {:>10} {:>9} {:>12} {:>9} {:>9}  first impact\n", "frame", "triangles", "ms", "overlaps", "v-f", "e-e")
+    } else {
+        format!("{:<32} {:>10} {:>9} {:>12} {:>9}\n", "frame", "triangles", "ms", "overlaps", "pairs")
+    };
+    print(&(heading + &table));
+    if let Some(path) = &options.json {
+        let _whole = interrupt::lock();
+        std::fs::write(path, format!("{:#}\n", json!({ "frames": frames })))
+            .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    }
+    if let Some(path) = &options.glb {
+        let _whole = interrupt::lock();
+        picture.save(path)?;
+    }
+    Ok(())
+}
+
+fn line(name: &str, frame: &Frame, found: &Found, continuous: bool, changed: bool) -> String {
+    let short: String = name.chars().rev().take(32).collect::<Vec<_>>().into_iter().rev().collect();
+    let overlaps = count(found.stats.overlap_tests as usize);
+    let head = format!("{short:<32} {:>10} {:>9.2} {overlaps:>12}", count(frame.triangles.len()), found.ms);
+    let note = if changed { "  (mesh changed)" } else { "" };
+    if !continuous {
+        return format!("{head} {:>9}{note}\n", count(found.pairs.len()));
+    }
+    let first = found.contacts.earliest().map_or("-".into(), |t| format!("{t:.6}"));
+    let (vf, ee) = (found.contacts.vertex_face.len(), found.contacts.edge_edge.len());
+    format!("{head} {:>9} {:>9}  {first}{note}\n", count(vf), count(ee))
+}
+
+fn as_json(name: &str, scene: &FastBvh, frame: &Frame, found: &Found, continuous: bool) -> Value {
+    // One body in a scene of its own: ids are numbers in the file, and edges are
+    // sorted as announced.
+    let vertices = frame.positions.len() as u32;
+    let edges = (0..).take_while(|&e| scene.edge(e).is_some()).count() as u32;
+    let face = |f: u32| vertices + edges + frame.numbers[f as usize];
+    let mut value = json!({
+        "file": name,
+        "vertices": vertices,
+        "edges": edges,
+        "triangles": frame.triangles.len(),
+        "ms": found.ms,
+        "overlap_tests": found.stats.overlap_tests,
+    });
+    if continuous {
+        let vf = found.contacts.vertex_face.iter().map(|c| json!([c.vertex, face(c.face), c.time]));
+        let ee = found.contacts.edge_edge.iter().map(|c| json!([vertices + c.edges[0], vertices + c.edges[1], c.time]));
+        value["vf"] = vf.collect();
+        value["ee"] = ee.collect();
+        value["earliest_toi"] = json!(found.contacts.earliest());
+    } else {
+        value["tri_pairs"] = found.pairs.iter().map(|p| json!(p.map(face))).collect();
+    }
+    value
+}
+
+/// The frames, painted.
+struct Picture {
+    glb: Glb,
+    calm: MaterialId,
+    hit: MaterialId,
+    nodes: Vec<fracas_bake::write::glb::NodeId>,
+}
+
+impl Picture {
+    fn new() -> Self {
+        let mut glb = Glb::new();
+        let paint = |name: &str, colour| Material {
+            double_sided: true,
+            ..Material::new(name, colour)
+        };
+        let calm = glb.material(&paint("calm", [0.55, 0.6, 0.66, 1.0]));
+        let hit = glb.material(&paint("colliding", [0.8, 0.05, 0.03, 1.0]));
+        Self {
+            glb,
+            calm,
+            hit,
+            nodes: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, scene: &FastBvh, frame: &Frame, found: &Found) -> Result<(), Box<dyn Error>> {
+        let mut red = vec![false; frame.triangles.len()];
+        for f in found.pairs.iter().flatten().copied().chain(found.contacts.vertex_face.iter().map(|c| c.face)) {
+            red[f as usize] = true;
+        }
+        let mut touched = vec![false; frame.positions.len()];
+        for contact in &found.contacts.edge_edge {
+            for v in contact.edges.iter().filter_map(|&e| scene.edge(e)).flatten() {
+                touched[v as usize] = true;
+            }
+        }
+        let mut parts: [Vec<[u32; 3]>; 2] = Default::default();
+        for (t, red) in frame.triangles.iter().zip(red) {
+            let edge_hit = t.iter().filter(|&&v| touched[v as usize]).count() >= 2;
+            parts[usize::from(red || edge_hit)].push(*t);
+        }
+        let positions: Vec<glam::Vec3> = frame.positions.iter().map(|p| p.as_vec3()).collect();
+        let name = format!("frame {}", self.nodes.len());
+        let [calm, hit] = &parts;
+        let mesh = self.glb.mesh(
+            &name,
+            &[Part::new(&positions, calm, self.calm), Part::new(&positions, hit, self.hit)],
+        )?;
+        self.nodes.push(self.glb.node(&name, Some(mesh), Place::default())?);
+        Ok(())
+    }
+
+    fn save(mut self, path: &Path) -> Result<(), Box<dyn Error>> {
+        const SECONDS: f32 = 1.0 / 24.0;
+        if self.nodes.len() > 1 {
+            let times: Vec<f32> = (0..self.nodes.len()).map(|i| i as f32 * SECONDS).collect();
+            for (i, &node) in self.nodes.iter().enumerate() {
+                let visible: Vec<bool> = (0..times.len()).map(|j| i == j).collect();
+                self.glb.animate_visibility(node, &times, &visible)?;
+            }
+        }
+        Ok(self.glb.save(path)?)
+    }
+}
