@@ -2,7 +2,8 @@
 //!
 //! Objects are as large as the paper's (Glondu 2013, table 1) or larger. An event is
 //! decision, cracks and cut, without collision updates; its time is the best of
-//! many, on one thread.
+//! thirty by the clock or their mean on the processor, whichever is less, on one
+//! thread.
 
 use std::sync::Arc;
 
@@ -156,6 +157,14 @@ fn bake(board: &mut Board) {
     });
 }
 
+/// What this thread has spent on a processor so far (ms), where the system tells:
+/// unlike the clock, it does not count others' work on a shared machine.
+fn processor_ms() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e6)
+}
+
 /// A hollow body with legs, about as large as the paper's piggy bank: 0.2 m long,
 /// earthenware, 9 mm thick.
 fn piggy_bank() -> TetMesh {
@@ -258,7 +267,8 @@ impl Event {
         let mut copies: Vec<Fragments> = (0..31).map(|_| self.fragments.clone()).collect();
         let (mut pieces, mut seen) = (0, None);
         let mut deciding = f64::INFINITY;
-        let ms = best_ms(30, || {
+        let before = processor_ms();
+        let best = best_ms(30, || {
             let start = std::time::Instant::now();
             let decision = self.decide(&mut memory);
             deciding = deciding.min(start.elapsed().as_secs_f64() * 1e3);
@@ -274,9 +284,13 @@ impl Event {
             }
             decision
         });
+        // The lesser of the best by the clock and the mean on the processor.
+        let mean = before
+            .zip(processor_ms())
+            .map_or(f64::INFINITY, |(before, after)| (after - before) / 30.0);
         let mesh = self.fragments.mesh();
-        Measured::new(ms).note(format!(
-            "{} tets, {} nodes, {pieces} pieces, deciding {deciding:.2} ms, {seen:?}",
+        Measured::new(best.min(mean)).note(format!(
+            "{} tets, {} nodes, {pieces} pieces; best by the clock {best:.2} (deciding {deciding:.2}), mean on the processor {mean:.2}; {seen:?}",
             mesh.tets().len(),
             mesh.positions().len()
         ))
