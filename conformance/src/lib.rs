@@ -6,4 +6,7 @@
 //! looked for in `../shared/data` beside the project, or where the environment
 //! variable `FRACAS_DATA` points.
 
+pub mod broken;
+pub mod ccd;
 pub mod data;
+

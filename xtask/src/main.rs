@@ -2,11 +2,14 @@
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
-use std::env;
-use std::process::{Command, ExitCode};
-use std::time::Instant;
+mod licences;
+mod stage;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use stage::{Outcome, Stage, cargo, ensure_component, ensure_target};
 
 /// Commands for working on fracas.
 #[derive(Parser)]
@@ -18,8 +21,13 @@ struct Xtask {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Everything a change must pass: format, lints, documentation, tests, wasm build.
-    Test,
+    /// Everything a change must pass: format, lints, documentation, licences, packages,
+    /// wasm build, tests.
+    Test {
+        /// Only the stages whose name contains this.
+        #[arg(long)]
+        only: Option<String>,
+    },
     /// The scoreboard: measure every target (arguments are passed on; see --help).
     Bench {
         /// For example `--only field`, `--json FILE`.
@@ -27,6 +35,45 @@ enum Task {
         arguments: Vec<String>,
     },
 }
+
+/// The stages of `cargo xtask test`, cheapest first.
+const STAGES: &[Stage] = &[
+    Stage {
+        name: "format",
+        about: "rustfmt changes nothing",
+        run: format,
+    },
+    Stage {
+        name: "licences",
+        about: "all dependencies are permissive (deny.toml)",
+        run: licences::check,
+    },
+    Stage {
+        name: "packages",
+        about: "every crate that is to be published can be packed",
+        run: packages,
+    },
+    Stage {
+        name: "lints",
+        about: "clippy has no warning",
+        run: lints,
+    },
+    Stage {
+        name: "documentation",
+        about: "rustdoc has no warning",
+        run: documentation,
+    },
+    Stage {
+        name: "wasm",
+        about: "the libraries build for the browser",
+        run: wasm,
+    },
+    Stage {
+        name: "tests",
+        about: "unit, property, conformance and documentation tests",
+        run: tests,
+    },
+];
 
 const WASM: &str = "wasm32-unknown-unknown";
 /// The crates that must build for the browser.
@@ -40,19 +87,8 @@ const WASM_CRATES: [&str; 5] = [
 
 fn main() -> ExitCode {
     let result = match Xtask::parse().task {
-        Task::Test => test(),
-        Task::Bench { arguments } => {
-            let mut all = vec![
-                "run",
-                "--release",
-                "--quiet",
-                "--package",
-                "fracas-scoreboard",
-                "--",
-            ];
-            all.extend(arguments.iter().map(String::as_str));
-            cargo("scoreboard", &all, &[])
-        }
+        Task::Test { only } => stage::run_all(STAGES, only.as_deref()),
+        Task::Bench { arguments } => bench(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -63,11 +99,27 @@ fn main() -> ExitCode {
     }
 }
 
-fn test() -> Result<(), String> {
-    let start = Instant::now();
-    cargo("format", &["fmt", "--all", "--check"], &[])?;
+fn bench(arguments: &[String]) -> Outcome {
+    let mut all = vec![
+        "run",
+        "--release",
+        "--quiet",
+        "--package",
+        "fracas-scoreboard",
+        "--",
+    ];
+    all.extend(arguments.iter().map(String::as_str));
+    cargo(&all, &[])
+}
+
+fn format() -> Outcome {
+    ensure_component("rustfmt", &["fmt", "--version"])?;
+    cargo(&["fmt", "--all", "--check"], &[])
+}
+
+fn lints() -> Outcome {
+    ensure_component("clippy", &["clippy", "--version"])?;
     cargo(
-        "lints",
         &[
             "clippy",
             "--workspace",
@@ -77,60 +129,47 @@ fn test() -> Result<(), String> {
             "warnings",
         ],
         &[],
-    )?;
+    )
+}
+
+fn documentation() -> Outcome {
     cargo(
-        "documentation",
         &["doc", "--workspace", "--no-deps"],
         &[("RUSTDOCFLAGS", "-D warnings")],
-    )?;
-    wasm()?;
-    cargo("tests", &["test", "--workspace"], &[])?;
-    println!("\nall passed in {:.0} s", start.elapsed().as_secs_f64());
-    Ok(())
+    )
+}
+
+/// Packs without building: the other stages build the same sources. Crates marked
+/// `publish = false` are left out by hand, since cargo packs them too.
+fn packages() -> Outcome {
+    cargo(
+        &[
+            "package",
+            "--workspace",
+            "--exclude",
+            "fracas-conformance",
+            "--exclude",
+            "fracas-scoreboard",
+            "--exclude",
+            "xtask",
+            "--no-verify",
+            "--allow-dirty",
+            "--quiet",
+        ],
+        &[],
+    )
 }
 
 /// Builds the library crates for the browser, on one thread: no feature `parallel`.
-fn wasm() -> Result<(), String> {
-    ensure_wasm_target()?;
+fn wasm() -> Outcome {
+    ensure_target(WASM)?;
     let mut arguments = vec!["build", "--target", WASM, "--no-default-features"];
     for package in WASM_CRATES {
         arguments.extend(["--package", package]);
     }
-    cargo("wasm build", &arguments, &[])
+    cargo(&arguments, &[])
 }
 
-fn ensure_wasm_target() -> Result<(), String> {
-    let sysroot = Command::new("rustc")
-        .args(["--print", "target-libdir", "--target", WASM])
-        .output();
-    let there = sysroot.is_ok_and(|out| {
-        std::path::Path::new(String::from_utf8_lossy(&out.stdout).trim()).is_dir()
-    });
-    if there {
-        return Ok(());
-    }
-    println!("== installing the Rust target {WASM}");
-    let added = Command::new("rustup")
-        .args(["target", "add", WASM])
-        .status();
-    match added {
-        Ok(status) if status.success() => Ok(()),
-        _ => Err(format!(
-            "the Rust target {WASM} is missing and `rustup target add {WASM}` failed: install it by hand"
-        )),
-    }
-}
-
-fn cargo(what: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
-    println!("== {what}: cargo {}", arguments.join(" "));
-    let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(program)
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{what} failed ({status})")),
-        Err(error) => Err(format!("{what}: cannot run cargo: {error}")),
-    }
+fn tests() -> Outcome {
+    cargo(&["test", "--workspace"], &[])
 }

@@ -1,14 +1,33 @@
 //! The `fracas` command: one module per subcommand, this file only dispatches.
 
+mod bake;
+mod inspect;
+mod interrupt;
+mod look;
+mod output;
+mod progress;
+mod run;
+mod shapes;
 mod shatter;
 
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+const EXAMPLES: &str = "\
+Examples:
+  fracas run piggy-bank
+  fracas shatter bunny.obj --pieces 20 -o broken.glb
+  fracas bake bunny.obj -o bunny.fracas
+  fracas inspect bunny.obj
+
+`fracas COMMAND --help` says more about each command.
+Exit status: 0 all went well, 1 a file or scene is bad, 2 wrong usage.";
+
 /// Break things: collision detection and destruction for meshes.
 #[derive(Parser)]
-#[command(name = "fracas", version)]
+#[command(name = "fracas", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -16,27 +35,34 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a scene.
+    Run(run::Run),
     /// Break a mesh into closed, named fragments, without any simulation.
     Shatter(Box<shatter::Shatter>),
-    /// Run a scene.
-    Run {
-        /// Its name, for example piggy-bank.
-        scene: String,
-    },
+    /// Compute everything ahead, into one file.
+    Bake(bake::Bake),
+    Inspect(inspect::Arguments),
+    /// List the things that are generated in code.
+    Shapes(shapes::Shapes),
 }
 
 fn main() -> ExitCode {
+    interrupt::install();
     match Cli::parse().command {
-        Command::Shatter(options) => match shatter::run(&options) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("error: {error}");
-                ExitCode::FAILURE
-            }
-        },
-        Command::Run { scene } => {
-            eprintln!("error: no scene is named `{scene}`");
-            ExitCode::from(2)
+        Command::Run(options) => end(run::run(&options)),
+        Command::Shatter(options) => end(shatter::run(&options)),
+        Command::Bake(options) => end(bake::run(&options)),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Shapes(options) => end(shapes::run(&options)),
+    }
+}
+
+fn end(result: Result<(), impl Display>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
         }
     }
 }

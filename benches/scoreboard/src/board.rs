@@ -131,6 +131,11 @@ impl Board {
         })
     }
 
+    /// Whether this row is wanted.
+    pub fn wants_row(&self, name: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| name.contains(only))
+    }
+
     /// Measures one row, if wanted.
     pub fn row(
         &mut self,

@@ -4,9 +4,14 @@
 //! with one function that adds its rows. Rows run on one thread unless their name
 //! says otherwise; a missed target stays in the table as missed.
 
+mod assets;
 mod board;
 mod fracture;
+mod ball;
+mod field;
 mod ground;
+mod kd_tree;
+mod tet_distance;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,4 +50,10 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
-const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, fracture::rows];
+const SUBJECTS: &[fn(&mut Board)] = &[
+    ground::rows,
+    assets::rows,
+    field::rows,
+    fracture::rows,
+    tet_distance::rows,
+];

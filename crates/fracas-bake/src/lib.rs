@@ -4,19 +4,36 @@
 //! | --- | --- | --- |
 //! | mesh files in | [`read`](mod@read), [`error`], [`repair`] | [`read()`], [`read_surface`], [`read_tets`], [`Repairs`] |
 //! | what they hold | [`surface_mesh`], [`tet_soup`] | [`SurfaceMesh`], [`TetSoup`] |
+//! | things generated in code | [`shapes`] | [`shapes::by_name`] |
+//! | everything in one file | [`asset`] | [`Asset`] |
+//! | all of it in order | [`mod@bake`] | [`bake::bake`] |
 //! | tetrahedra out | [`tetrahedralize`] | [`tetrahedralize::surface`], [`tetrahedralize::implicit`] |
+//! | what a mesh is | [`inspect`] | [`inspect_surface`], [`inspect_tets`] |
+//! | files out | [`write`](mod@write) | [`write_vtu`], [`write_msh`], [`write_obj`], [`write_ply`], [`write::glb::Glb`] |
 
+pub mod asset;
+pub mod bake;
 pub mod error;
+pub mod inspect;
+mod orient;
 mod polygon;
 pub mod read;
 pub mod repair;
+mod self_intersection;
+pub mod shapes;
 pub mod surface_mesh;
 pub mod tet_soup;
 pub mod tetrahedralize;
+mod topology;
 pub mod write;
 
+pub use asset::{Asset, AssetError, SectionTag};
 pub use error::{Place, ReadError, ReadErrorKind};
-pub use read::{Mesh, read, read_bytes, read_bytes_with, read_surface, read_tet_mesh, read_tets};
+pub use inspect::{SurfaceReport, TetReport, boundary_surface, inspect_surface, inspect_tets};
+pub use read::{
+    Mesh, read, read_bytes, read_bytes_with, read_surface, read_tet_mesh, read_tets, tet_mesh_of,
+};
 pub use repair::{Repair, Repairs};
 pub use surface_mesh::{SurfaceMesh, SurfaceMeshError};
 pub use tet_soup::{TetSoup, TetSoupError};
+pub use write::{Field, write_msh, write_obj, write_ply, write_vtu};

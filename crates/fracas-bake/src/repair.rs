@@ -3,17 +3,18 @@
 //!
 //! In this order: vertices at exactly the same place are welded; polygons are cut
 //! into triangles; triangles that name a vertex twice are removed; of triangles
-//! with the same corners in the same turning sense one is kept; vertices that
-//! nothing uses are dropped.
+//! with the same corners in the same turning sense one is kept; the rest is oriented
+//! (see `orient.rs`); vertices that nothing uses are dropped.
 //!
 //! What is *not* touched, because removing it would open the surface or change what
-//! is inside: triangles of zero area with three different corners, and pairs of
+//! is inside: triangles of zero area with three different corners, and single pairs of
 //! equal triangles that face opposite ways. [`crate::inspect_surface`] counts both.
 
 use std::fmt;
 
 use glam::{DVec3, Vec2};
 
+use crate::orient;
 use crate::polygon::{self, Cut};
 use crate::surface_mesh::{CornerUvs, SurfaceMesh, SurfaceMeshError};
 
@@ -33,6 +34,12 @@ pub enum Repair {
     DegenerateFacesRemoved,
     /// Of triangles given several times, one was kept.
     DuplicateFacesRemoved,
+    /// A surface given twice, facing both ways, was kept once.
+    BackFacesRemoved,
+    /// Triangles were turned to face the way of their neighbours.
+    TrianglesTurned,
+    /// Triangles of closed surfaces that were inside out were turned.
+    InsideOutTurned,
     /// Vertices or nodes that nothing uses were left out.
     UnusedVerticesRemoved,
     /// Negatively oriented tetrahedra were turned round.
@@ -44,13 +51,16 @@ pub enum Repair {
 }
 
 impl Repair {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 13] = [
         Self::VerticesWelded,
         Self::PolygonsTriangulated,
         Self::CrossedPolygonsFanned,
         Self::ShortFacesRemoved,
         Self::DegenerateFacesRemoved,
         Self::DuplicateFacesRemoved,
+        Self::BackFacesRemoved,
+        Self::TrianglesTurned,
+        Self::InsideOutTurned,
         Self::UnusedVerticesRemoved,
         Self::TetsFlipped,
         Self::OtherElementsIgnored,
@@ -69,6 +79,9 @@ impl Repair {
             Self::ShortFacesRemoved => "faces with fewer than three corners removed",
             Self::DegenerateFacesRemoved => "triangles with a repeated corner removed",
             Self::DuplicateFacesRemoved => "repeated triangles removed",
+            Self::BackFacesRemoved => "back faces of a surface given twice removed",
+            Self::TrianglesTurned => "triangles turned to face the way of their neighbours",
+            Self::InsideOutTurned => "triangles of inside-out closed surfaces turned",
             Self::UnusedVerticesRemoved => "unused vertices removed",
             Self::TetsFlipped => "negatively oriented tetrahedra flipped",
             Self::OtherElementsIgnored => "elements of other kinds ignored",
@@ -201,6 +214,8 @@ impl PolygonSoup {
         let (mut triangles, mut uvs) = self.triangulate(&representative, &mut repairs)?;
         remove_degenerate(&mut triangles, &mut uvs, &mut repairs);
         remove_duplicates(&mut triangles, &mut uvs, &mut repairs);
+        orient::remove_back_faces(&mut triangles, &mut uvs, &mut repairs);
+        orient::turn(&self.positions, &mut triangles, &mut uvs, &mut repairs);
         let before = self.positions.len() - welded;
         let positions = compact(&self.positions, &mut triangles);
         repairs.add(Repair::UnusedVerticesRemoved, before - positions.len());
@@ -306,7 +321,7 @@ fn weld(positions: &[DVec3], used: &[bool]) -> Vec<u32> {
 }
 
 /// Keeps the triangles, and their texture coordinates, for which `keep` is true.
-fn retain(
+pub(crate) fn retain(
     triangles: &mut Vec<[u32; 3]>,
     uvs: &mut Option<Vec<CornerUvs>>,
     keep: impl Fn(usize, &[u32; 3]) -> bool,

@@ -1,1 +1,4 @@
 //! The scenes of the papers and our own: one file each, for tests, command line, report and browser.
+
+pub mod experiments;
+pub mod soft;

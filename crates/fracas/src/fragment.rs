@@ -2,10 +2,10 @@
 //! object that has broken, from which surfaces, distance field and sphere tree
 //! are derived.
 //!
-//! Steps of [`Fragments::apply`]: check the fracture -> give the fragment's nodes
-//! their parts, crack by crack -> split every tetrahedron the crack passes ->
-//! part by part, find connected fragments -> relabel. Work is proportional to the
-//! broken fragment, never to the rest of the object.
+//! Steps of [`Fragments::apply`]: check the fracture, giving the fragment's nodes
+//! their parts crack by crack -> crack by crack, find the edges whose ends part and
+//! split the tetrahedra around them -> flood connected fragments -> relabel. Work is
+//! proportional to the broken fragment, never to the rest of the object.
 //!
 //! Why levels with zero extension make exact, conforming pieces: see [`crate::crack`].
 
@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use crate::crack::{Fracture, FractureError};
+use crate::crack::{Crack, Fracture, FractureError};
+use crate::cut_piece::cut_point;
 use crate::tet_mesh::{NONE, TET_EDGES, TetMesh};
 
 /// Names a fragment of one object, for ever: an id is never used again.
@@ -76,13 +77,18 @@ impl TetCut {
     /// The plane that parts local nodes `i` and `j`, if they are parted.
     #[must_use]
     pub fn separator(&self, i: usize, j: usize) -> Option<&[f32; 4]> {
-        self.planes().iter().find(|plane| plane[i] * plane[j] < 0.0)
+        self.planes().iter().find(|plane| parts(plane[i], plane[j]))
     }
 
     pub(crate) fn push(&mut self, plane: [f32; 4]) {
         self.planes[self.count as usize] = plane;
         self.count += 1;
     }
+}
+
+/// Whether two levels have opposite signs. (Their product could underflow to zero.)
+fn parts(a: f32, b: f32) -> bool {
+    (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0)
 }
 
 /// A living or broken fragment.
@@ -156,8 +162,7 @@ pub struct Fragments {
     fragments: Vec<Fragment>,
     /// Part of each node during `apply`; [`NONE`] outside of it.
     node_part: Vec<u32>,
-    /// Level of each node of the part that a crack splits, during `apply`; zero
-    /// everywhere else and outside of it.
+    /// Level of each node while a crack is applied; zero outside of it.
     node_level: Vec<f32>,
     touches_itself: bool,
 }
@@ -287,25 +292,18 @@ impl Fragments {
     /// # Errors
     /// See [`FractureError`]; the object is unchanged then.
     pub fn apply(&mut self, fracture: &Fracture) -> Result<Split, FractureError> {
-        self.check(fracture)?;
+        self.assign_parts(fracture)?;
         let parent = fracture.fragment;
-        let nodes = self.fragments[parent.0 as usize].nodes.clone();
-        for &n in &nodes {
-            self.node_part[n as usize] = 0;
-        }
         let (mut cut_tets, mut cut_edges) = (Vec::new(), Vec::new());
-        for (k, crack) in fracture.cracks.iter().enumerate() {
+        for crack in &fracture.cracks {
             self.split_tets(&crack.levels, &mut cut_tets, &mut cut_edges);
-            for &(n, level) in &crack.levels {
-                if level > 0.0 {
-                    self.node_part[n as usize] = k as u32 + 1;
-                }
-            }
         }
         cut_tets.sort_unstable();
         cut_tets.dedup();
-        cut_edges.sort_unstable_by_key(|e: &CutEdge| e.nodes);
-        let children = self.relabel(parent, &nodes);
+        if fracture.cracks.len() > 1 {
+            cut_edges.sort_unstable_by_key(|e: &CutEdge| e.nodes);
+        }
+        let children = self.relabel(parent);
         Ok(Split {
             parent,
             children,
@@ -331,7 +329,7 @@ impl Fragments {
                 }
                 seen[n as usize] = id.0;
             }
-            if self.components(nodes).len() != 1 {
+            if !self.is_connected(nodes) {
                 return Err(format!("{id} is not connected"));
             }
         }
@@ -345,7 +343,7 @@ impl Fragments {
                 let planes = self.cut(t as u32).map_or(0, |cut| {
                     cut.planes()
                         .iter()
-                        .filter(|plane| plane[i] * plane[j] < 0.0)
+                        .filter(|plane| parts(plane[i], plane[j]))
                         .count()
                 });
                 if planes != usize::from(parted) {
@@ -358,7 +356,9 @@ impl Fragments {
         Ok(())
     }
 
-    fn check(&self, fracture: &Fracture) -> Result<(), FractureError> {
+    /// Checks a fracture and gives the nodes of its fragment the parts they will
+    /// have after the last crack. With an error, nothing has changed.
+    fn assign_parts(&mut self, fracture: &Fracture) -> Result<(), FractureError> {
         let id = fracture.fragment;
         let fragment = self.fragments.get(id.0 as usize).filter(|f| f.alive);
         let fragment = fragment.ok_or(FractureError::NoSuchFragment(id))?;
@@ -368,63 +368,76 @@ impl Fragments {
         if fracture.cracks.is_empty() {
             return Err(FractureError::NoCrack(id));
         }
-        let mut parts = vec![fragment.nodes.clone()];
+        for &n in &fragment.nodes {
+            self.node_part[n as usize] = 0;
+        }
+        let mut sizes = vec![fragment.nodes.len()];
         for (k, crack) in fracture.cracks.iter().enumerate() {
-            let (count, part) = (parts.len() as u32, crack.part);
-            let Some(nodes) = parts.get_mut(part as usize) else {
-                return Err(FractureError::NoSuchPart {
-                    crack: k,
-                    part,
-                    parts: count,
-                });
-            };
-            let given = crack.levels.iter().map(|&(n, _)| n);
-            if !given.clone().eq(nodes.iter().copied()) {
-                let first = given
-                    .zip(nodes.iter())
-                    .find(|(a, b)| a != *b)
-                    .map(|(_, b)| *b);
-                let node = first
-                    .or(nodes.get(crack.levels.len()).copied())
-                    .unwrap_or(NONE);
-                return Err(FractureError::WrongNodes {
-                    crack: k,
-                    part,
-                    node,
-                });
+            if let Err(error) = self.assign_part(id, k, crack, &mut sizes) {
+                for &n in &self.fragments[id.0 as usize].nodes {
+                    self.node_part[n as usize] = NONE;
+                }
+                return Err(error);
             }
-            if let Some(&(node, level)) = crack
-                .levels
-                .iter()
-                .find(|(_, s)| !s.is_finite() || *s == 0.0)
-            {
-                return Err(FractureError::BadLevel {
-                    crack: k,
-                    node,
-                    level,
-                });
-            }
-            let leaving: Vec<u32> = crack
-                .levels
-                .iter()
-                .filter(|(_, s)| *s > 0.0)
-                .map(|&(n, _)| n)
-                .collect();
-            if leaving.is_empty() || leaving.len() == nodes.len() {
-                return Err(FractureError::OneSided { crack: k, part });
-            }
-            *nodes = crack
-                .levels
-                .iter()
-                .filter(|(_, s)| *s < 0.0)
-                .map(|&(n, _)| n)
-                .collect();
-            parts.push(leaving);
         }
         Ok(())
     }
 
-    /// Gives a plane to every tetrahedron in which the part has nodes of both signs.
+    fn assign_part(
+        &mut self,
+        id: FragmentId,
+        k: usize,
+        crack: &Crack,
+        sizes: &mut Vec<usize>,
+    ) -> Result<(), FractureError> {
+        let part = crack.part;
+        let Some(&size) = sizes.get(part as usize) else {
+            return Err(FractureError::NoSuchPart {
+                crack: k,
+                part,
+                parts: sizes.len() as u32,
+            });
+        };
+        // As many as the part has, increasing, and all of the part: just the part.
+        let increasing = crack.levels.is_sorted_by(|a, b| a.0 < b.0);
+        let belongs = |&(n, _): &(u32, f32)| self.node_part.get(n as usize) == Some(&part);
+        if crack.levels.len() != size || !increasing || !crack.levels.iter().all(belongs) {
+            let nodes = &self.fragments[id.0 as usize].nodes;
+            let mut expected = nodes
+                .iter()
+                .filter(|&&n| self.node_part[n as usize] == part);
+            let mut given = crack.levels.iter().map(|(n, _)| n);
+            let differs = expected.find(|&n| given.next() != Some(n));
+            return Err(FractureError::WrongNodes {
+                crack: k,
+                part,
+                node: differs.copied().unwrap_or(NONE),
+            });
+        }
+        let bad = |(_, s): &&(u32, f32)| !s.is_finite() || *s == 0.0;
+        if let Some(&(node, level)) = crack.levels.iter().find(bad) {
+            return Err(FractureError::BadLevel {
+                crack: k,
+                node,
+                level,
+            });
+        }
+        let leaving = crack.levels.iter().filter(|(_, s)| *s > 0.0).count();
+        if leaving == 0 || leaving == size {
+            return Err(FractureError::OneSided { crack: k, part });
+        }
+        for &(n, level) in &crack.levels {
+            if level > 0.0 {
+                self.node_part[n as usize] = k as u32 + 1;
+            }
+        }
+        sizes[part as usize] -= leaving;
+        sizes.push(leaving);
+        Ok(())
+    }
+
+    /// Cuts every edge whose ends part, and gives a plane to every tetrahedron
+    /// around such an edge. Edges come in increasing order of their nodes.
     fn split_tets(
         &mut self,
         levels: &[(u32, f32)],
@@ -432,46 +445,38 @@ impl Fragments {
         cut_edges: &mut Vec<CutEdge>,
     ) {
         let mesh = Arc::clone(&self.mesh);
-        for &(n, s_n) in levels {
-            self.node_level[n as usize] = s_n;
+        let positions = mesh.positions();
+        // Nodes outside the part keep level zero: an edge to them is not cut.
+        for &(n, s) in levels {
+            self.node_level[n as usize] = s;
         }
         for &(n, s_n) in levels {
-            let mut parted = false;
+            let mut cut_here = false;
             for &m in mesh.adjacent_nodes(n) {
                 let s_m = self.node_level[m as usize];
-                // Outside the part the level is zero, and so is the product.
-                if s_n * s_m >= 0.0 {
-                    continue;
-                }
-                parted = true;
-                if m > n {
-                    let t = s_n / (s_n - s_m);
-                    let [a, b] = [n, m].map(|i| mesh.positions()[i as usize].as_dvec3());
-                    let point = (a + (b - a) * f64::from(t)).as_vec3();
-                    cut_edges.push(CutEdge {
-                        nodes: [n, m],
-                        t,
-                        point,
-                    });
+                if parts(s_n, s_m) {
+                    cut_here = true;
+                    if m > n {
+                        let [a, b] = [n, m].map(|i| positions[i as usize]);
+                        let (t, point) = cut_point(a, b, s_n, s_m);
+                        cut_edges.push(CutEdge {
+                            nodes: [n, m],
+                            t: t as f32,
+                            point: point.as_vec3(),
+                        });
+                    }
                 }
             }
-            // A tetrahedron with both signs has, at every node of the part, an edge
-            // that is cut.
-            if !parted {
+            // Every cut tetrahedron has a negative node with a cut edge; it is
+            // looked at from the lowest.
+            if !cut_here || s_n > 0.0 {
                 continue;
             }
             for &tet in mesh.adjacent_tets(n) {
                 let corners = mesh.tets()[tet as usize];
                 let plane = corners.map(|c| self.node_level[c as usize]);
-                // Each tetrahedron is looked at once: from its lowest node in the part.
-                let lowest = (0..4)
-                    .filter(|&i| plane[i] != 0.0)
-                    .map(|i| corners[i])
-                    .min();
-                if lowest == Some(n)
-                    && plane.iter().any(|&s| s < 0.0)
-                    && plane.iter().any(|&s| s > 0.0)
-                {
+                let lowest = (0..4).all(|i| corners[i] >= n || plane[i] >= 0.0);
+                if lowest && plane.iter().any(|&s| s > 0.0) {
                     self.add_plane(tet, plane);
                     cut_tets.push(tet);
                 }
@@ -486,88 +491,91 @@ impl Fragments {
         let slot = &mut self.tet_cut[tet as usize];
         if *slot == NONE {
             *slot = self.cuts.len() as u32;
-            self.cuts.push(TetCut {
-                planes: [[0.0; 4]; 3],
-                count: 0,
-            });
+            self.cuts.push(TetCut::default());
         }
         self.cuts[*slot as usize].push(plane);
     }
 
-    /// Retires the parent and makes a fragment of every connected part.
-    fn relabel(&mut self, parent: FragmentId, nodes: &[u32]) -> Vec<FragmentId> {
+    /// Retires the parent and makes a fragment of every connected part, in order of
+    /// their lowest node.
+    fn relabel(&mut self, parent: FragmentId) -> Vec<FragmentId> {
         let generation = self.fragments[parent.0 as usize].generation + 1;
-        let components = self.components(nodes);
         let retired = &mut self.fragments[parent.0 as usize];
         retired.alive = false;
-        retired.nodes = Vec::new();
-        let mut children = Vec::with_capacity(components.len());
-        for component in components {
+        let nodes = std::mem::take(&mut retired.nodes);
+        let first_child = self.fragments.len();
+        let mut flood = Vec::new();
+        for &start in &nodes {
+            let part = self.node_part[start as usize];
+            if part == NONE {
+                continue;
+            }
             let id = FragmentId(self.fragments.len() as u32);
-            for &n in &component {
-                self.node_fragment[n as usize] = id;
-                self.node_part[n as usize] = NONE;
+            self.node_part[start as usize] = NONE;
+            self.node_fragment[start as usize] = id;
+            flood.push(start);
+            let mut size = 0;
+            while let Some(n) = flood.pop() {
+                size += 1;
+                for &m in self.mesh.adjacent_nodes(n) {
+                    // Only nodes of the parent have a part now.
+                    if self.node_part[m as usize] == part {
+                        self.node_part[m as usize] = NONE;
+                        self.node_fragment[m as usize] = id;
+                        flood.push(m);
+                    }
+                }
             }
             self.fragments.push(Fragment {
-                nodes: component,
+                nodes: Vec::with_capacity(size),
                 parent: Some(parent),
                 generation,
                 alive: true,
             });
-            children.push(id);
         }
-        children
+        for n in nodes {
+            let id = self.node_fragment[n as usize];
+            self.fragments[id.0 as usize].nodes.push(n);
+        }
+        (first_child..self.fragments.len())
+            .map(|i| FragmentId(i as u32))
+            .collect()
     }
 
-    /// Groups nodes of equal label and part that are joined by edges, in order of
-    /// their lowest node; the nodes of a group are sorted. `nodes` are all nodes of
-    /// one fragment.
-    fn components(&self, nodes: &[u32]) -> Vec<Vec<u32>> {
-        let place = |n: u32| nodes.binary_search(&n).ok();
-        // Group of each place; filled by search from the lowest node not yet in one.
-        let mut group = vec![NONE; nodes.len()];
-        let mut components: Vec<Vec<u32>> = Vec::new();
-        let mut front: Vec<(usize, u32)> = Vec::new();
-        for start in 0..nodes.len() {
-            if group[start] != NONE {
-                continue;
-            }
-            let label = components.len() as u32;
-            group[start] = label;
-            front.push((start, nodes[start]));
-            while let Some((at, n)) = front.pop() {
-                for &m in self.mesh.adjacent_nodes(n) {
-                    let same = self.node_part[m as usize] == self.node_part[n as usize]
-                        && self.node_fragment[m as usize] == self.node_fragment[n as usize];
-                    if !same {
-                        continue;
-                    }
-                    // Where all nodes are the fragment's, a node is its own place.
-                    let guess = at.wrapping_add((m as usize).wrapping_sub(n as usize));
-                    let found = if nodes.get(guess) == Some(&m) {
-                        Some(guess)
-                    } else {
-                        place(m)
-                    };
-                    if let Some(at) = found.filter(|&at| group[at] == NONE) {
-                        group[at] = label;
-                        front.push((at, m));
-                    }
+    /// Whether nodes of one label are joined by edges, all to all.
+    fn is_connected(&self, nodes: &[u32]) -> bool {
+        let mut seen = vec![false; self.node_fragment.len()];
+        let mut flood = vec![nodes[0]];
+        seen[nodes[0] as usize] = true;
+        let mut size = 0;
+        while let Some(n) = flood.pop() {
+            size += 1;
+            for &m in self.mesh.adjacent_nodes(n) {
+                let same = self.node_fragment[m as usize] == self.node_fragment[n as usize];
+                if same && !seen[m as usize] {
+                    seen[m as usize] = true;
+                    flood.push(m);
                 }
             }
-            components.push(Vec::new());
         }
-        for (&n, &label) in nodes.iter().zip(&group) {
-            components[label as usize].push(n);
-        }
-        components
+        size == nodes.len()
+    }
+
+    /// Bytes of labels, cuts and node lists, the mesh not included.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let lists: usize = self.fragments.iter().map(|f| f.nodes.len() * 4).sum();
+        self.node_fragment.len() * 12
+            + self.tet_cut.len() * 4
+            + self.cuts.len() * size_of::<TetCut>()
+            + self.fragments.len() * size_of::<Fragment>()
+            + lists
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crack::Crack;
     use crate::testing::{Rng, box_grid};
 
     fn grid() -> Fragments {
@@ -699,6 +707,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn levels_too_small_to_multiply_still_part_their_nodes() {
+        let mut fragments = grid();
+        let all = fragments.fragment(FragmentId(0)).nodes().to_vec();
+        let levels = all
+            .iter()
+            .map(|&n| (n, if n % 3 == 0 { 1e-30 } else { -1e-30 }));
+        let crack = Crack {
+            part: 0,
+            levels: levels.collect(),
+        };
+        let fracture = Fracture {
+            fragment: FragmentId(0),
+            cracks: vec![crack],
+        };
+        fragments.apply(&fracture).unwrap();
+        fragments.validate().unwrap();
     }
 
     #[test]

@@ -25,26 +25,38 @@
 //! | distances to fragments | [`fragment_field`] | Glondu 2013, §4 | [`FragmentField`] |
 //! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |
 //! | the slow and certain answers | [`brute_force`] | | |
+//! | points and contact query | [`sphere_tree`] | Glondu 2013, §3, §5, §6 | [`SphereTree`] |
+//! | triangles of a game level | [`static_mesh`] | | [`StaticMesh`] |
+//! | deforming, cut tet meshes | [`tet_distance`] | Marchal 2004 | [`tet_distance::DepthField`] |
+//! | pairs of simple shapes | [`primitives`] | | |
 
 pub mod brute_force;
 pub mod contact;
 pub mod crack;
 mod cut_piece;
 pub mod fragment;
-//FF
+pub mod fragment_field;
 pub mod fragment_surface;
 pub mod mass_properties;
 pub mod pose;
 pub mod primitives;
+pub mod sphere_tree;
+pub mod static_mesh;
+pub mod fast_bvh;
 #[doc(hidden)]
 pub mod testing;
+pub mod tet_distance;
 pub mod tet_mesh;
+mod triangle_tree;
 pub mod voxel_tree;
 
 pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError};
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
-//FFU
+pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
+pub use pose::Pose;
+pub use sphere_tree::SphereTree;
+pub use static_mesh::{StaticMesh, StaticMeshError};
 pub use tet_mesh::{TetMesh, TetMeshError};

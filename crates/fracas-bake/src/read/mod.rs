@@ -3,8 +3,14 @@
 //! | format | holds | module |
 //! | --- | --- | --- |
 //! | OBJ | surface | `obj` |
+//! | PLY, text and binary | surface | `ply` |
+//! | STL, text and binary | surface | `stl` |
 //! | OFF | surface | `off` |
-//! | Gmsh 2.2 and 4.1 | tetrahedra or surface | `msh` |
+//! | glTF 2.0, `.glb` and `.gltf` | surface | `gltf` |
+//! | Gmsh 2.2 and 4.1, text and binary | tetrahedra or surface | `msh` |
+//! | Medit `.mesh` | tetrahedra or surface | `medit` |
+//! | TetGen `.node` and `.ele` | tetrahedra | `tetgen` |
+//! | legacy VTK, text and binary | tetrahedra or surface | `vtk` |
 //!
 //! Any of them may be gzipped. The format is known from the content where that is
 //! unmistakable, and from the name otherwise.
@@ -15,10 +21,16 @@
 //! inflate to [`INFLATE_FACTOR`] times its size plus a megabyte.
 
 mod binary;
+mod gltf;
+mod medit;
 mod msh;
 mod obj;
 mod off;
+mod ply;
 pub(crate) mod scanner;
+mod stl;
+mod tetgen;
+mod vtk;
 
 use std::io::Read as _;
 use std::path::Path;
@@ -37,7 +49,6 @@ pub const INFLATE_FACTOR: u64 = 100;
 
 /// What a mesh file held.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Mesh {
     /// Triangles, and what was repaired.
     Surface(SurfaceMesh, Repairs),
@@ -87,7 +98,15 @@ pub fn read_tets(path: impl AsRef<Path>) -> Result<TetSoup> {
 /// As [`read_tets`], and where they make no mesh.
 pub fn read_tet_mesh(path: impl AsRef<Path>) -> Result<(TetMesh, Repairs)> {
     let path = path.as_ref();
-    tet_mesh(read_tets(path)?).map_err(|e| e.in_file(&path.display().to_string()))
+    tet_mesh_of(&path.display().to_string(), read_tets(path)?)
+}
+
+/// [`TetSoup::into_mesh`] with an error that speaks of the file `name`.
+///
+/// # Errors
+/// Where the tetrahedra make no mesh.
+pub fn tet_mesh_of(name: &str, soup: TetSoup) -> Result<(TetMesh, Repairs)> {
+    tet_mesh(soup).map_err(|e| e.in_file(name))
 }
 
 /// Reads a file that is already in memory; its name tells the format and appears in
@@ -122,10 +141,10 @@ pub fn read_bytes_with(
 fn read_any(
     name: &str,
     bytes: &[u8],
-    _beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
 ) -> Result<Mesh> {
     let inflated;
-    let (bytes, name) = if bytes.starts_with(&[0x1f, 0x8b]) {
+    let (bytes, name) = if is_gzip(bytes) {
         inflated = inflate(bytes)?;
         (&inflated[..], strip_suffix(name, ".gz").unwrap_or(name))
     } else {
@@ -133,25 +152,84 @@ fn read_any(
     };
     match format_of(name, bytes)? {
         Format::Obj => surface(obj::read(bytes)?),
+        Format::Ply => surface(ply::read(bytes)?),
+        Format::Stl => surface(stl::read(bytes)?),
         Format::Off => surface(off::read(bytes)?),
+        Format::Gltf => surface(gltf::read(bytes, beside)?),
         Format::Msh => msh::read(bytes)?.into_mesh(),
+        Format::Medit => medit::read(bytes)?.into_mesh(),
+        Format::Vtk => vtk::read(bytes)?.into_mesh(),
+        Format::TetgenNodes => {
+            let other = sibling(name, ".node", ".ele");
+            let nodes = tetgen::read_nodes(bytes)?;
+            let elements = beside_inflated(&other, beside)?;
+            let cells = tetgen::read_elements(&elements, nodes);
+            cells.map_err(|e| e.in_file(&other))?.into_mesh()
+        }
+        Format::TetgenElements => {
+            let other = sibling(name, ".ele", ".node");
+            let nodes = tetgen::read_nodes(&beside_inflated(&other, beside)?);
+            let nodes = nodes.map_err(|e| e.in_file(&other))?;
+            tetgen::read_elements(bytes, nodes)?.into_mesh()
+        }
     }
+}
+
+/// The plain name of the other file of a pair.
+fn sibling(name: &str, suffix: &str, other: &str) -> String {
+    let plain = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    format!("{}{other}", strip_suffix(plain, suffix).unwrap_or(plain))
+}
+
+fn beside_inflated(name: &str, beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Result<Vec<u8>> {
+    let bytes = beside(name)?;
+    if is_gzip(&bytes) {
+        return inflate(&bytes).map_err(|e| e.in_file(name));
+    }
+    Ok(bytes)
+}
+
+fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
 }
 
 #[derive(Clone, Copy)]
 enum Format {
     Obj,
+    Ply,
+    Stl,
     Off,
+    Gltf,
     Msh,
+    Medit,
+    TetgenNodes,
+    TetgenElements,
+    Vtk,
 }
 
 /// By unmistakable content, else by name.
 fn format_of(name: &str, bytes: &[u8]) -> Result<Format> {
-    const MAGIC: [(&[u8], Format); 1] = [(b"$MeshFormat", Format::Msh)];
-    const SUFFIX: [(&str, Format); 3] = [
+    const MAGIC: [(&[u8], Format); 7] = [
+        (b"ply\n", Format::Ply),
+        (b"ply\r", Format::Ply),
+        (b"glTF", Format::Gltf),
+        (b"$MeshFormat", Format::Msh),
+        (b"MeshVersionFormatted", Format::Medit),
+        (b"# vtk DataFile", Format::Vtk),
+        (b"OFF", Format::Off),
+    ];
+    const SUFFIX: [(&str, Format); 11] = [
         (".obj", Format::Obj),
+        (".ply", Format::Ply),
+        (".stl", Format::Stl),
         (".off", Format::Off),
+        (".glb", Format::Gltf),
+        (".gltf", Format::Gltf),
         (".msh", Format::Msh),
+        (".mesh", Format::Medit),
+        (".node", Format::TetgenNodes),
+        (".ele", Format::TetgenElements),
+        (".vtk", Format::Vtk),
     ];
     let magic = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic));
     let suffix = SUFFIX

@@ -184,8 +184,7 @@ mod tests {
 
     #[test]
     fn texture_coordinates_and_faces_above_their_vertices() {
-        let text =
-            "f 1/2 2/1 3/-1\nvt 0.5\nvt 0.25 0.75\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 3/1 2/2 1/-1";
+        let text = "f 1/2 2/1 3/-1\nvt 0.5\nvt 0.25 0.75\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 3/1 2/2 4/-1";
         let error = read(text.as_bytes()).unwrap_err();
         assert_eq!(error.place(), Place::Line(1));
         let (mesh, _) = surface(&text.replace("3/-1", "3/1"));

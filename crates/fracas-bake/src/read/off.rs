@@ -34,8 +34,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<PolygonSoup> {
     let faces = scanner.claim(faces, 2, "faces")?;
     let mut positions = Vec::with_capacity(vertices);
     for _ in 0..vertices {
-        let mut coordinate = || scanner.number::<f64>("a coordinate");
-        positions.push(DVec3::new(coordinate()?, coordinate()?, coordinate()?));
+        let x = scanner.number("a coordinate")?;
+        let y = scanner.number_on_line("a coordinate")?;
+        let z = scanner.number_on_line("a coordinate")?;
+        positions.push(DVec3::new(x, y, z));
         skip_line(&mut scanner); // normals, colours
     }
 
@@ -111,8 +113,8 @@ mod tests {
             ("OFF\n3535352353 6 0\n0 0 0\n", ReadErrorKind::Truncated, 2),
             (
                 "OFF\n3 1 0\n0 0 0\n1 0\n0 1 0\n3 0 1 2\n",
-                ReadErrorKind::IndexOutOfRange,
-                6,
+                ReadErrorKind::Syntax,
+                4,
             ),
             (
                 "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n",

@@ -44,10 +44,6 @@ impl<'a> Scanner<'a> {
         self.line
     }
 
-    pub(crate) fn at(&self) -> usize {
-        self.at
-    }
-
     pub(crate) fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -167,6 +163,18 @@ impl<'a> Scanner<'a> {
     /// The next word as a number.
     pub(crate) fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
         let word = self.expect_word(what)?;
+        parse(word).ok_or_else(|| self.not_a_number(word, what))
+    }
+
+    /// As [`Scanner::number`], on the current line.
+    pub(crate) fn number_on_line<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
+        let Some(word) = self.word_on_line() else {
+            return Err(self.error(
+                ReadErrorKind::Syntax,
+                format!("the line ends where {what} should be"),
+                "correct this line, or export the file again",
+            ));
+        };
         parse(word).ok_or_else(|| self.not_a_number(word, what))
     }
 

@@ -19,10 +19,19 @@ pub(super) trait Domain {
     fn closest(&self, p: DVec3, reach: f64) -> Option<DVec3>;
 
     /// How thick the shape is under the surface point nearest to `p`, up to `limit`.
-    fn thickness(&self, p: DVec3, limit: f64) -> f64;
+    fn thickness(&self, p: DVec3, limit: f64) -> Run;
 
     /// How thick the gap outside is over the surface point nearest to `p`, up to `limit`.
-    fn gap(&self, p: DVec3, limit: f64) -> f64;
+    fn gap(&self, p: DVec3, limit: f64) -> Run;
+}
+
+/// A straight way through the shape or through a gap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// Its length.
+    pub length: f64,
+    /// Its direction: the surface's normal, either way.
+    pub direction: DVec3,
 }
 
 /// Halvings of an edge when its crossing is searched: 2^-40 of it is left.
@@ -65,20 +74,24 @@ impl<'a> Implicit<'a> {
         DVec3::new(d(DVec3::X), d(DVec3::Y), d(DVec3::Z))
     }
 
-    /// Length of the run from the surface along `direction` on which the sign stays `inside`.
-    fn run(&self, p: DVec3, inward: f64, limit: f64) -> f64 {
+    /// The run from the surface on which the sign stays.
+    fn run(&self, p: DVec3, inward: f64, limit: f64) -> Run {
         let Some(q) = self.closest(p, f64::INFINITY) else {
-            return limit;
+            return Run {
+                length: limit,
+                direction: DVec3::ZERO,
+            };
         };
         let normal = self.gradient(q).normalize_or_zero();
         const STEPS: u32 = 16;
-        for i in 1..=STEPS {
-            let s = limit * f64::from(i) / f64::from(STEPS);
-            if (self.function)(q - normal * (inward * s)) * inward >= 0.0 {
-                return s;
-            }
+        let length = (1..=STEPS)
+            .map(|i| limit * f64::from(i) / f64::from(STEPS))
+            .find(|s| (self.function)(q - normal * (inward * s)) * inward >= 0.0)
+            .unwrap_or(limit);
+        Run {
+            length,
+            direction: normal,
         }
-        limit
     }
 }
 
@@ -114,11 +127,11 @@ impl Domain for Implicit<'_> {
         (self.value(q).abs() < self.step).then_some(q)
     }
 
-    fn thickness(&self, p: DVec3, limit: f64) -> f64 {
+    fn thickness(&self, p: DVec3, limit: f64) -> Run {
         self.run(p, 1.0, limit)
     }
 
-    fn gap(&self, p: DVec3, limit: f64) -> f64 {
+    fn gap(&self, p: DVec3, limit: f64) -> Run {
         self.run(p, -1.0, limit)
     }
 }

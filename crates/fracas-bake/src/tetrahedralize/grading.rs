@@ -10,7 +10,7 @@
 use glam::{DMat3, DVec3};
 
 use super::Grading;
-use super::domain::Domain;
+use super::domain::{Domain, Run};
 use super::lattice::{self, Cell, Frame, Lattice};
 
 /// A wall is sound with 1.5 cells through it and good with 2.
@@ -23,7 +23,7 @@ const COARSE_LEVELS: u32 = 3;
 const GROWTH: f64 = 0.8;
 
 /// The box to fill, with the directions of its sides.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Space {
     /// Columns: the orthonormal directions of the sides.
     pub axes: DMat3,
@@ -31,8 +31,11 @@ pub(super) struct Space {
     pub low: DVec3,
     /// Largest.
     pub high: DVec3,
-    /// Whether cells are stretched so that a whole number fits each side.
-    pub fit: bool,
+    /// Along which axes the shape ends in flat faces, so that a whole number of
+    /// cells, stretched a little, is to fit between them.
+    pub fit: [bool; 3],
+    /// How much wider than its smallest fitted side a cell may be.
+    pub aspect: f64,
 }
 
 impl Space {
@@ -42,12 +45,31 @@ impl Space {
             axes: DMat3::IDENTITY,
             low,
             high,
-            fit: false,
+            fit: [false; 3],
+            aspect: 1.0,
         }
     }
 
     pub(super) fn diagonal(&self) -> f64 {
         (self.high - self.low).length()
+    }
+
+    /// The cell at a spacing: cubic, but for the fitted axes.
+    fn cell(&self, spacing: f64) -> DVec3 {
+        let sides = self.high - self.low;
+        let fitted = |k: usize, spacing: f64| sides[k] / (sides[k] / spacing).round().max(1.0);
+        let flattest = (0..3)
+            .filter(|&k| self.fit[k])
+            .map(|k| fitted(k, spacing))
+            .fold(f64::INFINITY, f64::min);
+        let spacing = spacing.min(self.aspect * flattest);
+        DVec3::from_array(std::array::from_fn(|k| {
+            if self.fit[k] {
+                fitted(k, spacing)
+            } else {
+                spacing
+            }
+        }))
     }
 }
 
@@ -64,72 +86,99 @@ pub(super) fn lattice(
         THIN_LEVELS
     };
     let levels = thin + COARSE_LEVELS;
-    let sides = space.high - space.low;
-    // Cells of the asked spacing along each side; fitted: a whole number of them.
-    let mut cell = DVec3::splat(spacing);
-    if space.fit {
-        cell = sides / (sides / spacing).map(|n| n.round().max(1.0));
-    }
-    let cells = (sides / cell).map(|n| (n - 1e-9).ceil());
-    if cells.max_element() > 1e5 {
+    let cell = space.cell(spacing);
+    let cells = ((space.high - space.low) / cell).map(|n| (n - 1e-9).ceil());
+    if !(cells.max_element() < 1e5) {
         return None;
     }
     let root = f64::from(1_u32 << COARSE_LEVELS);
-    // At least one cell of margin on each side; the shape sits in the middle, on
-    // whole cells if fitted.
+    // At least one cell of margin on each side.
     let roots = ((cells + 2.0) / root).map(f64::ceil);
     let margin = ((roots * root - cells) * 0.5).map(f64::floor);
-    let low = if space.fit {
-        space.low - margin * cell
-    } else {
-        0.5 * (space.low + space.high) - 0.5 * roots * root * cell
-    };
+    let low = DVec3::from_array(std::array::from_fn(|k| {
+        if space.fit[k] {
+            space.low[k] - margin[k] * cell[k]
+        } else {
+            0.5 * (space.low[k] + space.high[k]) - 0.5 * roots[k] * root * cell[k]
+        }
+    }));
     let half_fine = cell / f64::from(1_u32 << (thin + 1));
     let frame = Frame {
         origin: space.axes * low,
         unit: space.axes * DMat3::from_diagonal(half_fine),
     };
-    let finest = spacing / f64::from(1_u32 << thin);
-    let mut too_large = |c: Cell| {
-        let size = c.scale * finest;
-        let wanted = wanted_size(domain, &c, spacing, finest, grading);
-        size > wanted * 1.01
+    let sizing = Sizing {
+        domain,
+        space,
+        cell,
+        spacing: cell.max_element(),
+        finest: cell.max_element() / f64::from(1_u32 << thin),
+        grading,
     };
     lattice::build(
         &frame,
         roots.to_array().map(|r| r as i32),
         levels,
-        &mut too_large,
+        &mut |c| sizing.too_large(&c),
     )
 }
 
-fn wanted_size(
-    domain: &dyn Domain,
-    cell: &Cell,
+struct Sizing<'a> {
+    domain: &'a dyn Domain,
+    space: &'a Space,
+    cell: DVec3,
     spacing: f64,
     finest: f64,
     grading: Grading,
-) -> f64 {
-    let size = cell.scale * finest;
-    let value = domain.value(cell.centre);
-    let clearance = value.abs() - cell.radius;
-    if clearance <= size.min(spacing) {
-        // Only cells at the surface itself are refined further: a thin place is
-        // known by its own surface.
-        if grading == Grading::Uniform || size > spacing * 1.01 || clearance > 0.5 * size {
-            return spacing;
+}
+
+impl Sizing<'_> {
+    fn too_large(&self, cell: &Cell) -> bool {
+        cell.scale * self.finest > self.wanted(cell) * 1.01
+    }
+
+    fn wanted(&self, cell: &Cell) -> f64 {
+        let size = cell.scale * self.finest;
+        let value = self.domain.value(cell.centre);
+        let clearance = value.abs() - cell.radius;
+        if clearance <= size.min(self.spacing) {
+            // Only cells at the surface itself are refined further: a thin place is
+            // known by its own surface.
+            if self.grading == Grading::Uniform
+                || size > self.spacing * 1.01
+                || clearance > 0.5 * size
+            {
+                return self.spacing;
+            }
+            let limit = CELLS_THROUGH * size;
+            let wall = self.cells_for(self.domain.thickness(cell.centre, limit), limit);
+            let gap = self.cells_for(self.domain.gap(cell.centre, limit), limit);
+            return wall.min(gap).clamp(self.finest, self.spacing);
         }
-        let limit = CELLS_THROUGH * size;
-        let thickness = domain
-            .thickness(cell.centre, limit)
-            .min(domain.gap(cell.centre, limit));
-        return (thickness / CELLS_THROUGH).clamp(finest, spacing);
+        if value > 0.0 {
+            return f64::INFINITY;
+        }
+        match self.grading {
+            Grading::Graded => (clearance * GROWTH).max(self.spacing),
+            Grading::Uniform | Grading::Thin => self.spacing,
+        }
     }
-    if value > 0.0 {
-        return f64::INFINITY;
-    }
-    match grading {
-        Grading::Graded => (clearance * GROWTH).max(spacing),
-        Grading::Uniform | Grading::Thin => spacing,
+
+    /// The spacing that holds a wall or a gap.
+    fn cells_for(&self, run: Run, limit: f64) -> f64 {
+        if run.length >= limit {
+            return f64::INFINITY;
+        }
+        // Between flat faces onto which the lattice is fitted, one cell is enough.
+        let held = (0..3).any(|k| {
+            self.space.fit[k]
+                && run.direction.dot(self.space.axes.col(k)).abs() > 0.999
+                && run.length > 0.99 * self.cell[k]
+        });
+        if held {
+            f64::INFINITY
+        } else {
+            run.length / CELLS_THROUGH
+        }
     }
 }

@@ -13,10 +13,11 @@
 //!
 //! **Guarantee.** Positive tetrahedra stay positive; surface nodes stay on the surface.
 
+use fracas::tet_mesh::NONE;
 use glam::DVec3;
 
 use super::domain::Domain;
-use super::features::{Creases, Pin};
+use super::features::{self, Creases, Pin};
 use super::quality::min_sine;
 use super::reconnect;
 use super::stuffing::{Stuffed, compact};
@@ -76,6 +77,7 @@ impl Work {
         });
         compact(Stuffed {
             on_surface: self.pins.iter().map(|&p| p != Pin::Free).collect(),
+            origin: vec![NONE; self.positions.len()],
             positions: self.positions,
             tets,
         })
@@ -125,18 +127,29 @@ impl Work {
 
 /// Improves the mesh in place.
 pub(super) fn improve(work: &mut Work, domain: &dyn Domain, creases: &Creases) {
-    for round in 0..ROUNDS {
-        for _ in 0..SWEEPS {
-            if !sweep(work, domain, creases, GOAL) {
-                break;
-            }
-        }
-        if round + 1 < ROUNDS && !reconnect::reconnect(work, domain, RECONNECT) {
+    for _ in 0..ROUNDS {
+        sweeps(work, domain, creases, SWEEPS);
+        if !reconnect::reconnect(work, RECONNECT) {
             break;
         }
     }
+    sweeps(work, domain, creases, SWEEPS);
+    // What creases still spoil is let go, and worked on once more.
     for _ in 0..2 {
-        sweep(work, domain, creases, GOAL);
+        if !features::release(work) {
+            break;
+        }
+        sweeps(work, domain, creases, SWEEPS);
+        reconnect::reconnect(work, RECONNECT);
+        sweeps(work, domain, creases, SWEEPS);
+    }
+}
+
+fn sweeps(work: &mut Work, domain: &dyn Domain, creases: &Creases, count: usize) {
+    for _ in 0..count {
+        if !sweep(work, domain, creases, GOAL) {
+            break;
+        }
     }
 }
 

@@ -12,7 +12,10 @@
 mod bvh;
 mod domain;
 mod features;
+mod fit;
+mod frame;
 mod grading;
+mod hausdorff;
 mod improve;
 mod lattice;
 pub mod quality;
@@ -29,9 +32,10 @@ use thiserror::Error;
 use domain::{Domain, Implicit};
 use features::Creases;
 use grading::Space;
+pub use hausdorff::{Hausdorff, hausdorff};
 use improve::Work;
 use quality::Angles;
-use stuffing::Stuffed;
+use stuffing::{Prepared, Stuffed};
 use surface_domain::SurfaceDomain;
 pub use topology::{BoundaryTopology, boundary_topology};
 
@@ -142,6 +146,22 @@ pub enum TetrahedralizeError {
         /// The finest spacing tried.
         spacing: f64,
     },
+    /// The walls are thinner than the tetrahedra can be.
+    #[error(
+        "walls of thickness {thickness:e} cannot be held at a spacing of {spacing:e} (the mesh misses {missing:.1}% of the volume); ask for about {tets} tetrahedra or edges of {edge_length:e}, or use the shell method"
+    )]
+    WallsTooThin {
+        /// One place in ten is thinner than this.
+        thickness: f64,
+        /// The lattice spacing tried.
+        spacing: f64,
+        /// Percent of the volume that the mesh misses.
+        missing: f64,
+        /// The edge length that would hold the walls.
+        edge_length: f64,
+        /// The number of tetrahedra that would.
+        tets: usize,
+    },
     /// More cells than memory should hold.
     #[error(
         "the lattice would need more than {limit} cells; ask for longer edges or fewer tetrahedra"
@@ -226,7 +246,12 @@ pub fn implicit(
         });
     }
     let domain = Implicit::new(f, size);
-    fill(&domain, &Space::aligned(bounds), options)
+    let shape = Shape {
+        domain: &domain,
+        space: Space::aligned(bounds),
+        surface: None,
+    };
+    fill(&shape, options)
 }
 
 /// Fills a triangle surface.
@@ -238,22 +263,68 @@ pub fn surface(
     options: &Options,
 ) -> Result<Tetrahedralization, TetrahedralizeError> {
     let mut domain = SurfaceDomain::new(surface.positions(), surface.triangles());
-    if domain.is_ambiguous() {
-        domain.thicken(0.02 * domain.size());
+    let ambiguous = domain.is_ambiguous();
+    if ambiguous {
+        domain.thicken(OFFSET * domain.size());
     }
-    fill(&domain, &Space::aligned(domain.bounds()), options)
+    let space = if ambiguous {
+        Space::aligned(domain.bounds())
+    } else {
+        frame::find(surface.positions(), surface.triangles(), domain.bounds())
+    };
+    let shape = Shape {
+        domain: &domain,
+        space,
+        surface: (!ambiguous).then_some(surface),
+    };
+    let made = fill(&shape, options)?;
+    if !ambiguous {
+        check_walls(&domain, surface, &made)?;
+    }
+    Ok(made)
+}
+
+/// Thickness on each side of a surface that has no inside, over its size.
+const OFFSET: f64 = 0.02;
+/// A mesh that misses more than this part of the volume does not hold the walls.
+const VOLUME_LIMIT: f64 = 0.05;
+
+/// Refuses a mesh through whose walls one can see, and says what would hold them.
+fn check_walls(
+    domain: &SurfaceDomain,
+    surface: &SurfaceMesh,
+    made: &Tetrahedralization,
+) -> Result<(), TetrahedralizeError> {
+    let volume = surface.volume().abs();
+    let error = made.report.volume / volume - 1.0;
+    let thickness = domain.thin_wall();
+    // Self-intersecting surfaces have no volume to compare with; thick ones no walls.
+    if volume <= 0.0 || error > -VOLUME_LIMIT || thickness > 2.0 * made.report.spacing {
+        return Ok(());
+    }
+    let spacing = thickness / 1.5;
+    Err(TetrahedralizeError::WallsTooThin {
+        thickness,
+        spacing: made.report.spacing,
+        missing: -100.0 * error,
+        edge_length: spacing * MEAN_EDGE,
+        tets: (16.0 * volume / (spacing * spacing * spacing)) as usize,
+    })
+}
+
+/// A shape, where to lay the lattice, and its triangles if it has some.
+struct Shape<'a> {
+    domain: &'a dyn Domain,
+    space: Space,
+    surface: Option<&'a SurfaceMesh>,
 }
 
 /// Mean edge of the body-centred cubic lattice over its cell: six edges of 1 and
 /// eight of sqrt(3)/2 at each node.
 const MEAN_EDGE: f64 = 0.923;
 
-fn fill(
-    domain: &dyn Domain,
-    space: &Space,
-    options: &Options,
-) -> Result<Tetrahedralization, TetrahedralizeError> {
-    let (spacing, stuffed) = match options.size {
+fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, TetrahedralizeError> {
+    let (spacing, (prepared, stuffed)) = match options.size {
         Size::EdgeLength(length) => {
             if !(length > 0.0 && length.is_finite()) {
                 return Err(TetrahedralizeError::BadOption {
@@ -263,39 +334,39 @@ fn fill(
                 });
             }
             let spacing = length / MEAN_EDGE;
-            (spacing, stuff_at(domain, space, spacing, options)?)
+            (spacing, stuff_at(shape, spacing, options)?)
         }
-        Size::Tets(count) => search_count(domain, space, count, options)?,
+        Size::Tets(count) => search_count(shape, count, options)?,
     };
     if stuffed.tets.is_empty() {
         return Err(TetrahedralizeError::Empty { spacing });
     }
-    finish(domain, stuffed, spacing, options)
+    finish(shape, prepared, stuffed, spacing, options)
 }
 
 fn stuff_at(
-    domain: &dyn Domain,
-    space: &Space,
+    shape: &Shape,
     spacing: f64,
     options: &Options,
-) -> Result<Stuffed, TetrahedralizeError> {
-    let lattice = grading::lattice(domain, space, spacing, options.grading).ok_or(
+) -> Result<(Prepared, Stuffed), TetrahedralizeError> {
+    let lattice = grading::lattice(shape.domain, &shape.space, spacing, options.grading).ok_or(
         TetrahedralizeError::TooFine {
             limit: lattice::MAX_CELLS,
         },
     )?;
-    Ok(stuffing::stuff(domain, &lattice, spacing, true))
+    let prepared = Prepared::new(shape.domain, lattice, spacing);
+    let stuffed = prepared.cut();
+    Ok((prepared, stuffed))
 }
 
 /// Finds the spacing that gives about `count` tetrahedra: the count is close to a
 /// power of the spacing, so a secant in logarithms converges in a few steps, most of
 /// them coarse and cheap.
 fn search_count(
-    domain: &dyn Domain,
-    space: &Space,
+    shape: &Shape,
     count: usize,
     options: &Options,
-) -> Result<(f64, Stuffed), TetrahedralizeError> {
+) -> Result<(f64, (Prepared, Stuffed)), TetrahedralizeError> {
     if count == 0 {
         return Err(TetrahedralizeError::BadOption {
             option: "the number of tetrahedra",
@@ -304,14 +375,14 @@ fn search_count(
         });
     }
     let wanted = count as f64;
-    let mut spacing = space.diagonal() / 16.0;
+    let mut spacing = shape.space.diagonal() / 16.0;
     // The coarsest spacing known to give too many, the finest known to give too few.
     let (mut too_many, mut too_few): (Option<f64>, Option<f64>) = (None, None);
     let mut previous: Option<(f64, f64)> = None;
-    let mut best: Option<(f64, f64, Stuffed)> = None;
+    let mut best: Option<(f64, f64, (Prepared, Stuffed))> = None;
     for _ in 0..14 {
-        let stuffed = stuff_at(domain, space, spacing, options)?;
-        let got = stuffed.tets.len().max(1) as f64;
+        let stuffed = stuff_at(shape, spacing, options)?;
+        let got = stuffed.1.tets.len().max(1) as f64;
         let miss = libm::log(got / wanted).abs();
         if best.as_ref().is_none_or(|(m, _, _)| miss < *m) {
             best = Some((miss, spacing, stuffed));
@@ -344,17 +415,32 @@ fn search_count(
 }
 
 fn finish(
-    domain: &dyn Domain,
+    shape: &Shape,
+    mut prepared: Prepared,
     mut mesh: Stuffed,
     spacing: f64,
     options: &Options,
 ) -> Result<Tetrahedralization, TetrahedralizeError> {
+    // Where the mesh touches itself, nodes of two surfaces were warped together:
+    // those nodes stay where the lattice has them.
+    for _ in 0..HOLDS {
+        let bad = topology::bad_nodes(&mesh);
+        if bad.is_empty() || !prepared.hold(&mesh, &bad) {
+            break;
+        }
+        mesh = prepared.cut();
+    }
+    drop(prepared);
     let (dropped_pieces, dropped_volume) = topology::keep_large_pieces(&mut mesh, SMALL_PIECE);
     let (copied_nodes, removed_tets) = topology::make_manifold(&mut mesh);
-    let creases = Creases::default();
     let mut work = Work::new(mesh);
     if options.improve {
-        improve::improve(&mut work, domain, &creases);
+        let creases = shape.surface.map_or_else(Creases::none, |s| {
+            Creases::detect(s.positions(), s.triangles(), spacing)
+        });
+        features::snap(&mut work, &creases);
+        improve::improve(&mut work, shape.domain, &creases);
+        fit::fit(&mut work, shape.domain);
     }
     let Stuffed {
         positions, tets, ..
@@ -375,6 +461,8 @@ fn finish(
     Ok(Tetrahedralization { mesh, report })
 }
 
+/// How often the mesh is cut anew where it touches itself.
+const HOLDS: usize = 6;
 /// Pieces smaller than this part of the largest are dropped: crumbs of thin places.
 const SMALL_PIECE: f64 = 0.01;
 

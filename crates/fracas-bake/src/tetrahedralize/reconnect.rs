@@ -11,7 +11,6 @@
 //! [Klingner Shewchuk 2007, section 3] has both; fans are fewer than all
 //! triangulations of the ring, and enough for rings of up to seven.
 
-use super::domain::Domain;
 use super::features::Pin;
 use super::improve::Work;
 use super::quality::{min_sine, volume};
@@ -21,7 +20,7 @@ use fracas::tet_mesh::TET_EDGES;
 const VOLUME_SLACK: f64 = 0.02;
 
 /// Works on all tetrahedra worse than `goal`; says whether anything changed.
-pub(super) fn reconnect(work: &mut Work, _domain: &dyn Domain, goal: f64) -> bool {
+pub(super) fn reconnect(work: &mut Work, goal: f64) -> bool {
     let mut bad: Vec<(f64, u32)> = (0..work.tets.len() as u32)
         .filter(|&t| work.alive[t as usize])
         .map(|t| (work.quality(t), t))
@@ -372,4 +371,55 @@ fn remove_edge(work: &mut Work, a: u32, b: u32, ring: &[u32], apex: usize) {
             }
         }
     }
+}
+
+/// Splits an edge by a new node at `place`, if all new tetrahedra are better than `least`.
+pub(super) fn split_edge(
+    work: &mut Work,
+    a: u32,
+    b: u32,
+    place: glam::DVec3,
+    pin: Pin,
+    least: f64,
+) -> bool {
+    let tets = edge_tets(work, a, b);
+    let halves = |tet: [u32; 4]| {
+        [a, b].map(|gone| {
+            tet.map(|n| {
+                if n == gone {
+                    place
+                } else {
+                    work.positions[n as usize]
+                }
+            })
+        })
+    };
+    let fine = tets
+        .iter()
+        .flat_map(|&t| halves(work.tets[t as usize]))
+        .all(|corners| min_sine(corners) > least);
+    if !fine || tets.is_empty() {
+        return false;
+    }
+    let node = work.positions.len() as u32;
+    work.positions.push(place);
+    work.pins.push(pin);
+    work.around.push(Vec::new());
+    for t in tets {
+        let old = work.tets[t as usize];
+        let swap = |gone: u32| old.map(|n| if n == gone { node } else { n });
+        // The half that keeps `a` stays in place; the other is new.
+        work.tets[t as usize] = swap(b);
+        work.around[b as usize].retain(|&s| s != t);
+        work.around[node as usize].push(t);
+        let new = work.tets.len() as u32;
+        let other = swap(a);
+        work.tets.push(other);
+        work.alive.push(true);
+        for n in other {
+            work.around[n as usize].push(new);
+        }
+    }
+    work.around[node as usize].sort_unstable();
+    true
 }

@@ -20,6 +20,7 @@
 //! **Guarantee.** Conforming; every boundary node lies on the surface; every inside
 //! node of the lattice is kept, so the boundary passes between inside and outside nodes.
 
+use fracas::tet_mesh::NONE;
 use glam::DVec3;
 
 use super::domain::Domain;
@@ -40,43 +41,88 @@ pub(super) struct Stuffed {
     pub tets: Vec<[u32; 4]>,
     /// Whether a node was put on the surface (a cut point or a warped node).
     pub on_surface: Vec<bool>,
+    /// The lattice node that a node was, or [`NONE`] for a cut point.
+    pub origin: Vec<u32>,
 }
 
-/// Fills `domain` from `lattice`. `spacing` is the finest cell, the scale of "on the surface".
-pub(super) fn stuff(domain: &dyn Domain, lattice: &Lattice, spacing: f64, warp: bool) -> Stuffed {
-    let mut values: Vec<f64> = lattice.positions.iter().map(|&p| domain.value(p)).collect();
-    for v in &mut values {
-        if v.abs() < 1e-6 * spacing {
-            *v = 0.0;
+/// What is known of a lattice in a shape before it is cut.
+pub(super) struct Prepared {
+    lattice: Lattice,
+    values: Vec<f64>,
+    /// Lattice tetrahedra with a node inside.
+    tets: Vec<[u32; 4]>,
+    cuts: Vec<Cut>,
+    /// Lattice nodes that are not to be warped.
+    held: Vec<bool>,
+}
+
+impl Prepared {
+    /// Asks `domain` about the nodes and edges of `lattice`. `spacing` is the scale of
+    /// "on the surface".
+    pub(super) fn new(domain: &dyn Domain, lattice: Lattice, spacing: f64) -> Self {
+        let on_surface = 1e-6 * spacing;
+        let values: Vec<f64> = lattice
+            .positions
+            .iter()
+            .map(|&p| domain.value(p))
+            .map(|v| if v.abs() < on_surface { 0.0 } else { v })
+            .collect();
+        let tets: Vec<[u32; 4]> = lattice
+            .tets
+            .iter()
+            .filter(|t| t.iter().any(|&n| values[n as usize] < 0.0))
+            .copied()
+            .collect();
+        let cuts = find_cuts(domain, &lattice, &values, &tets);
+        Self {
+            held: vec![false; values.len()],
+            lattice,
+            values,
+            tets,
+            cuts,
         }
     }
-    let tets: Vec<[u32; 4]> = lattice
-        .tets
-        .iter()
-        .filter(|t| t.iter().any(|&n| values[n as usize] < 0.0))
-        .copied()
-        .collect();
-    let mut cuts = find_cuts(domain, lattice, &values, &tets);
-    let mut positions = lattice.positions.clone();
-    if warp {
-        warp_nodes(lattice, &tets, &mut cuts, &mut values, &mut positions);
+
+    /// Forbids to warp the lattice nodes from which these mesh nodes come; says
+    /// whether that changes anything.
+    pub(super) fn hold(&mut self, mesh: &Stuffed, nodes: &[u32]) -> bool {
+        let mut any = false;
+        for &n in nodes {
+            let origin = mesh.origin[n as usize];
+            if let Some(held) = self.held.get_mut(origin as usize)
+                && self.values[origin as usize] != 0.0
+            {
+                any |= !*held;
+                *held = true;
+            }
+        }
+        any
     }
-    let mut cutter = Cutter {
-        lattice,
-        values: &values,
-        out: Stuffed {
-            on_surface: values.iter().map(|&v| v == 0.0).collect(),
-            positions,
-            tets: Vec::with_capacity(tets.len() * 2),
-        },
-        cut_node: PackedMap::default(),
-        middles: Vec::new(),
-    };
-    cutter.add_cut_nodes(&cuts);
-    for tet in &tets {
-        cutter.cut(*tet);
+
+    /// Warps and cuts.
+    pub(super) fn cut(&self) -> Stuffed {
+        let mut values = self.values.clone();
+        let mut positions = self.lattice.positions.clone();
+        warp_nodes(self, &mut values, &mut positions);
+        let count = positions.len();
+        let mut cutter = Cutter {
+            lattice: &self.lattice,
+            out: Stuffed {
+                on_surface: values.iter().map(|&v| v == 0.0).collect(),
+                positions,
+                tets: Vec::with_capacity(self.tets.len() * 2),
+                origin: (0..count as u32).collect(),
+            },
+            values: &values,
+            cut_node: PackedMap::default(),
+            middles: Vec::new(),
+        };
+        cutter.add_cut_nodes(&self.cuts);
+        for tet in &self.tets {
+            cutter.cut(*tet);
+        }
+        compact(cutter.out)
     }
-    compact(cutter.out)
 }
 
 /// A cut edge: the node inside, the node outside, and where it is cut.
@@ -123,22 +169,26 @@ fn find_cuts(
     cuts
 }
 
-fn warp_nodes(
-    lattice: &Lattice,
-    tets: &[[u32; 4]],
-    cuts: &mut Vec<Cut>,
-    values: &mut [f64],
-    positions: &mut [DVec3],
-) {
+fn warp_nodes(prepared: &Prepared, values: &mut [f64], positions: &mut [DVec3]) {
+    let Prepared {
+        lattice,
+        tets,
+        cuts,
+        held,
+        ..
+    } = prepared;
     // The nearest violating cut point of each node.
     let mut target: Vec<Option<DVec3>> = vec![None; positions.len()];
-    for cut in cuts.iter() {
+    for cut in cuts {
         for (node, other) in [(cut.inside, cut.outside), (cut.outside, cut.inside)] {
             let at = lattice.positions[node as usize];
             let fraction = if cut.long { WARP_LONG } else { WARP_SHORT };
             let reach = fraction * at.distance(lattice.positions[other as usize]);
             let distance = at.distance(cut.point);
-            if distance < reach && target[node as usize].is_none_or(|t| distance < at.distance(t)) {
+            if distance < reach
+                && !held[node as usize]
+                && target[node as usize].is_none_or(|t| distance < at.distance(t))
+            {
                 target[node as usize] = Some(cut.point);
             }
         }
@@ -174,7 +224,6 @@ fn warp_nodes(
             values[node] = 0.0;
         }
     }
-    cuts.retain(|c| values[c.inside as usize] < 0.0 && values[c.outside as usize] > 0.0);
 }
 
 struct Cutter<'a> {
@@ -189,12 +238,16 @@ struct Cutter<'a> {
 
 impl Cutter<'_> {
     fn add_cut_nodes(&mut self, cuts: &[Cut]) {
-        for cut in cuts {
+        let values = self.values;
+        let survives =
+            |c: &&Cut| values[c.inside as usize] < 0.0 && values[c.outside as usize] > 0.0;
+        for cut in cuts.iter().filter(survives) {
             let node = self.out.positions.len() as u32;
             self.cut_node
                 .insert(edge_key(cut.inside, cut.outside), node);
             self.out.positions.push(cut.point);
             self.out.on_surface.push(true);
+            self.out.origin.push(NONE);
             let [a, b] = [cut.inside, cut.outside].map(|n| self.lattice.positions[n as usize]);
             self.middles.push(0.5 * (a + b));
         }
@@ -308,6 +361,7 @@ pub(super) fn compact(mesh: Stuffed) -> Stuffed {
         new[n] = out.positions.len() as u32;
         out.positions.push(mesh.positions[n]);
         out.on_surface.push(mesh.on_surface[n]);
+        out.origin.push(mesh.origin[n]);
     }
     out.tets = mesh.tets;
     for tet in &mut out.tets {

@@ -12,7 +12,7 @@
 use glam::DVec3;
 
 use super::bvh::Bvh;
-use super::domain::{Domain, bisect};
+use super::domain::{Domain, Run, bisect};
 use super::winding::winding_number;
 
 /// A surface is ambiguous if more than this part of the samples near it has a
@@ -104,21 +104,42 @@ impl SurfaceDomain {
             .map_or(f64::MAX, |c| c.distance_squared.sqrt())
     }
 
-    /// Length of the first run from the surface along its normal (`side` = 1) or
-    /// against it, up to `limit`.
-    fn run(&self, p: DVec3, side: f64, limit: f64) -> f64 {
+    /// The first run from the surface along its normal (`side` = 1) or against it.
+    fn run(&self, p: DVec3, side: f64, limit: f64) -> Run {
         let Some(closest) = self.tree.closest(p, f64::INFINITY) else {
-            return limit;
+            return Run {
+                length: limit,
+                direction: DVec3::ZERO,
+            };
         };
         let normal = self.tree.normal(closest.entry);
         let start = closest.point + normal * (side * 1e-7 * self.size);
         let mut hits = Vec::new();
         self.tree
             .hits(start, start + normal * (side * limit), &mut hits);
-        hits.iter()
+        let length = hits
+            .iter()
             .filter(|h| h.outward == (side < 0.0))
             .map(|h| h.t * limit)
-            .fold(limit, f64::min)
+            .fold(limit, f64::min);
+        Run {
+            length,
+            direction: normal,
+        }
+    }
+
+    /// Wall thickness that one in ten places of the surface stays below.
+    pub(super) fn thin_wall(&self) -> f64 {
+        let step = (self.tree.corners.len() / 500).max(1);
+        let mut all: Vec<f64> = (0..self.tree.corners.len())
+            .step_by(step)
+            .map(|entry| {
+                let [a, b, c] = self.tree.corners[entry];
+                self.run((a + b + c) / 3.0, -1.0, self.size).length
+            })
+            .collect();
+        all.sort_unstable_by(f64::total_cmp);
+        all.get(all.len() / 10).copied().unwrap_or(0.0)
     }
 }
 
@@ -174,16 +195,22 @@ impl Domain for SurfaceDomain {
         (q.distance(p) <= reach).then_some(q)
     }
 
-    fn thickness(&self, p: DVec3, limit: f64) -> f64 {
+    fn thickness(&self, p: DVec3, limit: f64) -> Run {
         match self.offset {
-            Some(offset) => (2.0 * offset).min(limit),
+            Some(offset) => Run {
+                length: (2.0 * offset).min(limit),
+                direction: DVec3::ZERO,
+            },
             None => self.run(p, -1.0, limit),
         }
     }
 
-    fn gap(&self, p: DVec3, limit: f64) -> f64 {
+    fn gap(&self, p: DVec3, limit: f64) -> Run {
         match self.offset {
-            Some(_) => limit,
+            Some(_) => Run {
+                length: limit,
+                direction: DVec3::ZERO,
+            },
             None => self.run(p, 1.0, limit),
         }
     }

@@ -212,6 +212,18 @@ pub(super) fn keep_large_pieces(mesh: &mut Stuffed, fraction: f64) -> (usize, f6
     (dropped.len(), dropped.iter().sum())
 }
 
+/// The nodes where the boundary is not manifold, or where the mesh touches itself.
+pub(super) fn bad_nodes(mesh: &Stuffed) -> Vec<u32> {
+    let faces = boundary(&mesh.tets, &neighbours(&mesh.tets));
+    let triangles: Vec<[u32; 3]> = faces.iter().map(|f| f.0).collect();
+    let found = Examined::new(mesh.positions.len(), &triangles);
+    let mut nodes: Vec<u32> = found.bad_edges.into_iter().flatten().collect();
+    nodes.extend(found.bad_nodes);
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
 /// Makes the boundary manifold; returns how many nodes were copied and how many
 /// tetrahedra removed.
 pub(super) fn make_manifold(mesh: &mut Stuffed) -> (usize, usize) {
@@ -313,6 +325,7 @@ fn separate(mesh: &mut Stuffed, across: &[[u32; 4]], node: u32, around: &[u32]) 
         );
         mesh.positions.push(position);
         mesh.on_surface.push(surface);
+        mesh.origin.push(mesh.origin[node as usize]);
         copies += 1;
         for (i, &t) in around.iter().enumerate() {
             if sets.root(i as u32) == root {
@@ -336,6 +349,7 @@ mod tests {
             positions: positions.iter().map(|&p| DVec3::from_array(p)).collect(),
             tets: tets.to_vec(),
             on_surface: vec![true; positions.len()],
+            origin: vec![NONE; positions.len()],
         }
     }
 

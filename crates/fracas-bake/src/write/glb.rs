@@ -409,7 +409,7 @@ impl Glb {
             return Err(GlbError::TooLarge { bytes: total });
         }
         let mut file = Vec::with_capacity(total);
-        let mut word = |file: &mut Vec<u8>, v: usize| file.extend((v as u32).to_le_bytes());
+        let word = |file: &mut Vec<u8>, v: usize| file.extend((v as u32).to_le_bytes());
         file.extend(b"glTF");
         word(&mut file, 2);
         word(&mut file, total);

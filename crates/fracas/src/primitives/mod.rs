@@ -1,3 +1,12 @@
-//! Small geometric queries, one file per pair of shapes.
+//! Elementary tests, one file per pair of shapes. Each states whether it is exact,
+//! and if not, to which side it errs.
 
+pub(crate) mod bernstein;
+pub mod edge_edge_ccd;
 pub mod point_triangle;
+pub mod tet_tet;
+pub mod tri_tet;
+pub mod tri_tri;
+pub mod vertex_face_ccd;
+
+pub use bernstein::Moving;

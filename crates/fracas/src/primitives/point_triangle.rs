@@ -26,19 +26,86 @@ pub fn to_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> Vec3 {
 
 /// The vector from `p` to the closest point of the flat convex quadrilateral
 /// `a b c d`; with `c == d` it is a triangle.
+///
+/// Straight down to the plane if that is within all sides; else the closest of the
+/// sides that it is beyond, since the closest point of a convex shape lies on a side
+/// that faces the point.
 #[must_use]
-pub fn to_quad(p: Vec3, [a, b, c, d]: [Vec3; 4]) -> Vec3 {
-    let [a, b, c, d] = [a - p, b - p, c - p, d - p];
-    let first = closest_to_origin([a, b, c]);
-    if c == d {
-        return first;
+pub fn to_quad(p: Vec3, quad: [Vec3; 4]) -> Vec3 {
+    let [a, b, c, d] = quad.map(|corner| corner - p);
+    let normal = (c - a).cross(d - b);
+    let beyond = [
+        normal.dot(a.cross(b)) < 0.0,
+        normal.dot(b.cross(c)) < 0.0,
+        normal.dot(c.cross(d)) < 0.0,
+        normal.dot(d.cross(a)) < 0.0,
+    ];
+    if beyond == [false; 4] {
+        let down = normal * (normal.dot(a) / normal.length_squared());
+        if down.is_finite() {
+            return down;
+        }
+        return closest_of_sides([a, b, c, d], [true; 4]);
     }
-    let second = closest_to_origin([a, c, d]);
-    if second.length_squared() < first.length_squared() {
-        second
+    closest_of_sides([a, b, c, d], beyond)
+}
+
+fn closest_of_sides(corners: [Vec3; 4], which: [bool; 4]) -> Vec3 {
+    let mut best = (f32::INFINITY, corners[0]);
+    for i in 0..4 {
+        if which[i] {
+            let point = segment_to_origin(corners[i], corners[(i + 1) % 4]);
+            let distance_squared = point.length_squared();
+            if distance_squared < best.0 {
+                best = (distance_squared, point);
+            }
+        }
+    }
+    best.1
+}
+
+/// Squared distances of four points to the flat convex quadrilateral, without
+/// branches, so that the four are computed side by side.
+#[must_use]
+pub fn four_to_quad_squared(points: [Vec3; 4], quad: [Vec3; 4]) -> [f32; 4] {
+    let [a, b, c, d] = quad;
+    let normal = (c - a).cross(d - b);
+    let normal_squared = normal.length_squared();
+    // A quad without area is its sides.
+    let (scale, flat) = if normal_squared > 0.0 {
+        (1.0 / normal_squared, false)
     } else {
-        first
+        (0.0, true)
+    };
+    let x = points.map(|p| p.x - a.x);
+    let y = points.map(|p| p.y - a.y);
+    let z = points.map(|p| p.z - a.z);
+    let mut best = [f32::INFINITY; 4];
+    let mut within = [!flat; 4];
+    for (from, to) in [(a, b), (b, c), (c, d), (d, a)] {
+        let (side, start) = (to - from, from - a);
+        let length_squared = side.length_squared();
+        let inverse = if length_squared > 0.0 {
+            1.0 / length_squared
+        } else {
+            0.0
+        };
+        let inward = normal.cross(side);
+        for i in 0..4 {
+            let (px, py, pz) = (x[i] - start.x, y[i] - start.y, z[i] - start.z);
+            within[i] &= px * inward.x + py * inward.y + pz * inward.z >= 0.0;
+            let along = (px * side.x + py * side.y + pz * side.z) * inverse;
+            let t = along.clamp(0.0, 1.0);
+            let (qx, qy, qz) = (px - side.x * t, py - side.y * t, pz - side.z * t);
+            best[i] = best[i].min(qx * qx + qy * qy + qz * qz);
+        }
     }
+    for i in 0..4 {
+        let height = x[i] * normal.x + y[i] * normal.y + z[i] * normal.z;
+        let plane = height * height * scale;
+        best[i] = if within[i] { plane } else { best[i] };
+    }
+    best
 }
 
 /// The point of segment `a b` that is closest to the origin.
@@ -153,6 +220,40 @@ mod tests {
         let triangle = [shift, shift + Vec3::X, shift + Vec3::Y];
         let p = shift + Vec3::new(0.25, 0.25, 0.5);
         assert_eq!(to_triangle(p, triangle), Vec3::new(0.0, 0.0, -0.5));
+    }
+
+    #[test]
+    fn any_flat_convex_quad_is_as_close_as_its_triangles() {
+        let mut rng = Rng(14);
+        for k in 0..2000 {
+            // Corners of a circle in increasing angle, squeezed and placed anywhere.
+            let turn = (rng.direction(), rng.direction());
+            let (u, v) = (turn.0, turn.0.cross(turn.1) * rng.range(0.05, 1.0));
+            let mut angles = [0.0; 4].map(|_: f32| rng.range(0.0, std::f32::consts::TAU));
+            angles.sort_by(f32::total_cmp);
+            let mut quad = angles.map(|t| u * t.cos() + v * t.sin());
+            if k % 3 == 0 {
+                quad[3] = quad[2];
+            }
+            let p = rng.in_box(Vec3::splat(-2.0), Vec3::splat(2.0));
+            let [a, b, c, d] = quad;
+            let expected = to_triangle(p, [a, b, c])
+                .length()
+                .min(to_triangle(p, [a, c, d]).length());
+            let found = to_quad(p, quad);
+            assert!(
+                (found.length() - expected).abs() < 2e-5,
+                "{found} {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn quads_without_area_are_their_sides() {
+        let p = Vec3::new(0.5, 1.0, 0.0);
+        let x = |t: f32| Vec3::new(t, 0.0, 0.0);
+        assert!((to_quad(p, [x(0.0), x(0.3), x(1.0), x(0.7)]).length() - 1.0).abs() < 1e-6);
+        assert!((to_quad(p, [Vec3::ONE; 4]) - (Vec3::ONE - p)).length() < 1e-6);
     }
 
     #[test]

@@ -1,0 +1,122 @@
+//! `fracas bake`: everything computed ahead, into one file.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use fracas_bake::bake::{BakeOptions, Baked, Source, Stage, bake};
+use fracas_bake::tetrahedralize::{Grading, Size};
+
+use crate::interrupt;
+use crate::progress::Progress;
+
+/// Arguments of `fracas bake`.
+#[derive(Args)]
+pub struct Bake {
+    /// A mesh file, or the name of a shape (see `fracas shapes`).
+    input: String,
+    /// The file to write.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// About so many tetrahedra.
+    #[arg(long, value_name = "N", conflicts_with = "edge")]
+    tets: Option<usize>,
+    /// Edges about this long, in the units of the mesh.
+    #[arg(long, value_name = "LENGTH")]
+    edge: Option<f64>,
+    /// Where the mesh is finer than elsewhere (mesh files only).
+    #[arg(long, value_enum, default_value = "thin")]
+    grade: Grade,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Grade {
+    /// One size everywhere.
+    Uniform,
+    /// Finer where the shape is thin.
+    Thin,
+    /// Finer where the shape is thin, and coarser deep inside.
+    Graded,
+}
+
+/// Bakes and says what it made.
+pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    let (source, repairs) = Source::open_with_repairs(&options.input)?;
+    let settings = BakeOptions {
+        size: match (options.tets, options.edge) {
+            (Some(count), _) => Some(Size::Tets(count)),
+            (None, Some(length)) => Some(Size::EdgeLength(length)),
+            (None, None) => None,
+        },
+        grading: match options.grade {
+            Grade::Uniform => Grading::Uniform,
+            Grade::Thin => Grading::Thin,
+            Grade::Graded => Grading::Graded,
+        },
+    };
+    let baked = with_progress(source, &settings)?;
+    {
+        let _whole = interrupt::lock();
+        baked.asset.save(&options.output)?;
+    }
+    let repairs = repairs.to_string();
+    if !repairs.is_empty() {
+        println!("repaired     {repairs}");
+    }
+    describe(&baked, start.elapsed());
+    let bytes = std::fs::metadata(&options.output)?.len();
+    println!(
+        "wrote        {} ({:.2} MB)",
+        options.output.display(),
+        bytes as f64 / 1e6
+    );
+    Ok(())
+}
+
+/// Bakes with a progress bar.
+pub fn with_progress(source: Source, options: &BakeOptions) -> Result<Baked, Box<dyn Error>> {
+    let progress = Progress::new(Stage::ALL.len());
+    Ok(bake(source, options, &mut |stage| {
+        progress.stage(stage.text())
+    })?)
+}
+
+/// Prints what was made.
+pub fn describe(baked: &Baked, took: Duration) {
+    let mesh = baked.asset.mesh();
+    let on_surface = mesh.boundary_nodes().iter().filter(|b| **b).count();
+    let (lo, hi) = mesh.bounds();
+    let size = hi - lo;
+    let row = |name: &str, value: String| println!("{name:<12} {value}");
+    row("name", baked.asset.name().to_owned());
+    row("triangles", mesh.boundary().count().to_string());
+    row("tetrahedra", mesh.tets().len().to_string());
+    let inside = mesh.positions().len() - on_surface;
+    row(
+        "points",
+        format!("{} ({inside} inside)", mesh.positions().len()),
+    );
+    row(
+        "size",
+        format!("{:.4} x {:.4} x {:.4}", size.x, size.y, size.z),
+    );
+    let against = baked.surface_volume.map_or(String::new(), |v| {
+        format!(
+            " ({:+.2}% against the surface)",
+            (mesh.volume() / v - 1.0) * 100.0
+        )
+    });
+    row("volume", format!("{:.6e}{against}", mesh.volume()));
+    row("mean edge", format!("{:.4e}", mesh.mean_edge_length()));
+    let angles = &baked.angles;
+    row(
+        "angles",
+        format!(
+            "{:.1} to {:.1} degrees; 99.9% above {:.1}",
+            angles.min, angles.max, angles.per_mille
+        ),
+    );
+    row("seconds", format!("{:.2}", took.as_secs_f64()));
+}

@@ -1,0 +1,225 @@
+//! `fracas inspect`: what a mesh file holds, and what state it is in.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use fracas_bake::inspect::{Spread, SurfaceReport, TetReport};
+use fracas_bake::{Mesh, ReadError, Repairs, inspect_surface, inspect_tets, read, tet_mesh_of};
+use serde_json::{Value, json};
+
+use crate::output::{Table, count, print, short};
+
+const EXAMPLES: &str = "\
+Surfaces: .obj .ply .stl .off .glb .gltf; tetrahedra: .msh .mesh .node+.ele .vtk;
+any of them gzipped.
+
+Examples:
+  fracas inspect bunny.obj
+  fracas inspect mug.msh --json | jq .tets.dihedral_angles.least
+
+Exit status: 0 the file is readable, 1 it is not, 2 wrong usage.";
+
+/// Say what a mesh file holds: counts, bounds, topology, self-intersections, quality.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The mesh file.
+    file: PathBuf,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+enum Report {
+    Surface(SurfaceReport),
+    Tets(Box<TetReport>),
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> ExitCode {
+    let (report, repairs) = match examine(arguments) {
+        Ok(found) => found,
+        Err(error) => {
+            if arguments.json {
+                let text = json!({"file": arguments.file.display().to_string(), "error": error.to_string()});
+                print(&format!("{text:#}\n"));
+            }
+            eprintln!("error: {error}");
+            return ExitCode::from(1);
+        }
+    };
+    let name = arguments.file.display().to_string();
+    if arguments.json {
+        print(&format!("{:#}\n", as_json(&name, &report, &repairs)));
+    } else {
+        print(&as_table(&name, &report, &repairs));
+    }
+    ExitCode::SUCCESS
+}
+
+fn examine(arguments: &Arguments) -> Result<(Report, Repairs), ReadError> {
+    match read(&arguments.file)? {
+        Mesh::Surface(mesh, repairs) => Ok((Report::Surface(inspect_surface(&mesh)), repairs)),
+        Mesh::Tets(soup) => {
+            let (mesh, repairs) = tet_mesh_of(&arguments.file.display().to_string(), soup)?;
+            Ok((Report::Tets(Box::new(inspect_tets(&mesh))), repairs))
+        }
+    }
+}
+
+fn as_json(name: &str, report: &Report, repairs: &Repairs) -> Value {
+    let (kind, body) = match report {
+        Report::Surface(report) => ("surface", serde_json::to_value(report)),
+        Report::Tets(report) => ("tets", serde_json::to_value(report)),
+    };
+    let repairs: Vec<Value> = repairs
+        .iter()
+        .map(|(repair, count)| json!({"what": repair.describe(), "count": count}))
+        .collect();
+    // Reports hold numbers and names only, which always have a JSON form.
+    json!({"file": name, "repairs": repairs, kind: body.unwrap_or_default()})
+}
+
+fn as_table(name: &str, report: &Report, repairs: &Repairs) -> String {
+    let mut table = Table::default();
+    table.heading(name);
+    for (repair, times) in repairs.iter() {
+        table.row(
+            "repaired",
+            format!("{} {}", count(times), repair.describe()),
+        );
+    }
+    match report {
+        Report::Surface(report) => {
+            table.heading("surface");
+            surface_rows(&mut table, report);
+        }
+        Report::Tets(report) => {
+            table.heading("tetrahedra");
+            tet_rows(&mut table, report);
+            table.heading("boundary");
+            surface_rows(&mut table, &report.boundary);
+        }
+    }
+    table.render()
+}
+
+fn surface_rows(table: &mut Table, r: &SurfaceReport) {
+    table.row("triangles", count(r.triangles));
+    table.row("vertices", count(r.vertices));
+    bounds_rows(table, r.lower, r.upper);
+    table.row(
+        "closed",
+        verdict(r.closed, &[(r.boundary_edges, "boundary edges")]),
+    );
+    table.row(
+        "manifold",
+        verdict(
+            r.manifold,
+            &[
+                (r.nonmanifold_edges, "edges of more than two triangles"),
+                (r.pinched_vertices, "pinched vertices"),
+            ],
+        ),
+    );
+    table.row(
+        "oriented",
+        verdict(
+            r.oriented,
+            &[(
+                r.inconsistent_edges,
+                "edges whose triangles face opposite ways",
+            )],
+        ),
+    );
+    table.row("components", count(r.components));
+    table.row(
+        "genus",
+        r.genus.map_or(
+            "not defined (not closed, manifold and oriented)".into(),
+            count,
+        ),
+    );
+    let at_least = if r.self_intersections_complete {
+        ""
+    } else {
+        "at least "
+    };
+    table.row(
+        "self-intersections",
+        format!(
+            "{at_least}{} pairs of triangles",
+            count(r.self_intersections)
+        ),
+    );
+    if r.flat_triangles > 0 {
+        table.row(
+            "zero area",
+            format!("{} triangles", count(r.flat_triangles)),
+        );
+    }
+    if r.opposite_pairs > 0 {
+        table.row(
+            "back to back",
+            format!("{} pairs of triangles", count(r.opposite_pairs)),
+        );
+    }
+    table.row("area", short(r.area));
+    let remark = match (r.closed && r.oriented, r.volume < 0.0) {
+        (false, _) => " (not closed and oriented: means little)",
+        (true, true) => " (negative: inside out)",
+        (true, false) => "",
+    };
+    table.row("volume", format!("{}{remark}", short(r.volume)));
+}
+
+fn tet_rows(table: &mut Table, r: &TetReport) {
+    table.row("tetrahedra", count(r.tets));
+    table.row("nodes", count(r.nodes));
+    bounds_rows(table, r.lower, r.upper);
+    table.row("components", count(r.components));
+    table.row("volume", short(r.volume));
+    table.row("inverted", count(r.inverted));
+    if r.folded > 0 {
+        table.row(
+            "folded",
+            format!("{} pairs of neighbours overlap", count(r.folded)),
+        );
+    }
+    table.row("dihedral angles", spread(&r.dihedral_angles, "°"));
+    table.row("smallest of each", spread(&r.smallest_dihedral_angles, "°"));
+    table.row("radius to edge", spread(&r.radius_edge, ""));
+    table.row("edge lengths", spread(&r.edge_lengths, ""));
+}
+
+fn bounds_rows(table: &mut Table, lower: [f64; 3], upper: [f64; 3]) {
+    let triple = |p: [f64; 3]| p.map(short).join(" ");
+    table.row("from", triple(lower));
+    table.row("to", triple(upper));
+    table.row("size", triple([0, 1, 2].map(|k| upper[k] - lower[k])));
+}
+
+fn verdict(good: bool, faults: &[(usize, &str)]) -> String {
+    if good {
+        return "yes".into();
+    }
+    let faults: Vec<String> = faults
+        .iter()
+        .filter(|(times, _)| *times > 0)
+        .map(|(times, what)| format!("{} {what}", count(*times)))
+        .collect();
+    format!("no: {}", faults.join(", "))
+}
+
+fn spread(s: &Spread, unit: &str) -> String {
+    let number = |x: f64| format!("{}{unit}", short((x * 1e4).round() / 1e4));
+    format!(
+        "{} to {}; 1% {}, median {}, 99% {}",
+        number(s.least),
+        number(s.greatest),
+        number(s.percent_1),
+        number(s.median),
+        number(s.percent_99)
+    )
+}

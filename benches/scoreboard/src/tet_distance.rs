@@ -1,0 +1,294 @@
+//! Soft, cuttable objects [Marchal 2004]: marches, partial marches, collision.
+
+use std::time::Instant;
+
+use fracas::tet_distance::error_table::error_table;
+use fracas::tet_distance::specimens::{
+    Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
+};
+use fracas::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, TetOf};
+use glam::Vec3;
+
+use crate::board::{Board, Measured, Target, best_ms, growth_exponent};
+
+/// Rows of the subject.
+pub fn rows(board: &mut Board) {
+    if !board.wants_group("tet-distance") {
+        return;
+    }
+    errors(board);
+    // 6 * 37^3 = 303,918 tetrahedra, and the bar 6 * 18 * 18 * 144 = 279,936.
+    for (name, specimen) in [
+        ("box", shaken_box(37)),
+        ("ball", bumpy_ball(37)),
+        ("bar", twisted_bar(19)),
+    ] {
+        marches(board, name, &specimen);
+    }
+    scaling(board);
+    collision(board);
+}
+
+fn march_ms(specimen: &Specimen, method: Method, runs: usize) -> f64 {
+    let mut field = DepthField::new(method);
+    best_ms(runs, || {
+        field.march(&specimen.topology, &specimen.positions)
+    })
+}
+
+fn marches(board: &mut Board, name: &str, specimen: &Specimen) {
+    let tets = specimen.topology.tets().len();
+    let nodes = specimen.topology.nodes();
+    let points = std::cell::OnceCell::new();
+    let points = || *points.get_or_init(|| march_ms(specimen, Method::ClosestPoint, 15));
+    board.row(
+        &format!("tet-distance/cpfm-300k-{name}"),
+        "ms",
+        Target::AtMost(20.0),
+        || {
+            Measured::new(points())
+                .against("Marchal 2004, Fig. 7", "2004", 100.0)
+                .note(format!("{tets} tets, {nodes} nodes"))
+        },
+    );
+    board.row(
+        &format!("tet-distance/cffm-over-cpfm-{name}"),
+        "ratio",
+        Target::AtMost(3.0),
+        || {
+            let features = march_ms(specimen, Method::ClosestFeature, 15);
+            Measured::new(features / points()).note(format!("CFFM {features:.1} ms"))
+        },
+    );
+    for (method, short) in [
+        (Method::ClosestPoint, "cpfm"),
+        (Method::ClosestFeature, "cffm"),
+    ] {
+        board.row(
+            &format!("tet-distance/partial-1-percent-{short}-{name}"),
+            "x",
+            Target::AtLeast(5.0),
+            || partial(specimen, method),
+        );
+    }
+}
+
+/// Marks the tetrahedra of a contact: those nearest to a point outside, until they
+/// are one in a hundred.
+fn contact_marks(specimen: &Specimen, share: f64) -> Vec<u32> {
+    let (mut lo, mut hi) = (Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY));
+    for &p in &specimen.positions {
+        (lo, hi) = (lo.min(p), hi.max(p));
+    }
+    let intruder =
+        Vec3::new(0.5 * (lo.x + hi.x), 0.5 * (lo.y + hi.y), lo.z) - Vec3::Z * (hi.x - lo.x);
+    let mut order: Vec<(f32, u32)> = specimen
+        .topology
+        .tets()
+        .iter()
+        .enumerate()
+        .map(|(t, nodes)| {
+            let centre = nodes
+                .map(|n| specimen.positions[n as usize])
+                .iter()
+                .sum::<Vec3>()
+                / 4.0;
+            (centre.distance(intruder), t as u32)
+        })
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let count = (order.len() as f64 * share) as usize;
+    order[..count].iter().map(|o| o.1).collect()
+}
+
+fn partial(specimen: &Specimen, method: Method) -> Measured {
+    let marked = contact_marks(specimen, 0.01);
+    let (topology, positions) = (&specimen.topology, &specimen.positions);
+    let mut full = DepthField::new(method);
+    let mut field = DepthField::new(method);
+    // In turns, so that a disturbance of the machine meets both.
+    let (mut full_ms, mut partial_ms) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..10 {
+        full_ms = full_ms.min(best_ms(1, || full.march(topology, positions)));
+        partial_ms = partial_ms.min(best_ms(1, || field.march_to(topology, positions, &marked)));
+    }
+    let wrong = (0..topology.nodes() as u32)
+        .filter(|&n| field.depth(n).is_some_and(|d| Some(d) != full.depth(n)))
+        .count();
+    let missing = marked
+        .iter()
+        .flat_map(|&t| topology.tets()[t as usize])
+        .filter(|&n| field.depth(n).is_none())
+        .count();
+    assert_eq!(
+        (wrong, missing),
+        (0, 0),
+        "a partial march must equal the full one"
+    );
+    Measured::new(full_ms / partial_ms).note(format!(
+        "{partial_ms:.2} of {full_ms:.2} ms, {} of {} nodes, bit-equal",
+        field.popped(),
+        full.popped()
+    ))
+}
+
+fn scaling(board: &mut Board) {
+    board.row(
+        "tet-distance/cpfm-growth-over-n-log-n",
+        "exponent",
+        Target::AtMost(1.1),
+        || {
+            let (mut points, mut text) = (Vec::new(), String::new());
+            // 1,296 to 998,250 tetrahedra.
+            for cells in [6, 10, 18, 32, 55] {
+                let specimen = shaken_box(cells);
+                let runs = if cells < 20 { 30 } else { 6 };
+                let ms = march_ms(&specimen, Method::ClosestPoint, runs);
+                // Inner nodes: a march computes nothing on the boundary, which is
+                // most of a small mesh and little of a large one.
+                let topology = &specimen.topology;
+                let nodes = (topology.nodes() - topology.boundary_nodes().len()) as f64;
+                points.push((nodes * nodes.ln(), ms));
+                text += &format!("{} tets {ms:.3} ms, ", specimen.topology.tets().len());
+            }
+            Measured::new(growth_exponent(&points)).note(format!(
+                "of time over n ln n, n inner nodes; {}",
+                text.trim_end_matches(", ")
+            ))
+        },
+    );
+}
+
+fn errors(board: &mut Board) {
+    let start = Instant::now();
+    let clock = move || start.elapsed().as_secs_f64() * 1e3;
+    for (name, specimen, grids, limits) in [
+        ("disc", cut_disc(), [20, 100], (8e-5, 0.008)),
+        ("rectangle", slit_rectangle(), [20, 100], (3e-6, 0.001)),
+        ("ball", bumpy_ball(14), [20, 60], (0.0, 0.0)),
+        ("box", shaken_box(14), [20, 60], (0.0, 0.0)),
+    ] {
+        let table = std::cell::OnceCell::new();
+        let table = || table.get_or_init(|| error_table(&specimen, &grids, 10, clock));
+        let deepest = || f64::from(table()[0].depths.iter().fold(0.0_f32, |a, &b| a.max(b)));
+        let all = || {
+            let lines: Vec<String> = table()
+                .iter()
+                .map(|r| {
+                    format!(
+                        "{}: {:.3} ms max {:.4} mean {:.5}",
+                        r.name, r.time, r.max_error, r.mean_error
+                    )
+                })
+                .collect();
+            lines.join("; ")
+        };
+        for (method, limit, paper) in [("CFFM", 0.1, limits.0), ("CPFM", 5.0, limits.1)] {
+            board.row(
+                &format!("tet-distance/mean-error-{name}-{}", method.to_lowercase()),
+                "% depth",
+                Target::AtMost(limit),
+                || {
+                    let row = table().iter().find(|r| r.name == method);
+                    let mean = row.map_or(f64::NAN, |r| r.mean_error);
+                    let measured = Measured::new(100.0 * mean / deepest());
+                    let measured = if method == "CFFM" {
+                        measured.note(format!("deepest {:.3}; {}", deepest(), all()))
+                    } else {
+                        measured
+                    };
+                    if paper > 0.0 {
+                        measured.against("Marchal 2004, mean, own units", "2004", paper)
+                    } else {
+                        measured
+                    }
+                },
+            );
+        }
+    }
+}
+
+/// Time of detection, march and response for two boxes pushed into each other.
+fn collision(board: &mut Board) {
+    let specimen = shaken_box(24);
+    let measure = |response: Response| {
+        let mut points = Vec::new();
+        for step in 1..=6 {
+            let depth = 0.04 * f64::from(step) as f32;
+            let moved: Vec<Vec3> = specimen
+                .positions
+                .iter()
+                .map(|&p| Vec3::new(p.y, p.z, p.x) + Vec3::new(0.013, 0.017, 1.0 - depth))
+                .collect();
+            let objects = [&specimen.positions, &moved].map(|positions| Object {
+                topology: &specimen.topology,
+                positions,
+            });
+            let mut detector = Detector::default();
+            let mut responder = Responder::default();
+            let mut fields = vec![DepthField::new(Method::ClosestPoint); 2];
+            let (mut pairs, mut pushes) = (Vec::new(), Vec::new());
+            let mut marks: [Vec<u32>; 2] = Default::default();
+            let ms = best_ms(3, || {
+                pairs.clear();
+                pushes.clear();
+                detector.overlaps(&objects, &mut pairs);
+                for (i, marks) in marks.iter_mut().enumerate() {
+                    mark(&pairs, i as u32, marks);
+                    fields[i].march_to(objects[i].topology, objects[i].positions, marks);
+                }
+                responder.pushes(&objects, &fields, &pairs, response, &mut pushes);
+            });
+            let colliding = marks[0].len() + marks[1].len();
+            points.push((colliding as f64, ms));
+        }
+        points
+    };
+    for (response, name) in [(Response::Point, "point"), (Response::Segment, "segment")] {
+        board.row(
+            &format!("tet-distance/collision-linear-{name}"),
+            "r^2",
+            Target::AtLeast(0.97),
+            || {
+                let points = measure(response);
+                let (base, slope, r2) = line_fit(&points);
+                Measured::new(r2).note(format!(
+                    "{base:.2} ms + {:.2} us per colliding tet; exponent {:.2}; {} tets {:.1} ms to {} tets {:.1} ms",
+                    slope * 1e3,
+                    growth_exponent(&points),
+                    points[0].0,
+                    points[0].1,
+                    points[5].0,
+                    points[5].1,
+                ))
+            },
+        );
+    }
+}
+
+fn mark(pairs: &[[TetOf; 2]], object: u32, marks: &mut Vec<u32>) {
+    marks.clear();
+    marks.extend(
+        pairs
+            .iter()
+            .flatten()
+            .filter(|t| t.object == object)
+            .map(|t| t.tet),
+    );
+    marks.sort_unstable();
+    marks.dedup();
+}
+
+/// Intercept, slope and coefficient of determination of a straight line.
+fn line_fit(points: &[(f64, f64)]) -> (f64, f64, f64) {
+    let n = points.len() as f64;
+    let (mx, my) = (
+        points.iter().map(|p| p.0).sum::<f64>() / n,
+        points.iter().map(|p| p.1).sum::<f64>() / n,
+    );
+    let xy: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
+    let xx: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
+    let yy: f64 = points.iter().map(|p| (p.1 - my).powi(2)).sum();
+    let slope = xy / xx;
+    (my - slope * mx, slope, xy * xy / (xx * yy))
+}

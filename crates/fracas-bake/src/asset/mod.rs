@@ -1,0 +1,391 @@
+//! Everything computed ahead about one object, in one file.
+//!
+//! An [`Asset`] has a name, a tet mesh, perhaps a visible skin that is finer than
+//! the tets, and any number of further sections that other modules add (fields,
+//! trees, modes): [`Asset::put_section`] and [`Asset::section`], with [`Encoder`] and
+//! [`Decoder`] for what is in them. A reader skips sections it does not know, so
+//! adding one changes nothing for the others. The layout of the file is described in
+//! `container.rs`.
+//!
+//! | tag | content |
+//! | --- | --- |
+//! | `NAME` | text |
+//! | `MESH` | positions (f32), tetrahedra |
+//! | `SKIN` | positions (f64), triangles, texture coordinates |
+//!
+//! The same asset gives the same bytes. A file that is cut short or altered gives an
+//! error that says which part, never a panic and never more memory than a small
+//! multiple of the file.
+
+mod codec;
+mod container;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use fracas::{TetMesh, TetMeshError};
+use glam::{DVec3, Vec2, Vec3};
+use thiserror::Error;
+
+use crate::surface_mesh::{SurfaceMesh, SurfaceMeshError};
+
+pub use codec::{DecodeError, Decoder, Encoder};
+
+/// Names a section: four characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SectionTag(pub [u8; 4]);
+
+impl fmt::Display for SectionTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.0.escape_ascii())
+    }
+}
+
+const NAME: SectionTag = SectionTag(*b"NAME");
+const MESH: SectionTag = SectionTag(*b"MESH");
+const SKIN: SectionTag = SectionTag(*b"SKIN");
+
+/// Why bytes are not an asset, or an asset could not be stored.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AssetError {
+    /// Another kind of file.
+    #[error("this is not a fracas asset; make one with `fracas bake`")]
+    NotAnAsset,
+    /// Written by another version of the format.
+    #[error("the asset has format version {found}, this program reads {supported}; bake it again")]
+    Version {
+        /// Of the file.
+        found: u32,
+        /// Of this program.
+        supported: u32,
+    },
+    /// The file is shorter or longer than it says.
+    #[error("the asset should have {expected} bytes but has {found}; copy or bake it again")]
+    Truncated {
+        /// By its header.
+        expected: u64,
+        /// As found.
+        found: u64,
+    },
+    /// A checksum does not agree.
+    #[error("the asset is damaged in {part}; copy or bake it again")]
+    Damaged {
+        /// Which part.
+        part: String,
+    },
+    /// A section that must be there is not.
+    #[error("the asset has no section {tag}; bake it again")]
+    Missing {
+        /// Which.
+        tag: SectionTag,
+    },
+    /// A section is there twice.
+    #[error("the asset has two sections {tag}; bake it again")]
+    Twice {
+        /// Which.
+        tag: SectionTag,
+    },
+    /// A section that may not be skipped is of an unknown kind.
+    #[error("the asset needs section {tag}, which this version does not know; update fracas")]
+    UnknownRequired {
+        /// Which.
+        tag: SectionTag,
+    },
+    /// The tag belongs to the asset itself.
+    #[error("section {tag} is written by the asset itself; choose another tag")]
+    Reserved {
+        /// Which.
+        tag: SectionTag,
+    },
+    /// The content of a section is not what it should be.
+    #[error("section {tag} of the asset: {source}")]
+    Content {
+        /// Which.
+        tag: SectionTag,
+        /// What is wrong.
+        source: DecodeError,
+    },
+    /// The tetrahedra make no mesh.
+    #[error("the mesh in the asset: {0}")]
+    Mesh(#[from] TetMeshError),
+    /// The skin makes no surface.
+    #[error("the skin in the asset: {0}")]
+    Skin(#[from] SurfaceMeshError),
+    /// The file cannot be read or written.
+    #[error("cannot {verb} {path}: {source}")]
+    File {
+        /// "read" or "write".
+        verb: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Everything computed ahead about one object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asset {
+    name: String,
+    mesh: TetMesh,
+    skin: Option<SurfaceMesh>,
+    sections: BTreeMap<SectionTag, Vec<u8>>,
+}
+
+impl Asset {
+    /// An asset with nothing but its mesh.
+    #[must_use]
+    pub fn new(name: impl Into<String>, mesh: TetMesh) -> Self {
+        Self {
+            name: name.into(),
+            mesh,
+            skin: None,
+            sections: BTreeMap::new(),
+        }
+    }
+
+    /// Adds the surface to be seen, where it is not the boundary of the tets.
+    pub fn set_skin(&mut self, skin: SurfaceMesh) {
+        self.skin = Some(skin);
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its tetrahedra.
+    #[must_use]
+    pub fn mesh(&self) -> &TetMesh {
+        &self.mesh
+    }
+
+    /// The surface to be seen, where it is not the boundary of the tets.
+    #[must_use]
+    pub fn skin(&self) -> Option<&SurfaceMesh> {
+        self.skin.as_ref()
+    }
+
+    /// The content of a section that some module put there.
+    #[must_use]
+    pub fn section(&self, tag: SectionTag) -> Option<&[u8]> {
+        self.sections.get(&tag).map(Vec::as_slice)
+    }
+
+    /// The tags of all further sections, in order.
+    pub fn section_tags(&self) -> impl Iterator<Item = SectionTag> + '_ {
+        self.sections.keys().copied()
+    }
+
+    /// Adds or replaces a section. It must be possible to do without it, or to
+    /// compute it from the mesh: older programs skip it.
+    ///
+    /// # Errors
+    /// When the tag is one of the asset's own.
+    pub fn put_section(&mut self, tag: SectionTag, content: Vec<u8>) -> Result<(), AssetError> {
+        if [NAME, MESH, SKIN].contains(&tag) {
+            return Err(AssetError::Reserved { tag });
+        }
+        self.sections.insert(tag, content);
+        Ok(())
+    }
+
+    /// The bytes of a file. The same asset gives the same bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut name = Encoder::new();
+        name.text(&self.name);
+        let mut own = vec![
+            (NAME, false, name.finish()),
+            (MESH, true, mesh_bytes(&self.mesh)),
+        ];
+        own.extend(self.skin.iter().map(|s| (SKIN, false, skin_bytes(s))));
+        let own = own
+            .iter()
+            .map(|(tag, required, content)| container::Section {
+                tag: *tag,
+                required: *required,
+                content,
+            });
+        let others = self
+            .sections
+            .iter()
+            .map(|(tag, content)| container::Section {
+                tag: *tag,
+                required: false,
+                content,
+            });
+        container::write(&own.chain(others).collect::<Vec<_>>())
+    }
+
+    /// Reads the bytes of a file.
+    ///
+    /// # Errors
+    /// See [`AssetError`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, AssetError> {
+        let (mut name, mut mesh, mut skin) = (String::new(), None, None);
+        let mut sections = BTreeMap::new();
+        for section in container::read(bytes)? {
+            let tag = section.tag;
+            let wrong = |source| AssetError::Content { tag, source };
+            match tag {
+                NAME => {
+                    let mut input = Decoder::new(section.content);
+                    name = input.text().map_err(wrong)?;
+                    input.finish().map_err(wrong)?;
+                }
+                MESH => {
+                    let (positions, tets) = read_mesh(section.content).map_err(wrong)?;
+                    mesh = Some(TetMesh::build(positions, tets)?);
+                }
+                SKIN => skin = Some(read_skin(section.content)?),
+                _ if section.required => return Err(AssetError::UnknownRequired { tag }),
+                _ => {
+                    sections.insert(tag, section.content.to_vec());
+                }
+            }
+        }
+        Ok(Self {
+            name,
+            mesh: mesh.ok_or(AssetError::Missing { tag: MESH })?,
+            skin,
+            sections,
+        })
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// See [`AssetError`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, AssetError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|source| AssetError::File {
+            verb: "read",
+            path: path.into(),
+            source,
+        })?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// Writes a file: first under another name in the same folder, then renamed, so
+    /// that there is either the whole new file or what was there before.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), AssetError> {
+        let path = path.as_ref();
+        replace_file(path, &self.to_bytes()).map_err(|source| AssetError::File {
+            verb: "write",
+            path: path.into(),
+            source,
+        })
+    }
+}
+
+/// Writes `bytes` to a new name beside `path`, then renames it to `path`.
+fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let Some(name) = path.file_name() else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "this is not a file name",
+        ));
+    };
+    let (mut file, temporary) = create_beside(path, name)?;
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn create_beside(path: &Path, name: &std::ffi::OsStr) -> io::Result<(File, PathBuf)> {
+    let mut number = 0;
+    loop {
+        let mut other = name.to_owned();
+        other.push(format!(".{number}.tmp"));
+        let temporary = path.with_file_name(other);
+        match File::options()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+        {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
+            result => return result.map(|file| (file, temporary)),
+        }
+    }
+}
+
+fn mesh_bytes(mesh: &TetMesh) -> Vec<u8> {
+    let mut out = Encoder::new();
+    let flat: Vec<f32> = mesh.positions().iter().flat_map(|p| p.to_array()).collect();
+    out.f32s(&flat);
+    out.u32s(mesh.tets().as_flattened());
+    out.finish()
+}
+
+fn read_mesh(bytes: &[u8]) -> Result<(Vec<Vec3>, Vec<[u32; 4]>), DecodeError> {
+    let mut input = Decoder::new(bytes);
+    let (positions, tets) = (input.f32s()?, input.u32s()?);
+    input.finish()?;
+    let (points, rest) = positions.as_chunks::<3>();
+    let (corners, rest_corners) = tets.as_chunks::<4>();
+    whole(rest.len() + rest_corners.len(), bytes.len())?;
+    let points = points.iter().map(|&p| Vec3::from_array(p)).collect();
+    Ok((points, corners.to_vec()))
+}
+
+/// Lists whose length is no multiple of what it should be have items left over.
+fn whole(left: usize, offset: usize) -> Result<(), DecodeError> {
+    if left == 0 {
+        Ok(())
+    } else {
+        Err(DecodeError::TooLong { offset, left })
+    }
+}
+
+fn skin_bytes(skin: &SurfaceMesh) -> Vec<u8> {
+    let mut out = Encoder::new();
+    let flat: Vec<f64> = skin.positions().iter().flat_map(|p| p.to_array()).collect();
+    out.f64s(&flat);
+    out.u32s(skin.triangles().as_flattened());
+    let uvs = skin.uvs().unwrap_or_default();
+    let flat: Vec<f32> = uvs.iter().flatten().flat_map(|uv| uv.to_array()).collect();
+    out.f32s(&flat);
+    out.finish()
+}
+
+fn read_skin(bytes: &[u8]) -> Result<SurfaceMesh, AssetError> {
+    let wrong = |source| AssetError::Content { tag: SKIN, source };
+    let mut input = Decoder::new(bytes);
+    let positions = input.f64s().map_err(wrong)?;
+    let triangles = input.u32s().map_err(wrong)?;
+    let uvs = input.f32s().map_err(wrong)?;
+    input.finish().map_err(wrong)?;
+    let (points, rest) = positions.as_chunks::<3>();
+    let (corners, rest_corners) = triangles.as_chunks::<3>();
+    let (uvs, rest_uvs) = uvs.as_chunks::<6>();
+    whole(
+        rest.len() + rest_corners.len() + rest_uvs.len(),
+        bytes.len(),
+    )
+    .map_err(wrong)?;
+    let points: Vec<DVec3> = points.iter().map(|&p| DVec3::from_array(p)).collect();
+    let uvs = uvs.iter().map(|u| {
+        let corner = |i: usize| Vec2::new(u[2 * i], u[2 * i + 1]);
+        [corner(0), corner(1), corner(2)]
+    });
+    let uvs = Some(uvs.collect::<Vec<_>>()).filter(|u| !u.is_empty());
+    Ok(SurfaceMesh::build_with_uvs(points, corners.to_vec(), uvs)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+use proptest::prelude::*;
+
+use super::*;
+use fracas::testing::box_grid;
+
+const EXTRA: SectionTag = SectionTag(*b"XTRA");
+
+fn sample() -> Asset {
+    let mut asset = Asset::new("a brick", box_grid([2, 1, 1], Vec3::ONE));
+    let corners = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+    let triangles = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]];
+    let uvs = vec![[Vec2::ZERO, Vec2::X, Vec2::Y]; 4];
+    asset.set_skin(SurfaceMesh::build_with_uvs(corners, triangles, Some(uvs)).unwrap());
+    asset.put_section(EXTRA, vec![1, 2, 3]).unwrap();
+    asset
+}
+
+#[test]
+fn bytes_come_back_as_the_same_asset() {
+    let asset = sample();
+    let bytes = asset.to_bytes();
+    let again = Asset::from_bytes(&bytes).unwrap();
+    assert_eq!(again, asset);
+    assert_eq!(again.to_bytes(), bytes);
+    assert_eq!(again.section(EXTRA), Some([1, 2, 3].as_slice()));
+    assert_eq!(again.section_tags().collect::<Vec<_>>(), [EXTRA]);
+}
+
+#[test]
+fn every_single_altered_byte_is_noticed() {
+    let bytes = sample().to_bytes();
+    for at in 0..bytes.len() {
+        for change in [0x01, 0x80, 0xFF] {
+            let mut altered = bytes.clone();
+            altered[at] ^= change;
+            assert!(
+                Asset::from_bytes(&altered).is_err(),
+                "byte {at} ^ {change:#x}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_noticed() {
+    let bytes = sample().to_bytes();
+    for length in 0..bytes.len() {
+        assert!(
+            Asset::from_bytes(&bytes[..length]).is_err(),
+            "{length} bytes"
+        );
+    }
+    let mut longer = bytes;
+    longer.extend([0; 8]);
+    assert!(matches!(
+        Asset::from_bytes(&longer),
+        Err(AssetError::Truncated { .. })
+    ));
+}
+
+#[test]
+fn unknown_sections_are_skipped_unless_they_are_required() {
+    let mesh = mesh_bytes(sample().mesh());
+    let file = |required: bool| {
+        container::write(&[
+            container::Section {
+                tag: SectionTag(*b"NEW!"),
+                required,
+                content: b"later",
+            },
+            container::Section {
+                tag: MESH,
+                required: true,
+                content: &mesh,
+            },
+        ])
+    };
+    let asset = Asset::from_bytes(&file(false)).unwrap();
+    assert_eq!(
+        asset.section(SectionTag(*b"NEW!")),
+        Some(b"later".as_slice())
+    );
+    assert!(matches!(
+        Asset::from_bytes(&file(true)),
+        Err(AssetError::UnknownRequired { .. })
+    ));
+}
+
+#[test]
+fn sections_may_be_neither_missing_nor_twice_nor_taken() {
+    let mesh = mesh_bytes(sample().mesh());
+    let section = || container::Section {
+        tag: MESH,
+        required: true,
+        content: &mesh,
+    };
+    assert!(matches!(
+        Asset::from_bytes(&container::write(&[])),
+        Err(AssetError::Missing { .. })
+    ));
+    assert!(matches!(
+        Asset::from_bytes(&container::write(&[section(), section()])),
+        Err(AssetError::Twice { .. })
+    ));
+    assert!(matches!(
+        sample().put_section(MESH, vec![]),
+        Err(AssetError::Reserved { .. })
+    ));
+}
+
+#[test]
+fn other_files_and_other_versions_are_named() {
+    assert!(matches!(
+        Asset::from_bytes(b""),
+        Err(AssetError::NotAnAsset)
+    ));
+    assert!(matches!(
+        Asset::from_bytes(b"ply\nformat ascii"),
+        Err(AssetError::NotAnAsset)
+    ));
+    let mut bytes = sample().to_bytes();
+    bytes[8] = 2;
+    let checksum = crc32fast::hash(&bytes[..24]).to_le_bytes();
+    bytes[24..28].copy_from_slice(&checksum);
+    assert!(matches!(
+        Asset::from_bytes(&bytes),
+        Err(AssetError::Version {
+            found: 2,
+            supported: 1
+        })
+    ));
+}
+
+/// Correct checksums around wrong content: what a careless or hostile writer makes.
+fn with_content(tag: SectionTag, content: &[u8]) -> Vec<u8> {
+    let mesh = mesh_bytes(sample().mesh());
+    let mut sections = vec![container::Section {
+        tag,
+        required: false,
+        content,
+    }];
+    if tag != MESH {
+        sections.push(container::Section {
+            tag: MESH,
+            required: true,
+            content: &mesh,
+        });
+    }
+    container::write(&sections)
+}
+
+#[test]
+fn saving_replaces_the_file_and_leaves_nothing_else() {
+    let folder = std::env::temp_dir().join(format!("fracas-asset-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("brick.fracas");
+    fs::write(&path, "what was there before").unwrap();
+    let asset = sample();
+    asset.save(&path).unwrap();
+    asset.save(&path).unwrap();
+    assert_eq!(Asset::load(&path).unwrap(), asset);
+    let names: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["brick.fracas"]);
+    // A folder cannot be replaced: an error, and no temporary file stays.
+    fs::create_dir(folder.join("dir")).unwrap();
+    assert!(matches!(
+        asset.save(folder.join("dir")),
+        Err(AssetError::File { .. })
+    ));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    assert!(matches!(
+        Asset::load(folder.join("none")),
+        Err(AssetError::File { .. })
+    ));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn mutated_files_never_panic(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let original = sample().to_bytes();
+        let mut bytes = original.clone();
+        for (at, value) in edits {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        bytes.truncate(cut.index(bytes.len() + 1));
+        if let Ok(asset) = Asset::from_bytes(&bytes) {
+            prop_assert_eq!(asset.to_bytes(), original);
+        }
+    }
+
+    #[test]
+    fn mutated_content_under_right_checksums_never_panics(
+        which in 0_usize..3,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let asset = sample();
+        let (tag, mut content) = [
+            (MESH, mesh_bytes(asset.mesh())),
+            (SKIN, skin_bytes(asset.skin().unwrap())),
+            (NAME, vec![3, 0, 0, 0, 0, 0, 0, 0, b'p', b'i', b'g']),
+        ][which].clone();
+        for (at, value) in edits {
+            let at = at.index(content.len());
+            content[at] = value;
+        }
+        content.truncate(cut.index(content.len() * 2).min(content.len()));
+        // Either an error, or an asset that stores and reads again (NaN coordinates
+        // are refused by the meshes).
+        if let Ok(asset) = Asset::from_bytes(&with_content(tag, &content)) {
+            prop_assert_eq!(Asset::from_bytes(&asset.to_bytes()).unwrap(), asset);
+        }
+    }
+
+    #[test]
+    fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(Asset::from_bytes(&bytes).is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! From something to break to an [`Asset`]: the list of what is computed ahead.
+//!
+//! Stages, in order: read (or generate), fill with tetrahedra, pack. What other
+//! modules compute ahead joins the list here, each stage as its own section of the
+//! asset.
+//!
+//! ```
+//! use fracas_bake::bake::{BakeOptions, Source, bake};
+//!
+//! let baked = bake(Source::open("brick")?, &BakeOptions::default(), &mut |_| ())?;
+//! assert_eq!(baked.asset.name(), "brick");
+//! # Ok::<(), fracas_bake::bake::BakeError>(())
+//! ```
+
+use std::path::Path;
+
+use fracas::TetMesh;
+use glam::DVec3;
+use thiserror::Error;
+
+use crate::asset::Asset;
+use crate::error::ReadError;
+use crate::read::{Mesh, read};
+use crate::repair::Repairs;
+use crate::shapes::{self, Shape};
+use crate::surface_mesh::SurfaceMesh;
+use crate::tet_soup::TetSoupError;
+use crate::tetrahedralize::quality::{Angles, angles};
+use crate::tetrahedralize::{Grading, Options, Size, TetrahedralizeError, surface};
+
+/// Why there is no asset.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BakeError {
+    /// Neither a file nor a shape.
+    #[error("there is no file `{input}`, and no shape of that name; the shapes are: {shapes}")]
+    Unknown {
+        /// As given.
+        input: String,
+        /// What there is.
+        shapes: String,
+    },
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The tetrahedra in the file make no mesh.
+    #[error(transparent)]
+    Tets(#[from] TetSoupError),
+    /// The surface cannot be filled.
+    #[error("cannot fill the surface: {0}")]
+    Fill(#[from] TetrahedralizeError),
+    /// The edge length is not a length.
+    #[error("an edge length of {0} is not possible; give one above 0, in the units of the mesh")]
+    EdgeLength(f64),
+}
+
+/// What is baked.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Source {
+    /// A thing of the procedural set.
+    Shape(&'static Shape),
+    /// A surface to be filled; it stays visible as the skin.
+    Surface(String, SurfaceMesh),
+    /// Tetrahedra, used as they are.
+    Tets(String, TetMesh),
+}
+
+impl Source {
+    /// The file of this name, or, where there is none, the shape.
+    ///
+    /// # Errors
+    /// When there is neither, or the file cannot be read.
+    pub fn open(input: &str) -> Result<Self, BakeError> {
+        Self::open_with_repairs(input).map(|(source, _)| source)
+    }
+
+    /// As [`Source::open`], and says what was repaired on the way.
+    ///
+    /// # Errors
+    /// When there is neither, or the file cannot be read.
+    pub fn open_with_repairs(input: &str) -> Result<(Self, Repairs), BakeError> {
+        let path = Path::new(input);
+        if !path.exists() {
+            return match shapes::by_name(input) {
+                Some(shape) => Ok((Self::Shape(shape), Repairs::default())),
+                None => Err(BakeError::Unknown {
+                    input: input.into(),
+                    shapes: shapes::names().collect::<Vec<_>>().join(", "),
+                }),
+            };
+        }
+        let name = path
+            .file_stem()
+            .map_or_else(String::new, |s| s.to_string_lossy().into());
+        match read(path)? {
+            Mesh::Surface(mesh, repairs) => Ok((Self::Surface(name, mesh), repairs)),
+            Mesh::Tets(soup) => {
+                let (mesh, repairs) = soup.into_mesh()?;
+                Ok((Self::Tets(name, mesh), repairs))
+            }
+        }
+    }
+}
+
+/// How fine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BakeOptions {
+    /// By count or by edge length; by default a shape's own resolution, and 20,000
+    /// tetrahedra for a surface. Tetrahedra that are given are used as they are.
+    pub size: Option<Size>,
+    /// Where finer (surfaces only).
+    pub grading: Grading,
+}
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Tetrahedra are made.
+    Fill,
+    /// Everything is put together.
+    Pack,
+}
+
+impl Stage {
+    /// All stages, in order.
+    pub const ALL: [Self; 2] = [Self::Fill, Self::Pack];
+
+    /// What to tell the user.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Fill => "filling with tetrahedra",
+            Self::Pack => "packing",
+        }
+    }
+}
+
+/// An asset and what is worth knowing about it.
+#[derive(Clone, Debug)]
+pub struct Baked {
+    /// The asset.
+    pub asset: Asset,
+    /// The angles of its tetrahedra.
+    pub angles: Angles,
+    /// The volume that the input surface encloses, where there is one.
+    pub surface_volume: Option<f64>,
+}
+
+/// Computes everything; `progress` is told of each stage as it begins.
+///
+/// # Errors
+/// See [`BakeError`].
+pub fn bake(
+    source: Source,
+    options: &BakeOptions,
+    progress: &mut dyn FnMut(Stage),
+) -> Result<Baked, BakeError> {
+    if let Some(Size::EdgeLength(length)) = options.size
+        && !(length > 0.0 && length.is_finite())
+    {
+        return Err(BakeError::EdgeLength(length));
+    }
+    progress(Stage::Fill);
+    let (name, mesh, skin) = match source {
+        Source::Shape(shape) => (shape.name().to_owned(), build(shape, options.size), None),
+        Source::Tets(name, mesh) => (name, mesh, None),
+        Source::Surface(name, skin) => {
+            let fill = Options {
+                size: options.size.unwrap_or(Size::Tets(20_000)),
+                ..Options::tets(20_000).with_grading(options.grading)
+            };
+            (name, surface(&skin, &fill)?.into_mesh(), Some(skin))
+        }
+    };
+    progress(Stage::Pack);
+    let positions: Vec<DVec3> = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
+    let angles = angles(&positions, mesh.tets());
+    let surface_volume = skin.as_ref().map(SurfaceMesh::volume);
+    let mut asset = Asset::new(name, mesh);
+    if let Some(skin) = skin {
+        asset.set_skin(skin);
+    }
+    Ok(Baked {
+        asset,
+        angles,
+        surface_volume,
+    })
+}
+
+fn build(shape: &Shape, size: Option<Size>) -> TetMesh {
+    match size {
+        None => shape.build(),
+        Some(Size::Tets(count)) => shape.build_with_tets(count),
+        Some(Size::EdgeLength(length)) => {
+            let own = shape.build();
+            let factor = f64::from(own.mean_edge_length()) / length;
+            if (factor - 1.0).abs() < 0.02 {
+                own
+            } else {
+                shape.build_refined(factor)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_is_baked_at_the_size_asked_for() {
+        let brick = || Source::open("brick").unwrap();
+        let own = bake(brick(), &BakeOptions::default(), &mut |_| ()).unwrap();
+        let mut stages = Vec::new();
+        let options = BakeOptions {
+            size: Some(Size::EdgeLength(0.01)),
+            ..BakeOptions::default()
+        };
+        let fine = bake(brick(), &options, &mut |stage| stages.push(stage)).unwrap();
+        assert_eq!(stages, Stage::ALL);
+        assert!(fine.asset.mesh().tets().len() > 2 * own.asset.mesh().tets().len());
+        let edge = f64::from(fine.asset.mesh().mean_edge_length());
+        assert!((edge / 0.01 - 1.0).abs() < 0.25, "{edge}");
+        assert!(fine.asset.skin().is_none() && fine.surface_volume.is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        assert!(matches!(
+            Source::open("no-such-thing"),
+            Err(BakeError::Unknown { .. })
+        ));
+        let options = BakeOptions {
+            size: Some(Size::EdgeLength(-1.0)),
+            ..BakeOptions::default()
+        };
+        let result = bake(Source::open("brick").unwrap(), &options, &mut |_| ());
+        assert!(matches!(result, Err(BakeError::EdgeLength(_))));
+    }
+}

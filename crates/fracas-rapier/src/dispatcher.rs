@@ -1,0 +1,480 @@
+//! The way into the engine: answers every question about a pair with a fragment.
+//!
+//! Chain it before the default one and give it to the narrow phase; see
+//! [`dispatcher`]. Pairs without a fragment are answered `Unsupported`, which hands
+//! them on.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fracas::sphere_tree::{Ball, BoxShape, HalfSpace, Motion, Partner, QueryStats};
+use glam::{Mat3, Vec3};
+use parry3d::math::{Pose, Real, Vector};
+use parry3d::query::details::NormalConstraints;
+use parry3d::query::details::ShapeCastOptions;
+use parry3d::query::{
+    ClosestPoints, Contact, ContactManifold, ContactManifoldsWorkspace, DefaultQueryDispatcher,
+    NonlinearRigidMotion, PersistentQueryDispatcher, QueryDispatcher, ShapeCastHit,
+    ShapeCastStatus, ShapeDistance, ShapeIntersection, TypedWorkspaceData, Unsupported,
+    WorkspaceData,
+};
+use parry3d::shape::{Shape, TypedShape};
+
+use crate::manifold;
+use crate::pair::{self, ContactSettings, PairMemory, PairScratch};
+use crate::partner::{Mesh, Solid};
+use crate::shape::FragmentShape;
+
+/// Work that queries have done since they were last read.
+#[derive(Debug, Default)]
+pub struct Counters {
+    pairs: AtomicU64,
+    visited_points: AtomicU64,
+    contacts: AtomicU64,
+    solver_contacts: AtomicU64,
+}
+
+/// What [`Counters`] held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Pairs asked.
+    pub pairs: u64,
+    /// Points whose distance was asked.
+    pub visited_points: u64,
+    /// Contacts found.
+    pub contacts: u64,
+    /// Contacts handed to the engine.
+    pub solver_contacts: u64,
+}
+
+impl Counters {
+    fn add(&self, stats: &QueryStats, solver_contacts: usize) {
+        // Sums do not depend on the order in which threads add.
+        self.pairs.fetch_add(1, Ordering::Relaxed);
+        self.visited_points
+            .fetch_add(u64::from(stats.distance_queries), Ordering::Relaxed);
+        self.contacts
+            .fetch_add(u64::from(stats.contacts), Ordering::Relaxed);
+        self.solver_contacts
+            .fetch_add(solver_contacts as u64, Ordering::Relaxed);
+    }
+
+    /// Reads and clears.
+    pub fn take(&self) -> Counts {
+        Counts {
+            pairs: self.pairs.swap(0, Ordering::Relaxed),
+            visited_points: self.visited_points.swap(0, Ordering::Relaxed),
+            contacts: self.contacts.swap(0, Ordering::Relaxed),
+            solver_contacts: self.solver_contacts.swap(0, Ordering::Relaxed),
+        }
+    }
+}
+
+/// Answers pairs with fragments.
+#[derive(Clone, Debug, Default)]
+pub struct FragmentDispatcher {
+    /// How contacts are found.
+    pub settings: ContactSettings,
+    /// Work done, shared with whoever reads it.
+    pub counters: Arc<Counters>,
+}
+
+/// The dispatcher for a narrow phase: fragments first, everything else as before.
+///
+/// ```
+/// # use rapier3d::prelude::*;
+/// let narrow_phase = NarrowPhase::with_query_dispatcher(fracas_rapier::dispatcher());
+/// ```
+#[must_use]
+pub fn dispatcher()
+-> parry3d::query::QueryDispatcherChain<FragmentDispatcher, DefaultQueryDispatcher> {
+    FragmentDispatcher::default().chain(DefaultQueryDispatcher)
+}
+
+/// What a pair keeps in the engine between steps.
+#[derive(Clone, Default)]
+struct Workspace(PairMemory);
+
+impl WorkspaceData for Workspace {
+    fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
+        TypedWorkspaceData::Custom
+    }
+
+    fn clone_dyn(&self) -> Box<dyn WorkspaceData> {
+        Box::new(self.clone())
+    }
+}
+
+thread_local! {
+    static SCRATCH: RefCell<PairScratch> = RefCell::default();
+}
+
+/// A pair with a fragment, in the order it was given.
+enum Pair<'a> {
+    Fragments(&'a FragmentShape, &'a FragmentShape),
+    First(&'a FragmentShape, &'a dyn Shape),
+    Second(&'a dyn Shape, &'a FragmentShape),
+}
+
+impl<'a> Pair<'a> {
+    fn of(g1: &'a dyn Shape, g2: &'a dyn Shape) -> Option<Self> {
+        let [f1, f2] = [g1, g2].map(|g| g.as_shape::<FragmentShape>());
+        match (f1, f2) {
+            (Some(f1), Some(f2)) => Some(Self::Fragments(f1, f2)),
+            (Some(f1), None) => Some(Self::First(f1, g2)),
+            (None, Some(f2)) => Some(Self::Second(g1, f2)),
+            (None, None) => None,
+        }
+    }
+}
+
+impl FragmentDispatcher {
+    /// Fills `scratch.contacts` for a pair, told as shapes 1 and 2 were given.
+    fn collect(
+        &self,
+        pair: &Pair<'_>,
+        pos12: &Pose,
+        prediction: Real,
+        memory: &mut PairMemory,
+        scratch: &mut PairScratch,
+    ) -> Result<QueryStats, Unsupported> {
+        let settings = &self.settings;
+        match *pair {
+            Pair::Fragments(f1, f2) => Ok(pair::fragments(
+                pos12, f1, f2, prediction, settings, memory, scratch,
+            )),
+            Pair::First(f, g) => {
+                pair::fragment_and_shape(pos12, f, g, prediction, settings, memory, scratch)
+                    .ok_or(Unsupported)
+            }
+            Pair::Second(g, f) => {
+                let pos21 = pos12.inverse();
+                let stats =
+                    pair::fragment_and_shape(&pos21, f, g, prediction, settings, memory, scratch)
+                        .ok_or(Unsupported)?;
+                for contact in &mut scratch.contacts {
+                    contact.swap(pos12);
+                }
+                Ok(stats)
+            }
+        }
+    }
+
+    /// The deepest contact of a pair.
+    fn deepest(
+        &self,
+        pos12: &Pose,
+        g1: &dyn Shape,
+        g2: &dyn Shape,
+        reach: Real,
+    ) -> Result<Option<Contact>, Unsupported> {
+        let pair = Pair::of(g1, g2).ok_or(Unsupported)?;
+        SCRATCH.with_borrow_mut(|scratch| {
+            let full = Self {
+                settings: ContactSettings {
+                    mode: pair::ContactMode::Full,
+                    ..self.settings
+                },
+                counters: Arc::default(),
+            };
+            full.collect(&pair, pos12, reach, &mut PairMemory::default(), scratch)?;
+            let mut best: Option<&manifold::PairContact> = None;
+            for contact in &scratch.contacts {
+                if best.is_none_or(|b| contact.distance < b.distance) {
+                    best = Some(contact);
+                }
+            }
+            Ok(best.map(|c| {
+                let normal2 = pos12.rotation.inverse() * -c.normal1;
+                Contact::new(c.point1, c.point2, c.normal1, normal2, c.distance)
+            }))
+        })
+    }
+}
+
+impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for FragmentDispatcher {
+    fn contact_manifolds(
+        &self,
+        pos12: &Pose,
+        g1: &dyn Shape,
+        g2: &dyn Shape,
+        prediction: Real,
+        manifolds: &mut Vec<ContactManifold<M, C>>,
+        workspace: &mut Option<ContactManifoldsWorkspace>,
+    ) -> Result<(), Unsupported> {
+        let pair = Pair::of(g1, g2).ok_or(Unsupported)?;
+        // Always kept: more than one manifold without a workspace breaks the solver.
+        let kept = workspace.get_or_insert_with(|| Workspace::default().into());
+        if kept.0.downcast_ref::<Workspace>().is_none() {
+            *kept = Workspace::default().into();
+        }
+        let memory = kept
+            .0
+            .downcast_mut::<Workspace>()
+            .expect("it was just put there");
+        SCRATCH.with_borrow_mut(|scratch| {
+            let stats = self.collect(&pair, pos12, prediction, &mut memory.0, scratch)?;
+            let inverse = pos12.rotation.inverse();
+            manifold::write(
+                &scratch.contacts,
+                self.settings.selection,
+                |v| inverse * v,
+                manifolds,
+                &mut manifold::Scratch::default(),
+            );
+            self.counters
+                .add(&stats, manifolds.iter().map(|m| m.points.len()).sum());
+            Ok(())
+        })
+    }
+
+    fn contact_manifold_convex_convex(
+        &self,
+        _: &Pose,
+        _: &dyn Shape,
+        _: &dyn Shape,
+        _: Option<&dyn NormalConstraints>,
+        _: Option<&dyn NormalConstraints>,
+        _: Real,
+        _: &mut ContactManifold<M, C>,
+    ) -> Result<(), Unsupported> {
+        // Fragments are not convex.
+        Err(Unsupported)
+    }
+}
+
+impl QueryDispatcher for FragmentDispatcher {
+    fn intersection_test(
+        &self,
+        pos12: &Pose,
+        g1: &dyn Shape,
+        g2: &dyn Shape,
+    ) -> Result<ShapeIntersection, Unsupported> {
+        let found = self.deepest(pos12, g1, g2, 0.0)?;
+        Ok(ShapeIntersection::new(
+            found.is_some_and(|contact| contact.dist <= 0.0),
+        ))
+    }
+
+    fn distance(
+        &self,
+        pos12: &Pose,
+        g1: &dyn Shape,
+        g2: &dyn Shape,
+    ) -> Result<ShapeDistance, Unsupported> {
+        // Wide enough to reach from anywhere to anywhere.
+        let reach = reach_of(pos12, g1, g2);
+        let found = self.deepest(pos12, g1, g2, reach)?;
+        Ok(ShapeDistance::new(
+            found.map_or(reach, |contact| contact.dist.max(0.0)),
+        ))
+    }
+
+    fn contact(
+        &self,
+        pos12: &Pose,
+        g1: &dyn Shape,
+        g2: &dyn Shape,
+        prediction: Real,
+    ) -> Result<Option<Contact>, Unsupported> {
+        self.deepest(pos12, g1, g2, prediction)
+    }
+
+    fn closest_points(
+        &self,
+        pos12: &Pose,
+        g1: &dyn Shape,
+        g2: &dyn Shape,
+        max_dist: Real,
+    ) -> Result<ClosestPoints, Unsupported> {
+        Ok(match self.deepest(pos12, g1, g2, max_dist)? {
+            Some(contact) if contact.dist <= 0.0 => ClosestPoints::Intersecting,
+            Some(contact) => ClosestPoints::WithinMargin(contact.point1, contact.point2),
+            None => ClosestPoints::Disjoint,
+        })
+    }
+
+    fn cast_shapes(
+        &self,
+        pos12: &Pose,
+        vel12: Vector,
+        g1: &dyn Shape,
+        g2: &dyn Shape,
+        options: ShapeCastOptions,
+    ) -> Result<Option<ShapeCastHit>, Unsupported> {
+        let rest = NonlinearRigidMotion::identity();
+        let moving = NonlinearRigidMotion::new(*pos12, Vector::ZERO, vel12, Vector::ZERO);
+        self.cast_shapes_nonlinear(
+            &rest,
+            g1,
+            &moving,
+            g2,
+            0.0,
+            options.max_time_of_impact,
+            options.stop_at_penetration,
+        )
+    }
+
+    fn cast_shapes_nonlinear(
+        &self,
+        motion1: &NonlinearRigidMotion,
+        g1: &dyn Shape,
+        motion2: &NonlinearRigidMotion,
+        g2: &dyn Shape,
+        start_time: Real,
+        end_time: Real,
+        stop_at_penetration: bool,
+    ) -> Result<Option<ShapeCastHit>, Unsupported> {
+        let (m1, m2) = (
+            to_motion(motion1, start_time, end_time),
+            to_motion(motion2, start_time, end_time),
+        );
+        let hit = match Pair::of(g1, g2).ok_or(Unsupported)? {
+            Pair::Fragments(f1, f2) => {
+                let (s1, s2) = (
+                    f1.object().read(),
+                    (!f1.object().is(f2.object())).then(|| f2.object().read()),
+                );
+                let state2 = s2.as_deref().unwrap_or(&s1);
+                let field1 = s1.field().of(s1.fragments(), f1.id());
+                let field2 = state2.field().of(state2.fragments(), f2.id());
+                let one = first_hit(f1, &m1, &field2, &m2).map(|(t, n)| (t, -n));
+                let other = first_hit(f2, &m2, &field1, &m1);
+                match (one, other) {
+                    (Some(a), Some(b)) => Some(if a.0 <= b.0 { a } else { b }),
+                    (a, b) => a.or(b),
+                }
+            }
+            Pair::First(f, g) => cast_at_shape(f, &m1, g, &m2)?.map(|(t, n)| (t, -n)),
+            Pair::Second(g, f) => cast_at_shape(f, &m2, g, &m1)?,
+        };
+        let Some((time, normal)) = hit else {
+            return Ok(None);
+        };
+        let time = start_time + time * (end_time - start_time);
+        // `normal` points from 1 to 2, in the world, at the time of the impact.
+        let (p1, p2) = (
+            motion1.position_at_time(time),
+            motion2.position_at_time(time),
+        );
+        if time <= start_time && !stop_at_penetration {
+            return Ok(None);
+        }
+        let status = if time <= start_time {
+            ShapeCastStatus::PenetratingOrWithinTargetDist
+        } else {
+            ShapeCastStatus::Converged
+        };
+        Ok(Some(ShapeCastHit {
+            time_of_impact: time,
+            witness1: Vector::ZERO,
+            witness2: Vector::ZERO,
+            normal1: p1.rotation.inverse() * normal,
+            normal2: p2.rotation.inverse() * -normal,
+            subshape1: 0,
+            subshape2: 0,
+            status,
+        }))
+    }
+}
+
+/// Closer than this share of a fragment's inner radius counts as touching in a cast.
+const CAST_TARGET_SHARE: f32 = 0.02;
+
+/// First touch of a fragment's points with a partner: time and the way out of the
+/// partner, in the world.
+fn first_hit<P: Partner + ?Sized>(
+    fragment: &FragmentShape,
+    motion: &Motion,
+    partner: &P,
+    partner_motion: &Motion,
+) -> Option<(f32, Vec3)> {
+    let target = CAST_TARGET_SHARE * fragment.inner_radius();
+    let impact =
+        fragment
+            .tree()
+            .first_impact(motion, partner, partner_motion, target, &mut Vec::new())?;
+    Some((
+        impact.time,
+        partner_motion
+            .at(impact.time)
+            .direction(impact.contact.normal),
+    ))
+}
+
+fn cast_at_shape(
+    fragment: &FragmentShape,
+    motion: &Motion,
+    shape: &dyn Shape,
+    shape_motion: &Motion,
+) -> Result<Option<(f32, Vec3)>, Unsupported> {
+    Ok(match shape.as_typed_shape() {
+        TypedShape::HalfSpace(h) => first_hit(
+            fragment,
+            motion,
+            &HalfSpace::new(h.normal, 0.0),
+            shape_motion,
+        ),
+        TypedShape::Ball(b) => first_hit(
+            fragment,
+            motion,
+            &Ball::new(Vec3::ZERO, b.radius),
+            shape_motion,
+        ),
+        TypedShape::Cuboid(c) => first_hit(
+            fragment,
+            motion,
+            &BoxShape::new(c.half_extents),
+            shape_motion,
+        ),
+        TypedShape::TriMesh(mesh) => {
+            let thickness = fragment.inner_radius();
+            first_hit(fragment, motion, &Mesh { mesh, thickness }, shape_motion)
+        }
+        TypedShape::Compound(compound) => {
+            let mut best: Option<(f32, Vec3)> = None;
+            for (pose, inner) in compound.shapes() {
+                let local = fracas::Pose {
+                    rotation: Mat3::from_quat(pose.rotation),
+                    translation: pose.translation,
+                };
+                let placed = Motion {
+                    start: local.then(&shape_motion.start),
+                    centre: local.inverse().point(shape_motion.centre),
+                    ..*shape_motion
+                };
+                if let Some(hit) = cast_at_shape(fragment, motion, &**inner, &placed)?
+                    && best.is_none_or(|b| hit.0 < b.0)
+                {
+                    best = Some(hit);
+                }
+            }
+            best
+        }
+        _ if shape.is_convex() => first_hit(fragment, motion, &Solid(shape), shape_motion),
+        _ => return Err(Unsupported),
+    })
+}
+
+fn to_motion(motion: &NonlinearRigidMotion, start_time: f32, end_time: f32) -> Motion {
+    let start = motion.position_at_time(start_time);
+    let span = end_time - start_time;
+    Motion {
+        start: fracas::Pose {
+            rotation: Mat3::from_quat(start.rotation),
+            translation: start.translation,
+        },
+        centre: motion.local_center,
+        displacement: motion.linvel * span,
+        rotation: motion.angvel * span,
+    }
+}
+
+fn reach_of(pos12: &Pose, g1: &dyn Shape, g2: &dyn Shape) -> f32 {
+    let radius = |g: &dyn Shape| {
+        let sphere = g.compute_local_bounding_sphere();
+        sphere.center().length() + sphere.radius()
+    };
+    (pos12.translation.length() + radius(g1) + radius(g2)).min(1e6)
+}

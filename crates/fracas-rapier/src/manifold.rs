@@ -1,0 +1,312 @@
+//! From a list of contacts to the manifolds that the engine's solver takes.
+//!
+//! Steps: group the contacts by normal (a manifold has one) -> of each group,
+//! either keep the four that matter most, or spread all over manifolds of four ->
+//! give every point the solver's data of the point of the same name in the last
+//! step, so that it starts warm.
+//!
+//! Why four: the solver reads no more than four points of a manifold. Which four:
+//! the deepest, then those that span the widest area around it.
+
+use glam::Vec3;
+use parry3d::query::{ContactManifold, TrackedContact};
+use parry3d::shape::PackedFeatureId;
+
+/// A contact between two shapes, in both their frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairContact {
+    /// The point of shape 1, in frame 1.
+    pub point1: Vec3,
+    /// The point of shape 2, in frame 2.
+    pub point2: Vec3,
+    /// Unit, from shape 1 to shape 2, in frame 1.
+    pub normal1: Vec3,
+    /// Negative when the shapes overlap.
+    pub distance: f32,
+    /// Names the sample point that made the contact: its index in its own shape,
+    /// and which of the two shapes that is.
+    pub feature: Feature,
+}
+
+impl PairContact {
+    /// Tells the same contact with the shapes changed over; `pos12` places the new
+    /// second shape in the frame of the new first.
+    pub(crate) fn swap(&mut self, pos12: &parry3d::math::Pose) {
+        std::mem::swap(&mut self.point1, &mut self.point2);
+        self.normal1 = pos12.rotation * -self.normal1;
+        self.feature = match self.feature {
+            Feature::OfFirst(n) => Feature::OfSecond(n),
+            Feature::OfSecond(n) => Feature::OfFirst(n),
+        };
+    }
+}
+
+/// Names the sample point behind a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feature {
+    /// A point of shape 1 against the surface of shape 2.
+    OfFirst(u32),
+    /// A point of shape 2 against the surface of shape 1.
+    OfSecond(u32),
+}
+
+impl Feature {
+    fn packed(self) -> [PackedFeatureId; 2] {
+        // Features are packed with two bits of kind: 30 bits remain for the name.
+        let name = |n: u32| PackedFeatureId::vertex(n & 0x3fff_ffff);
+        match self {
+            Self::OfFirst(n) => [name(n), PackedFeatureId::face(0)],
+            Self::OfSecond(n) => [PackedFeatureId::face(0), name(n)],
+        }
+    }
+}
+
+/// Which points of a group of equal normals reach the solver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// Four of each group: the deepest and the widest spread. Cheapest to solve.
+    #[default]
+    FourPerNormal,
+    /// All of them, in as many manifolds of four as it takes: what the paper's
+    /// measurements need, where the points chosen by the query reach the solver.
+    All,
+}
+
+/// Most points the solver takes of one manifold.
+pub const POINTS_PER_MANIFOLD: usize = 4;
+
+/// Normals closer than this angle share a manifold (cosine of 5 degrees: the
+/// engine's own clustering merges within 5.1).
+const SAME_NORMAL_COSINE: f32 = 0.996_194_7;
+
+/// Caller-owned memory of [`write`].
+#[derive(Debug, Default)]
+pub struct Scratch<C> {
+    /// Group of each contact, and the first normal of each group.
+    group_of: Vec<u32>,
+    group_normal: Vec<Vec3>,
+    members: Vec<u32>,
+    old: Vec<([PackedFeatureId; 2], C)>,
+}
+
+/// Replaces `manifolds` by manifolds of `contacts`, warm from what was there.
+pub fn write<M: Default + Clone, C: Default + Copy>(
+    contacts: &[PairContact],
+    selection: Selection,
+    rotation_1_to_2: impl Fn(Vec3) -> Vec3,
+    manifolds: &mut Vec<ContactManifold<M, C>>,
+    scratch: &mut Scratch<C>,
+) {
+    remember(manifolds, &mut scratch.old);
+    group_by_normal(contacts, scratch);
+    let mut used = 0;
+    for group in 0..scratch.group_normal.len() as u32 {
+        let members = &mut scratch.members;
+        members.clear();
+        members
+            .extend((0..contacts.len() as u32).filter(|&i| scratch.group_of[i as usize] == group));
+        if selection == Selection::FourPerNormal {
+            keep_four(contacts, members);
+        }
+        for points in members.chunks(POINTS_PER_MANIFOLD) {
+            if used == manifolds.len() {
+                manifolds.push(ContactManifold::default());
+            }
+            let manifold = &mut manifolds[used];
+            used += 1;
+            // One normal must serve all: the mean of those it replaces.
+            let mean: Vec3 = points.iter().map(|&i| contacts[i as usize].normal1).sum();
+            manifold.local_n1 = mean.normalize_or(contacts[points[0] as usize].normal1);
+            manifold.local_n2 = rotation_1_to_2(-manifold.local_n1);
+            manifold.points.clear();
+            for &i in points {
+                let contact = &contacts[i as usize];
+                let [fid1, fid2] = contact.feature.packed();
+                let mut point = TrackedContact::new(
+                    contact.point1,
+                    contact.point2,
+                    fid1,
+                    fid2,
+                    contact.distance,
+                );
+                if let Some((_, data)) = scratch.old.iter().find(|(name, _)| *name == [fid1, fid2])
+                {
+                    point.data = *data;
+                }
+                manifold.points.push(point);
+            }
+        }
+    }
+    manifolds.truncate(used);
+}
+
+fn remember<M, C: Copy>(
+    manifolds: &[ContactManifold<M, C>],
+    old: &mut Vec<([PackedFeatureId; 2], C)>,
+) {
+    old.clear();
+    old.extend(
+        manifolds
+            .iter()
+            .flat_map(|m| &m.points)
+            .map(|p| ([p.fid1, p.fid2], p.data)),
+    );
+}
+
+fn group_by_normal<C>(contacts: &[PairContact], scratch: &mut Scratch<C>) {
+    scratch.group_of.clear();
+    scratch.group_normal.clear();
+    for contact in contacts {
+        let found = scratch
+            .group_normal
+            .iter()
+            .position(|n| n.dot(contact.normal1) > SAME_NORMAL_COSINE)
+            .unwrap_or_else(|| {
+                scratch.group_normal.push(contact.normal1);
+                scratch.group_normal.len() - 1
+            });
+        scratch.group_of.push(found as u32);
+    }
+}
+
+/// Keeps the deepest member, the one farthest from it, the one farthest from
+/// their line, and the one farthest on the other side.
+fn keep_four(contacts: &[PairContact], members: &mut Vec<u32>) {
+    if members.len() <= POINTS_PER_MANIFOLD {
+        return;
+    }
+    let point = |i: u32| contacts[i as usize].point1;
+    // Ties go to the earlier contact: the query gives them in the order that spreads.
+    let best = |members: &[u32], score: &dyn Fn(u32) -> f32| {
+        let mut best = (members[0], f32::NEG_INFINITY);
+        for &i in members {
+            let s = score(i);
+            if s > best.1 {
+                best = (i, s);
+            }
+        }
+        best
+    };
+    let normal = contacts[members[0] as usize].normal1;
+    let (a, _) = best(members, &|i| -contacts[i as usize].distance);
+    let (b, _) = best(members, &|i| point(i).distance_squared(point(a)));
+    let side = |i: u32| (point(b) - point(a)).cross(point(i) - point(a)).dot(normal);
+    let (c, left) = best(members, &side);
+    let (d, right) = best(members, &|i| -side(i));
+    members.clear();
+    members.extend([a, b]);
+    if left > 0.0 {
+        members.push(c);
+    }
+    if right > 0.0 {
+        members.push(d);
+    }
+    members.dedup();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contact(x: f32, y: f32, distance: f32, name: u32) -> PairContact {
+        let point = Vec3::new(x, y, 0.0);
+        PairContact {
+            point1: point,
+            point2: point,
+            normal1: Vec3::Z,
+            distance,
+            feature: Feature::OfFirst(name),
+        }
+    }
+
+    fn write_plain(
+        contacts: &[PairContact],
+        selection: Selection,
+        manifolds: &mut Vec<ContactManifold<(), u32>>,
+    ) {
+        write(
+            contacts,
+            selection,
+            |v| v,
+            manifolds,
+            &mut Scratch::default(),
+        );
+    }
+
+    #[test]
+    fn four_of_a_grid_are_the_deepest_and_its_corners() {
+        let mut contacts = Vec::new();
+        for y in 0..5 {
+            for x in 0..5 {
+                let deepest = x == 0 && y == 0;
+                contacts.push(contact(
+                    x as f32,
+                    y as f32,
+                    if deepest { -2.0 } else { -1.0 },
+                    y * 5 + x,
+                ));
+            }
+        }
+        let mut manifolds = Vec::new();
+        write_plain(&contacts, Selection::FourPerNormal, &mut manifolds);
+        assert_eq!(manifolds.len(), 1);
+        let mut corners: Vec<(i32, i32)> = manifolds[0]
+            .points
+            .iter()
+            .map(|p| (p.local_p1.x as i32, p.local_p1.y as i32))
+            .collect();
+        corners.sort_unstable();
+        assert_eq!(corners, [(0, 0), (0, 4), (4, 0), (4, 4)]);
+    }
+
+    #[test]
+    fn all_points_reach_the_solver_in_manifolds_of_four() {
+        let contacts: Vec<_> = (0..10).map(|i| contact(i as f32, 0.0, -1.0, i)).collect();
+        let mut manifolds = Vec::new();
+        write_plain(&contacts, Selection::All, &mut manifolds);
+        assert_eq!(
+            manifolds.iter().map(|m| m.points.len()).collect::<Vec<_>>(),
+            [4, 4, 2]
+        );
+    }
+
+    #[test]
+    fn a_point_keeps_its_solver_data_by_name() {
+        let mut manifolds = Vec::new();
+        write_plain(
+            &[contact(0.0, 0.0, -1.0, 7), contact(1.0, 0.0, -1.0, 8)],
+            Selection::All,
+            &mut manifolds,
+        );
+        manifolds[0].points[1].data = 42;
+        write_plain(
+            &[contact(1.1, 0.0, -1.0, 8), contact(3.0, 0.0, -1.0, 9)],
+            Selection::All,
+            &mut manifolds,
+        );
+        assert_eq!(
+            manifolds[0]
+                .points
+                .iter()
+                .map(|p| p.data)
+                .collect::<Vec<_>>(),
+            [42, 0]
+        );
+    }
+
+    #[test]
+    fn normals_apart_make_manifolds_apart_and_none_makes_none() {
+        let mut tilted = contact(0.0, 0.0, -1.0, 1);
+        tilted.normal1 = Vec3::X;
+        let mut manifolds = Vec::new();
+        write_plain(
+            &[contact(0.0, 0.0, -1.0, 0), tilted],
+            Selection::FourPerNormal,
+            &mut manifolds,
+        );
+        assert_eq!(manifolds.len(), 2);
+        assert_eq!(manifolds[1].local_n2, -Vec3::X);
+        write_plain(&[], Selection::FourPerNormal, &mut manifolds);
+        assert!(manifolds.is_empty());
+    }
+}

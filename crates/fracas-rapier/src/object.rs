@@ -1,0 +1,207 @@
+//! A breakable object as its fragments' shapes share it.
+//!
+//! An engine's shapes are immutable and shared; an object changes when it breaks.
+//! So all shapes of one object hold it behind a lock: contact queries read it, and a
+//! fracture, between two steps, writes it. A fracture rewrites only what belongs to
+//! the fragment that breaks, so the shapes of the others stay right.
+
+use std::sync::{Arc, RwLock, RwLockReadGuard};
+
+use fracas::sphere_tree::{BuildOptions, Restructuring, SplitScratch};
+use fracas::{
+    FieldOptions, Fracture, FractureError, FragmentField, FragmentId, FragmentSurface, Fragments,
+    SphereTree, SurfaceScratch, TetMesh,
+};
+use thiserror::Error;
+
+use crate::shape::FragmentShape;
+
+/// Cuts and distances of one object.
+#[derive(Debug)]
+pub struct ObjectState {
+    fragments: Fragments,
+    field: FragmentField,
+    tree_scratch: SplitScratch,
+    surface_scratch: SurfaceScratch,
+}
+
+impl ObjectState {
+    /// Which node belongs to whom.
+    #[must_use]
+    pub fn fragments(&self) -> &Fragments {
+        &self.fragments
+    }
+
+    /// The distance field.
+    #[must_use]
+    pub fn field(&self) -> &FragmentField {
+        &self.field
+    }
+}
+
+/// Why tetrahedra do not make a breakable object.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ObjectError {
+    /// No distance field could be made.
+    #[error("no distance field: {0}")]
+    Field(#[from] fracas::fragment_field::BuildError),
+    /// No sphere tree could be made.
+    #[error("no sphere tree: {0}")]
+    Tree(#[from] fracas::sphere_tree::BuildError),
+}
+
+/// Everything computed ahead for objects of one kind; cheap to make many bodies of.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    fragments: Fragments,
+    field: FragmentField,
+    tree: Arc<SphereTree>,
+    surface: Arc<FragmentSurface>,
+}
+
+impl Blueprint {
+    /// Computes field, tree and surface of an object made of tetrahedra.
+    ///
+    /// # Errors
+    /// See [`ObjectError`].
+    pub fn build(
+        mesh: Arc<TetMesh>,
+        field: &FieldOptions,
+        tree: &BuildOptions,
+    ) -> Result<Self, ObjectError> {
+        let tree = SphereTree::build(&mesh, tree)?;
+        let fragments = Fragments::new(mesh);
+        let field = FragmentField::build(&fragments, field)?;
+        let surface =
+            FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default());
+        Ok(Self {
+            fragments,
+            field,
+            tree: Arc::new(tree),
+            surface: Arc::new(surface),
+        })
+    }
+
+    /// The tetrahedra.
+    #[must_use]
+    pub fn mesh(&self) -> &Arc<TetMesh> {
+        self.fragments.mesh()
+    }
+
+    /// The outer surface.
+    #[must_use]
+    pub fn surface(&self) -> &Arc<FragmentSurface> {
+        &self.surface
+    }
+
+    /// A new, unbroken object with its shape.
+    #[must_use]
+    pub fn object(&self) -> (SharedObject, FragmentShape) {
+        let state = ObjectState {
+            fragments: self.fragments.clone(),
+            field: self.field.clone(),
+            tree_scratch: SplitScratch::default(),
+            surface_scratch: SurfaceScratch::default(),
+        };
+        let object = SharedObject(Arc::new(RwLock::new(state)));
+        let shape = FragmentShape::new(
+            &object,
+            FragmentId(0),
+            self.tree.clone(),
+            self.surface.clone(),
+        );
+        (object, shape)
+    }
+}
+
+/// How long the stages of a break took, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BreakTimes {
+    /// Cutting tetrahedra, extracting surfaces, mass properties.
+    pub cut: f64,
+    /// Updating field, grid bits and tree.
+    pub update: f64,
+}
+
+/// A handle on an object: clones name the same one.
+#[derive(Clone, Debug)]
+pub struct SharedObject(Arc<RwLock<ObjectState>>);
+
+impl SharedObject {
+    /// Reads the object. Held only while a query runs.
+    ///
+    /// # Panics
+    /// When a thread has panicked while it broke the object.
+    #[must_use]
+    pub fn read(&self) -> RwLockReadGuard<'_, ObjectState> {
+        self.0
+            .read()
+            .expect("no thread panics while it breaks an object")
+    }
+
+    /// Whether both name the same object.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Breaks one fragment and makes the shapes of what it broke into. Between two
+    /// steps only: the engine must not be asking.
+    ///
+    /// # Errors
+    /// See [`FractureError`]; nothing has changed then.
+    ///
+    /// # Panics
+    /// As [`SharedObject::read`].
+    pub fn break_apart(
+        &self,
+        shape: &FragmentShape,
+        fracture: &Fracture,
+        restructuring: Restructuring,
+        clock: &dyn Fn() -> f64,
+    ) -> Result<(Vec<FragmentShape>, BreakTimes), FractureError> {
+        let mut guard = self
+            .0
+            .write()
+            .expect("no thread panics while it breaks an object");
+        let state = &mut *guard;
+        let start = clock();
+        let split = state.fragments.apply(fracture)?;
+        let surfaces: Vec<Arc<FragmentSurface>> = split
+            .children
+            .iter()
+            .map(|&id| {
+                Arc::new(FragmentSurface::extract(
+                    &state.fragments,
+                    id,
+                    &mut state.surface_scratch,
+                ))
+            })
+            .collect();
+        let cut = clock();
+        state.field.apply(&state.fragments, &split);
+        let trees = shape.tree().apply(
+            &state.fragments,
+            &split,
+            restructuring,
+            &mut state.tree_scratch,
+        );
+        let updated = clock();
+        drop(guard);
+        let shapes = split
+            .children
+            .iter()
+            .zip(trees)
+            .zip(surfaces)
+            .map(|((&id, tree), surface)| FragmentShape::new(self, id, Arc::new(tree), surface))
+            .collect();
+        Ok((
+            shapes,
+            BreakTimes {
+                cut: cut - start,
+                update: updated - cut,
+            },
+        ))
+    }
+}

@@ -1,0 +1,429 @@
+//! Contacts of one pair of shapes, at least one of them a fragment.
+//!
+//! Both directions are asked [Glondu 2013, section 3]: the points of one against the
+//! surface of the other, and the other way round. A plain shape's own points are its
+//! corners (a ball's is its centre, exactly); a mesh's are its vertices near the
+//! fragment.
+
+use fracas::Contact;
+use fracas::sphere_tree::{
+    AdaptiveSettings, Ball, BoxShape, HalfSpace, NormalSettings, PairState, Partner, Query,
+    QueryScratch, QueryStats, Selection, Traversal,
+};
+use glam::{Mat3, Vec3};
+use parry3d::bounding_volume::BoundingVolume;
+use parry3d::math::Pose;
+use parry3d::shape::{Shape, TypedShape};
+
+use crate::manifold::{Feature, PairContact};
+use crate::partner::{Heights, Mesh, Solid};
+use crate::shape::FragmentShape;
+
+/// Which of the points in contact are reported.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ContactMode {
+    /// Few, and more only while the pair stays deep (section 5.2).
+    Adaptive(AdaptiveSettings),
+    /// At most so many in each direction.
+    Fixed(u32),
+    /// All.
+    Full,
+}
+
+impl Default for ContactMode {
+    fn default() -> Self {
+        Self::Adaptive(AdaptiveSettings::default())
+    }
+}
+
+/// How contacts are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactSettings {
+    /// Which points are reported.
+    pub mode: ContactMode,
+    /// In which order points are visited.
+    pub traversal: Traversal,
+    /// Which of them reach the solver.
+    pub selection: crate::manifold::Selection,
+}
+
+/// What a pair remembers between two steps: both directions of each of its parts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PairMemory {
+    parts: Vec<[PairState; 2]>,
+}
+
+/// Memory of a thread, used again for every pair.
+#[derive(Debug, Default)]
+pub(crate) struct PairScratch {
+    query: QueryScratch,
+    found: Vec<Contact>,
+    pub(crate) contacts: Vec<PairContact>,
+}
+
+/// Shapes that have no points against which nothing is known to be behind them.
+const MESH_THICKNESS_SHARE: f32 = 1.0;
+
+/// One question: where, how far, how.
+struct Ask<'a> {
+    settings: &'a ContactSettings,
+    tolerance: f32,
+    scratch: &'a mut PairScratch,
+    stats: QueryStats,
+}
+
+/// Fragment 1 against fragment 2.
+pub(crate) fn fragments(
+    pos12: &Pose,
+    shape1: &FragmentShape,
+    shape2: &FragmentShape,
+    prediction: f32,
+    settings: &ContactSettings,
+    memory: &mut PairMemory,
+    scratch: &mut PairScratch,
+) -> QueryStats {
+    scratch.contacts.clear();
+    let states = memory.part(0);
+    let mut ask = Ask {
+        settings,
+        tolerance: prediction,
+        scratch,
+        stats: QueryStats::default(),
+    };
+    let guard1 = shape1.object().read();
+    // One lock for two fragments of one object: taking it twice could wait for ever.
+    let guard2 = (!shape1.object().is(shape2.object())).then(|| shape2.object().read());
+    let state2 = guard2.as_deref().unwrap_or(&guard1);
+    let field1 = guard1.field().of(guard1.fragments(), shape1.id());
+    let field2 = state2.field().of(state2.fragments(), shape2.id());
+    let one = Placed {
+        pos12,
+        first_is_tree: true,
+    };
+    ask.tree(shape1, &field2, &one, &mut states[0]);
+    let other = Placed {
+        pos12,
+        first_is_tree: false,
+    };
+    ask.tree(shape2, &field1, &other, &mut states[1]);
+    ask.stats
+}
+
+/// A fragment against anything else, the fragment being first. `None`: not known.
+pub(crate) fn fragment_and_shape(
+    pos12: &Pose,
+    fragment: &FragmentShape,
+    shape: &dyn Shape,
+    prediction: f32,
+    settings: &ContactSettings,
+    memory: &mut PairMemory,
+    scratch: &mut PairScratch,
+) -> Option<QueryStats> {
+    scratch.contacts.clear();
+    let mut ask = Ask {
+        settings,
+        tolerance: prediction,
+        scratch,
+        stats: QueryStats::default(),
+    };
+    ask.shape(pos12, fragment, shape, memory, &mut 0)?;
+    Some(ask.stats)
+}
+
+impl PairMemory {
+    fn part(&mut self, part: usize) -> &mut [PairState; 2] {
+        if self.parts.len() <= part {
+            self.parts.resize(part + 1, Default::default());
+        }
+        &mut self.parts[part]
+    }
+}
+
+/// Which of the two shapes the points belong to.
+struct Placed<'a> {
+    pos12: &'a Pose,
+    first_is_tree: bool,
+}
+
+impl Placed<'_> {
+    /// From the frame of the points to the frame of the field.
+    fn pose(&self) -> fracas::Pose {
+        let pose = if self.first_is_tree {
+            self.pos12.inverse()
+        } else {
+            *self.pos12
+        };
+        fracas::Pose {
+            rotation: Mat3::from_quat(pose.rotation),
+            translation: pose.translation,
+        }
+    }
+
+    /// A contact in the field's frame as a contact of the pair.
+    fn place(&self, contact: &Contact) -> PairContact {
+        let surface = contact.point - contact.normal * contact.distance;
+        if self.first_is_tree {
+            // The field is shape 2's, and so is the frame.
+            PairContact {
+                point1: *self.pos12 * contact.point,
+                point2: surface,
+                normal1: self.pos12.rotation * -contact.normal,
+                distance: contact.distance,
+                feature: Feature::OfFirst(contact.feature),
+            }
+        } else {
+            PairContact {
+                point1: surface,
+                point2: self.pos12.inverse_transform_point(contact.point),
+                normal1: contact.normal,
+                distance: contact.distance,
+                feature: Feature::OfSecond(contact.feature),
+            }
+        }
+    }
+}
+
+impl Ask<'_> {
+    /// The points of a fragment against a partner.
+    fn tree<P: Partner + ?Sized>(
+        &mut self,
+        shape: &FragmentShape,
+        partner: &P,
+        placed: &Placed<'_>,
+        state: &mut PairState,
+    ) {
+        let tree = shape.tree();
+        let mut query = Query::new(self.tolerance, tree.object_radius());
+        query.traversal = self.settings.traversal;
+        self.run(tree, partner, placed, &query, state);
+    }
+
+    /// The same with the partner's own normals: smooth shapes have no edges at which
+    /// a face must be chosen.
+    fn tree_against_smooth<P: Partner + ?Sized>(
+        &mut self,
+        shape: &FragmentShape,
+        partner: &P,
+        placed: &Placed<'_>,
+        state: &mut PairState,
+    ) {
+        let tree = shape.tree();
+        let mut query = Query::new(self.tolerance, tree.object_radius());
+        query.traversal = self.settings.traversal;
+        query.normals = NormalSettings::field();
+        self.run(tree, partner, placed, &query, state);
+    }
+
+    fn run<P: Partner + ?Sized>(
+        &mut self,
+        tree: &fracas::SphereTree,
+        partner: &P,
+        placed: &Placed<'_>,
+        query: &Query,
+        state: &mut PairState,
+    ) {
+        let pose = placed.pose();
+        let PairScratch {
+            query: scratch,
+            found,
+            contacts,
+        } = &mut *self.scratch;
+        found.clear();
+        let stats = match self.settings.mode {
+            ContactMode::Adaptive(adaptive) => {
+                tree.contacts_adaptive(&pose, partner, query, &adaptive, state, scratch, found)
+            }
+            ContactMode::Fixed(most) => tree.contacts(
+                &pose,
+                partner,
+                &query.select(Selection::First(most)),
+                scratch,
+                found,
+            ),
+            ContactMode::Full => tree.contacts(&pose, partner, query, scratch, found),
+        };
+        self.stats.add(&stats);
+        contacts.extend(found.iter().map(|c| placed.place(c)));
+    }
+
+    fn shape(
+        &mut self,
+        pos12: &Pose,
+        fragment: &FragmentShape,
+        shape: &dyn Shape,
+        memory: &mut PairMemory,
+        part: &mut usize,
+    ) -> Option<()> {
+        let placed = Placed {
+            pos12,
+            first_is_tree: true,
+        };
+        let this = *part;
+        *part += 1;
+        let state = &mut memory.part(this)[0];
+        let thickness = MESH_THICKNESS_SHARE * fragment.inner_radius().max(self.tolerance);
+        match shape.as_typed_shape() {
+            TypedShape::HalfSpace(half_space) => {
+                self.tree_against_smooth(
+                    fragment,
+                    &HalfSpace::new(half_space.normal, 0.0),
+                    &placed,
+                    state,
+                );
+            }
+            TypedShape::Ball(ball) => {
+                self.tree_against_smooth(
+                    fragment,
+                    &Ball::new(Vec3::ZERO, ball.radius),
+                    &placed,
+                    state,
+                );
+                self.points(pos12, fragment, [(Vec3::ZERO, ball.radius)]);
+            }
+            TypedShape::Cuboid(cuboid) => {
+                let half = cuboid.half_extents;
+                self.tree(fragment, &BoxShape::new(half), &placed, state);
+                self.points(pos12, fragment, box_samples(half).map(|p| (p, 0.0)));
+            }
+            TypedShape::Capsule(capsule) => {
+                self.tree_against_smooth(fragment, &Solid(shape), &placed, state);
+                let (a, b) = (capsule.segment.a, capsule.segment.b);
+                self.points(
+                    pos12,
+                    fragment,
+                    [0.0, 0.5, 1.0].map(|t| (a + (b - a) * t, capsule.radius)),
+                );
+            }
+            TypedShape::TriMesh(mesh) => {
+                self.tree_against_smooth(fragment, &Mesh { mesh, thickness }, &placed, state);
+                let near = fragment
+                    .compute_local_aabb()
+                    .transform_by(&pos12.inverse())
+                    .loosened(self.tolerance);
+                let mut vertices: Vec<u32> = mesh
+                    .bvh()
+                    .intersect_aabb(&near)
+                    .flat_map(|t| mesh.indices()[t as usize])
+                    .collect();
+                vertices.sort_unstable();
+                vertices.dedup();
+                self.points(
+                    pos12,
+                    fragment,
+                    vertices.iter().map(|&v| (mesh.vertices()[v as usize], 0.0)),
+                );
+            }
+            TypedShape::HeightField(field) => {
+                self.tree_against_smooth(fragment, &Heights { field, thickness }, &placed, state);
+            }
+            TypedShape::Compound(compound) => {
+                for (pose, inner) in compound.shapes() {
+                    let before = self.scratch.contacts.len();
+                    self.shape(&(*pos12 * *pose), fragment, &**inner, memory, part)?;
+                    // Points of a part are told in the frame of the whole.
+                    for contact in &mut self.scratch.contacts[before..] {
+                        contact.point2 = *pose * contact.point2;
+                    }
+                }
+            }
+            TypedShape::ConvexPolyhedron(hull) => {
+                self.tree(fragment, &Solid(shape), &placed, state);
+                self.points(pos12, fragment, hull.points().iter().map(|&p| (p, 0.0)));
+            }
+            TypedShape::Cylinder(cylinder) => {
+                self.tree(fragment, &Solid(shape), &placed, state);
+                let rims = [cylinder.half_height, -cylinder.half_height];
+                self.points(
+                    pos12,
+                    fragment,
+                    rims.into_iter().flat_map(|y| rim(cylinder.radius, y)),
+                );
+            }
+            TypedShape::Cone(cone) => {
+                self.tree(fragment, &Solid(shape), &placed, state);
+                let tip = (Vec3::Y * cone.half_height, 0.0);
+                self.points(
+                    pos12,
+                    fragment,
+                    rim(cone.radius, -cone.half_height).chain([tip]),
+                );
+            }
+            TypedShape::RoundCuboid(_)
+            | TypedShape::RoundCylinder(_)
+            | TypedShape::RoundCone(_)
+            | TypedShape::RoundConvexPolyhedron(_) => {
+                self.tree_against_smooth(fragment, &Solid(shape), &placed, state);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Points of shape 2, each with a radius, against the fragment's field.
+    fn points(
+        &mut self,
+        pos12: &Pose,
+        fragment: &FragmentShape,
+        points: impl IntoIterator<Item = (Vec3, f32)>,
+    ) {
+        let state = fragment.object().read();
+        let field = state.field().of(state.fragments(), fragment.id());
+        for (name, (centre, radius)) in points.into_iter().enumerate() {
+            let p = *pos12 * centre;
+            let reach = radius + self.tolerance;
+            if !field.sphere_may_touch(p, reach) {
+                continue;
+            }
+            self.stats.distance_queries += 1;
+            let Some(found) = field.signed_distance(p, reach) else {
+                continue;
+            };
+            self.scratch.contacts.push(PairContact {
+                point1: p - found.normal * found.distance,
+                point2: centre - pos12.rotation.inverse() * (found.normal * radius),
+                normal1: found.normal,
+                distance: found.distance - radius,
+                feature: Feature::OfSecond(name as u32),
+            });
+            self.stats.contacts += 1;
+        }
+    }
+}
+
+/// Corners of a box, then the middles of its edges.
+fn box_samples(half: Vec3) -> [Vec3; 20] {
+    let mut points = [Vec3::ZERO; 20];
+    for (i, point) in points.iter_mut().take(8).enumerate() {
+        let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
+        *point = half * Vec3::new(sign(1), sign(2), sign(4));
+    }
+    let mut next = 8;
+    for axis in 0..3 {
+        for (u, v) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)] {
+            let mut p = Vec3::ZERO;
+            p[(axis + 1) % 3] = u * half[(axis + 1) % 3];
+            p[(axis + 2) % 3] = v * half[(axis + 2) % 3];
+            points[next] = p;
+            next += 1;
+        }
+    }
+    points
+}
+
+/// Sixteen points round a rim.
+fn rim(radius: f32, y: f32) -> impl Iterator<Item = (Vec3, f32)> {
+    // cos and sin of multiples of 22.5 degrees, from square roots: the same everywhere.
+    let half = 0.5_f32.sqrt();
+    let (c, s) = ((0.5 + 0.5 * half).sqrt(), (0.5 - 0.5 * half).sqrt());
+    let quarter = [(1.0, 0.0), (c, s), (half, half), (s, c)];
+    (0..16).map(move |i| {
+        let (x, z) = quarter[i % 4];
+        let (x, z) = match i / 4 {
+            0 => (x, z),
+            1 => (-z, x),
+            2 => (-x, -z),
+            _ => (z, -x),
+        };
+        (Vec3::new(radius * x, y, radius * z), 0.0)
+    })
+}

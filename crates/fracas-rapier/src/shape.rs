@@ -1,0 +1,201 @@
+//! A fragment as parry's shape: what the engine holds, boxes, weighs and casts at.
+//!
+//! Contacts do not go through here but through the dispatcher. Rays and point
+//! projections, which a game uses to pick and to shoot, go through a triangle mesh
+//! of the surface that is made when first asked for.
+
+use std::sync::{Arc, OnceLock};
+
+use fracas::{FragmentId, FragmentSurface, SphereTree};
+use glam::Vec3;
+use parry3d::bounding_volume::{Aabb, BoundingSphere};
+use parry3d::mass_properties::MassProperties;
+use parry3d::math::{Matrix, Real, Vector};
+use parry3d::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
+use parry3d::shape::{FeatureId, Shape, ShapeType, TriMesh, TypedShape};
+
+use crate::object::SharedObject;
+
+/// The shape of one fragment (or of the whole object). Cheap to clone. Lives in the
+/// object's own frame, whatever broke off since.
+#[derive(Clone)]
+pub struct FragmentShape {
+    object: SharedObject,
+    id: FragmentId,
+    tree: Arc<SphereTree>,
+    surface: Arc<FragmentSurface>,
+    bounds: Aabb,
+    inner_radius: f32,
+    /// Made at the first ray or projection; `None` inside where it cannot be made.
+    triangles: Arc<OnceLock<Option<TriMesh>>>,
+}
+
+impl FragmentShape {
+    pub(crate) fn new(
+        object: &SharedObject,
+        id: FragmentId,
+        tree: Arc<SphereTree>,
+        surface: Arc<FragmentSurface>,
+    ) -> Self {
+        let (low, high) = surface.bounds();
+        let state = object.read();
+        let deepest = state
+            .fragments()
+            .fragment(id)
+            .nodes()
+            .iter()
+            .map(|&n| state.field().at_node(n).0)
+            .fold(0.0, f32::max);
+        drop(state);
+        // A fragment whose nodes all lie on its surface still has an inside.
+        let thinnest = 0.25 * (high - low).min_element();
+        Self {
+            object: object.clone(),
+            id,
+            tree,
+            surface,
+            bounds: Aabb::new(low, high),
+            inner_radius: deepest.max(0.25 * thinnest),
+            triangles: Arc::new(OnceLock::new()),
+        }
+    }
+
+    /// The object it belongs to.
+    #[must_use]
+    pub fn object(&self) -> &SharedObject {
+        &self.object
+    }
+
+    /// Which fragment of the object it is.
+    #[must_use]
+    pub fn id(&self) -> FragmentId {
+        self.id
+    }
+
+    /// Its sample points.
+    #[must_use]
+    pub fn tree(&self) -> &Arc<SphereTree> {
+        &self.tree
+    }
+
+    /// Its closed surface, cracks marked: what a renderer shows.
+    #[must_use]
+    pub fn surface(&self) -> &Arc<FragmentSurface> {
+        &self.surface
+    }
+
+    /// Its volume.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        self.surface.mass_properties().volume
+    }
+
+    /// The radius of the largest ball known to fit in.
+    #[must_use]
+    pub fn inner_radius(&self) -> f32 {
+        self.inner_radius
+    }
+
+    fn triangles(&self) -> Option<&TriMesh> {
+        self.triangles
+            .get_or_init(|| {
+                TriMesh::new(
+                    self.surface.positions().to_vec(),
+                    self.surface.triangles().to_vec(),
+                )
+                .ok()
+            })
+            .as_ref()
+    }
+
+    fn contains(&self, p: Vec3) -> bool {
+        let state = self.object.read();
+        state
+            .field()
+            .of(state.fragments(), self.id)
+            .inside(p)
+            .is_some()
+    }
+}
+
+impl RayCast for FragmentShape {
+    fn cast_local_ray_and_get_normal(
+        &self,
+        ray: &Ray,
+        max: Real,
+        solid: bool,
+    ) -> Option<RayIntersection> {
+        if solid && self.contains(ray.origin) {
+            return Some(RayIntersection::new(0.0, Vector::ZERO, FeatureId::Unknown));
+        }
+        self.triangles()?
+            .cast_local_ray_and_get_normal(ray, max, false)
+    }
+}
+
+impl PointQuery for FragmentShape {
+    fn project_local_point(&self, point: Vector, solid: bool) -> PointProjection {
+        let is_inside = self.contains(point);
+        if is_inside && solid {
+            return PointProjection::new(true, point);
+        }
+        let nearest = self
+            .triangles()
+            .map_or(point, |t| t.project_local_point(point, false).point);
+        PointProjection::new(is_inside, nearest)
+    }
+
+    fn project_local_point_and_get_feature(&self, point: Vector) -> (PointProjection, FeatureId) {
+        (self.project_local_point(point, false), FeatureId::Unknown)
+    }
+}
+
+impl Shape for FragmentShape {
+    fn compute_local_aabb(&self) -> Aabb {
+        self.bounds
+    }
+
+    fn compute_local_bounding_sphere(&self) -> BoundingSphere {
+        self.bounds.bounding_sphere()
+    }
+
+    fn clone_dyn(&self) -> Box<dyn Shape> {
+        Box::new(self.clone())
+    }
+
+    fn scale_dyn(&self, _: Vector, _: u32) -> Option<Box<dyn Shape>> {
+        // Field and tree are baked at one size: bake the object at the other.
+        None
+    }
+
+    fn mass_properties(&self, density: Real) -> MassProperties {
+        let unit = self.surface.mass_properties();
+        let inertia = unit.inertia * f64::from(density);
+        let matrix = Matrix::from_cols(
+            inertia.x_axis.as_vec3(),
+            inertia.y_axis.as_vec3(),
+            inertia.z_axis.as_vec3(),
+        );
+        MassProperties::with_inertia_matrix(
+            unit.centre.as_vec3(),
+            (unit.volume * f64::from(density)) as f32,
+            matrix,
+        )
+    }
+
+    fn shape_type(&self) -> ShapeType {
+        ShapeType::Custom
+    }
+
+    fn as_typed_shape(&self) -> TypedShape<'_> {
+        TypedShape::Custom(self)
+    }
+
+    fn ccd_thickness(&self) -> Real {
+        self.inner_radius
+    }
+
+    fn ccd_angular_thickness(&self) -> Real {
+        std::f32::consts::FRAC_PI_4
+    }
+}

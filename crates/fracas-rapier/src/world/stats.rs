@@ -1,0 +1,41 @@
+//! What a step did and how long its stages took.
+
+/// Times of one step, in milliseconds, one field per stage, in stage order.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepTimes {
+    /// The engine's broad and narrow phase, our queries within.
+    pub collision: f64,
+    /// Solving, and replacing broken bodies.
+    pub physics: f64,
+    /// Deciding, cutting, extracting surfaces and masses.
+    pub fracture: f64,
+    /// Updating field, grid bits and tree.
+    pub update: f64,
+    /// The whole step by the clock.
+    pub total: f64,
+}
+
+/// One step in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepStats {
+    /// Which step.
+    pub step: u64,
+    /// Times of its stages.
+    pub times: StepTimes,
+    /// Pairs that were asked for contacts.
+    pub pairs: u64,
+    /// Points whose distance was asked.
+    pub visited_points: u64,
+    /// Contacts found.
+    pub contacts: u64,
+    /// Contacts handed to the engine.
+    pub solver_contacts: u64,
+    /// Bodies that are fragments or intact objects.
+    pub pieces: usize,
+    /// Fragments among them.
+    pub fragments: usize,
+    /// Bodies that broke in this step.
+    pub broken: usize,
+    /// Breaks put off to the next step (raise `most_breaks_per_step`).
+    pub breaks_waiting: usize,
+}

@@ -1,0 +1,254 @@
+//! The world against physics that can be checked by hand.
+
+use std::sync::Arc;
+
+use fracas::sphere_tree::BuildOptions;
+use fracas::testing::box_grid;
+use fracas::{FieldOptions, TetMesh};
+use fracas_fracture::{Breaker, Material, Strength};
+use fracas_rapier::Blueprint;
+use fracas_rapier::world::{Event, ObjectOptions, World, WorldSettings};
+use glam::Vec3;
+use parry3d::math::Pose;
+
+/// A box of the given size around the origin.
+fn blueprint(cells: [u32; 3], size: Vec3) -> Arc<Blueprint> {
+    let corner = box_grid(cells, size);
+    let positions = corner.positions().iter().map(|p| *p - 0.5 * size).collect();
+    let mesh = TetMesh::build(positions, corner.tets().to_vec()).unwrap();
+    Arc::new(
+        Blueprint::build(
+            Arc::new(mesh),
+            &FieldOptions::default(),
+            &BuildOptions::default(),
+        )
+        .unwrap(),
+    )
+}
+
+fn brick() -> Arc<Blueprint> {
+    blueprint([6, 2, 3], Vec3::new(0.215, 0.065, 0.1025))
+}
+
+fn world(step: f32) -> World {
+    let mut world = World::new(WorldSettings::measured(step));
+    world.add_floor(0.0, 0.6);
+    world
+}
+
+#[test]
+fn a_brick_at_rest_stays_at_rest_at_the_right_height() {
+    let mut world = world(1.0 / 60.0);
+    let object = world.add(
+        ObjectOptions {
+            density: 1800.0,
+            ..ObjectOptions::new(brick())
+        }
+        .at(Pose::translation(0.0, 0.0330, 0.0)),
+    );
+    for _ in 0..120 {
+        world.step();
+    }
+    let piece = world.pieces().next().unwrap();
+    assert_eq!(piece.object, object);
+    let settled = world.pose(piece).unwrap();
+    for _ in 0..600 {
+        world.step();
+    }
+    let pose = world.pose(piece).unwrap();
+    assert!(
+        (pose.translation.y - 0.0325).abs() < 1e-3,
+        "stands at {}",
+        pose.translation.y
+    );
+    assert!(
+        pose.translation.distance(settled.translation) < 1e-3,
+        "crept from {settled:?} to {pose:?}"
+    );
+}
+
+#[test]
+fn ten_bricks_stand_on_each_other() {
+    let mut world = world(1.0 / 60.0);
+    let brick = brick();
+    for i in 0..10 {
+        let height = 0.0325 + 0.065 * i as f32;
+        world.add(
+            ObjectOptions {
+                density: 1800.0,
+                ..ObjectOptions::new(brick.clone())
+            }
+            .at(Pose::translation(0.0, height, 0.0)),
+        );
+    }
+    for _ in 0..600 {
+        world.step();
+    }
+    for (i, piece) in world.pieces().enumerate() {
+        let p = world.pose(piece).unwrap().translation;
+        assert!(
+            p.with_y(0.0).length() < 0.02,
+            "brick {i} has wandered to {p}"
+        );
+        assert!(
+            (p.y - (0.0325 + 0.065 * i as f32)).abs() < 0.01,
+            "brick {i} stands at {}",
+            p.y
+        );
+    }
+}
+
+#[test]
+fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
+    // No gravity, no floor: two bodies meet, and one breaks by the blow.
+    let settings = WorldSettings {
+        gravity: Vec3::ZERO,
+        ..WorldSettings::measured(1.0 / 240.0)
+    };
+    let mut world = World::new(settings);
+    let glass = Material::by_name("glass").unwrap();
+    let fragile = Breaker::new(glass, None).with_strength(Strength {
+        speed: 0.5,
+        most_pieces: 6,
+    });
+    let target = blueprint([8, 4, 4], Vec3::new(0.4, 0.2, 0.2));
+    world.add(ObjectOptions {
+        spin: Vec3::new(0.3, 1.0, -0.5),
+        ..ObjectOptions::new(target).breakable(fragile)
+    });
+    let hammer = ObjectOptions {
+        density: 5000.0,
+        velocity: Vec3::new(0.0, -8.0, 0.0),
+        ..ObjectOptions::new(blueprint([2, 2, 2], Vec3::splat(0.15)))
+    };
+    world.add(hammer.at(Pose::translation(0.1, 0.35, 0.02)));
+
+    let totals = |world: &World| {
+        let (mut p, mut l) = (glam::DVec3::ZERO, glam::DVec3::ZERO);
+        for (_, body) in world.physics.bodies.iter() {
+            let (m, c, v) = (
+                f64::from(body.mass()),
+                body.center_of_mass().as_dvec3(),
+                body.linvel().as_dvec3(),
+            );
+            let inverse = body.mass_properties().effective_world_inv_inertia;
+            let inverse =
+                glam::Mat3::from_cols(inverse * Vec3::X, inverse * Vec3::Y, inverse * Vec3::Z);
+            p += m * v;
+            l += c.cross(m * v) + (inverse.inverse() * body.angvel()).as_dvec3();
+        }
+        (p, l)
+    };
+    let (p0, l0) = totals(&world);
+    let energy = world.energy();
+    let mut broke = 0;
+    for _ in 0..60 {
+        let (before, energy_before) = (totals(&world), world.energy());
+        world.step();
+        let broken = world
+            .take_events()
+            .iter()
+            .filter(|e| matches!(e, Event::Broke { .. }))
+            .count();
+        broke += broken;
+        if broken > 0 {
+            let after = totals(&world);
+            assert!(
+                (after.0 - before.0).length() < 1e-4 * p0.length(),
+                "momentum {before:?} -> {after:?}"
+            );
+            assert!(
+                (after.1 - before.1).length() < 2e-3 * l0.length().max(1.0),
+                "angular momentum {before:?} -> {after:?}"
+            );
+            assert!(world.energy() <= energy_before * 1.001);
+        }
+    }
+    let (p, _) = totals(&world);
+    assert!(broke > 0, "the blow breaks it");
+    assert!(
+        (p - p0).length() < 1e-3 * p0.length(),
+        "momentum {p0} -> {p}"
+    );
+    assert!(
+        world.energy() <= energy * 1.01,
+        "energy {energy} -> {}",
+        world.energy()
+    );
+}
+
+#[test]
+fn a_dropped_block_breaks_piles_up_and_rests_without_sinking() {
+    let mut world = world(1.0 / 120.0);
+    let glass = Material::by_name("brick").unwrap();
+    let block = blueprint([8, 6, 6], Vec3::new(0.3, 0.2, 0.2));
+    let breaker = Breaker::new(glass, None).with_strength(Strength {
+        speed: 1.0,
+        most_pieces: 10,
+    });
+    world.add(
+        ObjectOptions::new(block)
+            .breakable(breaker)
+            .at(Pose::translation(0.0, 1.2, 0.0)),
+    );
+    let volume: f64 = world
+        .pieces()
+        .map(|p| world.shape(p).unwrap().volume())
+        .sum();
+    for _ in 0..480 {
+        world.step();
+    }
+    let pieces: Vec<_> = world.pieces().collect();
+    assert!(pieces.len() > 3, "{} pieces", pieces.len());
+    let after: f64 = pieces
+        .iter()
+        .map(|&p| world.shape(p).unwrap().volume())
+        .sum();
+    assert!(
+        (after - volume).abs() < 1e-6 * volume,
+        "volume {volume} -> {after}"
+    );
+    for &piece in &pieces {
+        let pose = world.pose(piece).unwrap();
+        let lowest = world
+            .surface(piece)
+            .unwrap()
+            .positions()
+            .iter()
+            .map(|p| (pose * *p).y)
+            .fold(f32::INFINITY, f32::min);
+        assert!(lowest > -0.004, "{piece:?} has sunk to {lowest}");
+        assert!(
+            pose.translation.is_finite() && pose.translation.length() < 3.0,
+            "{piece:?} flew to {pose:?}"
+        );
+        assert!(
+            world.body(piece).unwrap().linvel().length() < 0.2,
+            "{piece:?} does not rest"
+        );
+    }
+}
+
+#[test]
+fn the_same_run_twice_has_the_same_bits() {
+    let run = || {
+        let mut world = world(1.0 / 60.0);
+        let breaker =
+            Breaker::new(Material::by_name("brick").unwrap(), None).with_strength(Strength {
+                speed: 1.0,
+                most_pieces: 8,
+            });
+        world.add(
+            ObjectOptions::new(brick())
+                .breakable(breaker)
+                .at(Pose::translation(0.0, 0.8, 0.0)),
+        );
+        for _ in 0..90 {
+            world.step();
+        }
+        (world.digest(), world.pieces().count())
+    };
+    let (first, second) = (run(), run());
+    assert_eq!(first, second);
+    assert!(first.1 > 1);
+}

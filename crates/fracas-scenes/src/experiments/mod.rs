@@ -1,0 +1,3 @@
+//! Experiments of the papers that are not scenes: numbers for tests and report.
+
+pub mod voxel_contacts;

@@ -1,0 +1,167 @@
+//! Soft scenes after [Marchal 2004]: things that deform, tear and fall to pieces.
+//!
+//! | scene | after | what it shows |
+//! | --- | --- | --- |
+//! | `torus-on-cube` | Fig. 13 | a torus of 6,912 tetrahedra breaks on a cube |
+//! | `ball-tears-cloth` | Fig. 14 | a soft ball falls through a cloth |
+//! | `ellipsoids-on-edge` | Fig. 15 | a hundred ellipsoids of 108 tetrahedra break on the edge of a cube |
+
+mod ball_tears_cloth;
+mod ellipsoids_on_edge;
+mod torus_on_cube;
+
+use fracas_soft::{SoftWorld, WorldStats};
+use glam::Vec3;
+use thiserror::Error;
+
+/// There is no soft scene of that name.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("no soft scene is named `{name}`; there are {}", SoftScene::NAMES.join(", "))]
+pub struct UnknownSoftScene {
+    /// The name asked for.
+    pub name: String,
+}
+
+/// A running soft scene.
+#[derive(Clone, Debug)]
+pub struct SoftScene {
+    name: &'static str,
+    world: SoftWorld,
+    steps: u64,
+}
+
+/// A surface to draw, as it is now.
+#[derive(Clone, Debug)]
+pub struct SoftSurface {
+    /// Its nodes; inner ones of a body are not used by any triangle.
+    pub positions: Vec<Vec3>,
+    /// Its triangles; a body's are counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Whether it is cloth: seen from both sides.
+    pub is_cloth: bool,
+    /// Whether it never moves.
+    pub is_fixed: bool,
+}
+
+impl SoftScene {
+    /// The scenes there are.
+    pub const NAMES: [&str; 3] = ["torus-on-cube", "ball-tears-cloth", "ellipsoids-on-edge"];
+
+    /// Seconds of one step.
+    pub const DT: f32 = 1.0 / 60.0;
+
+    /// Sets up a scene.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn new(name: &str) -> Result<Self, UnknownSoftScene> {
+        let [torus, cloth, ellipsoids] = Self::NAMES;
+        let (name, world) = match name {
+            n if n == torus => (torus, torus_on_cube::world()),
+            n if n == cloth => (cloth, ball_tears_cloth::world()),
+            n if n == ellipsoids => (ellipsoids, ellipsoids_on_edge::world()),
+            _ => return Err(UnknownSoftScene { name: name.into() }),
+        };
+        Ok(Self {
+            name,
+            world,
+            steps: 0,
+        })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Advances by [`SoftScene::DT`].
+    pub fn step(&mut self) {
+        self.world.step(Self::DT);
+        self.steps += 1;
+    }
+
+    /// Steps made.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// What is in it.
+    #[must_use]
+    pub fn world(&self) -> &SoftWorld {
+        &self.world
+    }
+
+    /// What is in it, to change settings or to cut.
+    pub fn world_mut(&mut self) -> &mut SoftWorld {
+        &mut self.world
+    }
+
+    /// Counts of the last step.
+    #[must_use]
+    pub fn stats(&self) -> &WorldStats {
+        self.world.stats()
+    }
+
+    /// The number of separate pieces of all bodies that can move.
+    #[must_use]
+    pub fn pieces(&self) -> usize {
+        let bodies = self.world.bodies().iter();
+        bodies
+            .filter(|b| !b.is_fixed())
+            .map(|b| b.topology().part_count())
+            .sum()
+    }
+
+    /// What is to be drawn: every body, then the cloth.
+    #[must_use]
+    pub fn surfaces(&self) -> Vec<SoftSurface> {
+        let bodies = self.world.bodies().iter().map(|body| SoftSurface {
+            positions: body.positions().to_vec(),
+            triangles: body.topology().faces().to_vec(),
+            is_cloth: false,
+            is_fixed: body.is_fixed(),
+        });
+        let cloth = self.world.cloth().map(|cloth| SoftSurface {
+            positions: cloth.positions().to_vec(),
+            triangles: cloth.triangles().to_vec(),
+            is_cloth: true,
+            is_fixed: false,
+        });
+        bodies.chain(cloth).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenes_start_and_step() {
+        for name in SoftScene::NAMES {
+            let mut scene = SoftScene::new(name).unwrap();
+            let before = scene.pieces();
+            for _ in 0..2 {
+                scene.step();
+            }
+            scene.world().validate().unwrap();
+            assert_eq!(scene.pieces(), before, "{name}: nothing has touched yet");
+            assert!(!scene.surfaces().is_empty());
+        }
+        let error = SoftScene::new("soup").unwrap_err().to_string();
+        assert!(error.contains("soup") && error.contains("torus-on-cube"));
+    }
+
+    #[test]
+    fn the_cloth_tears_under_the_ball() {
+        let mut scene = SoftScene::new("ball-tears-cloth").unwrap();
+        let mut tears = 0;
+        for _ in 0..60 {
+            scene.step();
+            tears += scene.stats().tears;
+        }
+        scene.world().validate().unwrap();
+        assert!(tears > 0, "the cloth held");
+    }
+}

@@ -1,0 +1,33 @@
+//! A soft torus of 6,912 tetrahedra falls on a cube and breaks. [Marchal 2004, Fig. 13]
+
+use fracas_soft::{Material, SoftBody, SoftWorld, shapes};
+use glam::{Mat3, Vec3};
+
+/// Scaled so that the torus meets the cube within half a second.
+pub(super) fn world() -> SoftWorld {
+    let mut world = SoftWorld::new();
+    world.floor = Some(0.0);
+    world.stiffness = 6.0e5;
+    world.most_tears = 24;
+    let material = Material {
+        shear: 6.0e4,
+        bulk: 2.0e5,
+        tear_stretch: 1.22,
+        ..Material::default()
+    };
+    let cube = shapes::cuboid([5, 5, 5], Vec3::splat(0.7)).expect("the counts are positive");
+    let cube = SoftBody::build(&cube, material).expect("the material is sound");
+    world.add(
+        cube.placed(Mat3::IDENTITY, Vec3::new(0.0, 0.35, 0.0))
+            .fixed(),
+    );
+    let torus = shapes::torus(4, 72, 0.5, 0.16).expect("the torus is thinner than wide");
+    let torus = SoftBody::build(&torus, material).expect("the material is sound");
+    let tilt = Mat3::from_rotation_z(0.25);
+    world.add(
+        torus
+            .placed(tilt, Vec3::new(0.12, 1.2, 0.05))
+            .moving(Vec3::new(0.0, -5.0, 0.0)),
+    );
+    world
+}

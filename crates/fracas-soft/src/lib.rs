@@ -1,0 +1,34 @@
+//! Soft bodies that deform, tear and are cut.
+//!
+//! The smallest simulation that makes `fracas::tet_distance` a system and not a
+//! formula: tetrahedra that resist stretch and volume change, fail where they are
+//! stretched too far, and part along their faces; a knife; cloth; and the penalty
+//! contact of [Marchal 2004] between all of them.
+//!
+//! ```text
+//!  each substep:  detect -> march to the marked tets -> push -> integrate -> solve
+//!  each step:     tear what is stretched too far -> subdivide tets without inside
+//! ```
+//!
+//! | what | module | main type |
+//! | --- | --- | --- |
+//! | a body of tetrahedra | [`body`] | [`SoftBody`] |
+//! | its elasticity (XPBD, neo-Hookean) | [`elastic`] | |
+//! | tearing along faces | [`tear`] | |
+//! | cutting along a plane or a swept segment | [`knife`] | [`Knife`] |
+//! | cloth that tears | [`cloth`] | [`Cloth`] |
+//! | all together | [`world`] | [`SoftWorld`] |
+//! | meshes to start from | [`shapes`] | |
+
+pub mod body;
+pub mod cloth;
+pub mod elastic;
+pub mod knife;
+pub mod shapes;
+pub mod tear;
+pub mod world;
+
+pub use body::{Material, SoftBody, SoftBodyError};
+pub use cloth::Cloth;
+pub use knife::Knife;
+pub use world::{SoftWorld, WorldStats};

@@ -1,0 +1,259 @@
+//! Tearing along faces: nodes are copied, tetrahedra and their rest shapes stay.
+//!
+//! The primitive is *opening* a set of faces. Around every node of an opened face,
+//! the tetrahedra that are still joined by closed faces form groups; the group with
+//! the lowest tetrahedron keeps the node, each other group gets a copy. So a face
+//! really opens where the crack around one of its nodes is complete, and the front
+//! of a crack stays joined. After every tear the tetrahedra around a node are joined
+//! by faces: nothing hangs by an edge or a corner.
+//!
+//! **Failure.** A tetrahedron whose largest principal stretch exceeds the material's
+//! limit tears at one of its nodes: all faces at that node between roots ahead and
+//! behind of the plane across the stretched direction open. [After O'Brien and
+//! Hodgins 1999, without remeshing: the crack follows faces; Marchal 2004, section 6]
+//! No plastic flow: a tetrahedron is whole or parted.
+//!
+//! **Guarantee.** Mesh valid, rest volume untouched, no node lost, mass and momentum
+//! conserved.
+
+use fracas::tet_mesh::{NONE, TET_FACES};
+use glam::Vec3;
+
+use crate::body::{SoftBody, centre_of};
+
+/// Tetrahedra with adjacency that is kept up to date while faces open.
+pub(crate) struct Opening<'a> {
+    body: &'a mut SoftBody,
+    neighbours: Vec<[u32; 4]>,
+    /// Copies made.
+    pub copies: usize,
+}
+
+impl<'a> Opening<'a> {
+    pub fn new(body: &'a mut SoftBody) -> Self {
+        let neighbours = body.topology.neighbours().to_vec();
+        Self {
+            body,
+            neighbours,
+            copies: 0,
+        }
+    }
+
+    /// The tetrahedra around `node` that are joined to `from` by faces at the node.
+    fn star(&self, node: u32, from: u32, star: &mut Vec<u32>) {
+        star.clear();
+        star.push(from);
+        let mut i = 0;
+        while i < star.len() {
+            let t = star[i] as usize;
+            for (k, &other) in self.neighbours[t].iter().enumerate() {
+                // Face k lacks node k: it contains `node` unless that is node k.
+                if other != NONE && self.body.tets[t][k] != node && !star.contains(&other) {
+                    star.push(other);
+                }
+            }
+            i += 1;
+        }
+    }
+
+    /// Opens faces, given as tetrahedron and local face; either side will do.
+    pub fn open(&mut self, faces: &[(u32, usize)]) {
+        let mut nodes: Vec<(u32, u32)> = Vec::new();
+        for &(t, k) in faces {
+            let other = std::mem::replace(&mut self.neighbours[t as usize][k], NONE);
+            if other == NONE {
+                continue;
+            }
+            for back in &mut self.neighbours[other as usize] {
+                if *back == t {
+                    *back = NONE;
+                }
+            }
+            for i in TET_FACES[k] {
+                let node = self.body.tets[t as usize][i];
+                nodes.extend([(node, t), (node, other)]);
+            }
+        }
+        nodes.sort_unstable();
+        let mut star = Vec::new();
+        for around in nodes.chunk_by(|a, b| a.0 == b.0) {
+            let node = around[0].0;
+            // The groups are found from the tetrahedra beside the opened faces: a
+            // group without one was not parted from anything.
+            let mut kept: Option<Vec<u32>> = None;
+            let mut groups: Vec<Vec<u32>> = Vec::new();
+            for &(_, t) in around {
+                if groups.iter().any(|g| g.contains(&t)) {
+                    continue;
+                }
+                self.star(node, t, &mut star);
+                groups.push(star.clone());
+            }
+            groups.sort_by_key(|g| g.iter().min().copied());
+            for group in groups {
+                if kept.is_none() {
+                    kept = Some(group);
+                    continue;
+                }
+                let copy = self.body.copy_node(node);
+                self.copies += 1;
+                for t in group {
+                    for n in &mut self.body.tets[t as usize] {
+                        if *n == node {
+                            *n = copy;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tears the roots around `node` (a node of `tet`) apart along the plane across
+    /// `direction` in the rest shape. Whether anything opened.
+    fn tear_at(&mut self, node: u32, tet: u32, direction: Vec3, star: &mut Vec<u32>) -> bool {
+        self.star(node, tet, star);
+        let at = self.body.rest[node as usize];
+        let ahead = |body: &SoftBody, t: u32| {
+            let root = body.roots[t as usize];
+            (body.root_centres[root as usize] - at).dot(direction) > 0.0
+        };
+        let mut faces = Vec::new();
+        for &t in star.iter().filter(|&&t| ahead(self.body, t)) {
+            for k in 0..4 {
+                let other = self.neighbours[t as usize][k];
+                let holds_node = self.body.tets[t as usize][k] != node;
+                if other != NONE && holds_node && !ahead(self.body, other) {
+                    faces.push((t, k));
+                }
+            }
+        }
+        self.open(&faces);
+        !faces.is_empty()
+    }
+}
+
+impl SoftBody {
+    /// Tears the body where it is stretched beyond what its material bears, at most
+    /// `most` times, worst first. Returns the number of tears.
+    pub fn tear(&mut self, most: usize) -> usize {
+        let limit = self.material.tear_stretch;
+        if self.fixed || !limit.is_finite() {
+            return 0;
+        }
+        let mut failing: Vec<(f32, u32, Vec3)> = (0..self.tets.len() as u32)
+            .filter_map(|t| self.overstretch(t, limit).map(|(s, d)| (s, t, d)))
+            .collect();
+        if failing.is_empty() {
+            return 0;
+        }
+        failing.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        // A node that is the centre of a divided tetrahedron never tears.
+        let nodes = self.rest.len();
+        let mut on_boundary: Vec<bool> = (0..nodes as u32)
+            .map(|n| self.topology.is_boundary(n))
+            .collect();
+        let mut touched = vec![false; self.tets.len()];
+        let (mut tears, mut star) = (0, Vec::new());
+        let mut opening = Opening::new(self);
+        for (_, t, direction) in failing {
+            if tears == most {
+                break;
+            }
+            // Relieved by a tear beside it, as far as we know: wait for the next step.
+            if touched[t as usize] {
+                continue;
+            }
+            // Cracks grow from the boundary if they can.
+            let mut corners = opening.body.tets[t as usize];
+            corners.sort_by_key(|&n| (!on_boundary[n as usize], n));
+            for node in corners {
+                if opening.tear_at(node, t, direction, &mut star) {
+                    tears += 1;
+                    for &t in &star {
+                        touched[t as usize] = true;
+                    }
+                    on_boundary.resize(opening.body.rest.len(), true);
+                    on_boundary[node as usize] = true;
+                    break;
+                }
+            }
+        }
+        if tears > 0 {
+            self.refresh()
+                .expect("copying nodes cannot make a mesh invalid");
+        }
+        tears
+    }
+
+    /// Gives every tetrahedron of `tets` a root of its own.
+    pub(crate) fn uproot(&mut self, tets: impl Iterator<Item = u32>) {
+        for t in tets {
+            let corners = self.tets[t as usize].map(|n| self.rest[n as usize]);
+            self.roots[t as usize] = self.root_centres.len() as u32;
+            self.root_centres.push(centre_of(corners));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::Material;
+    use fracas::testing::{Rng, box_grid};
+
+    #[test]
+    fn torn_bodies_stay_valid_and_whole() {
+        for seed in 0..4 {
+            let mut rng = Rng(seed);
+            let material = Material {
+                tear_stretch: 1.2,
+                ..Material::default()
+            };
+            let mesh = box_grid([5, 4, 3], Vec3::new(5.0, 4.0, 3.0));
+            let mut body = SoftBody::build(&mesh, material).unwrap();
+            for v in &mut body.velocities {
+                *v = rng.direction();
+            }
+            let (volume, mut nodes) = (body.rest_volume(), body.rest().len());
+            let mut parts = 1;
+            for _ in 0..12 {
+                // Pull hard in some direction, as a simulation would.
+                let axis = rng.direction();
+                for p in &mut body.positions {
+                    *p += axis * axis.dot(*p) * rng.range(0.1, 0.4);
+                }
+                let momentum = body.momentum();
+                let tears = body.tear(10);
+                body.validate().unwrap();
+                assert!((body.rest_volume() / volume - 1.0).abs() < 1e-6);
+                assert!(body.rest().len() >= nodes, "nodes were lost");
+                assert!(
+                    tears == 0 || body.rest().len() > nodes,
+                    "a tear copies nodes"
+                );
+                assert!(body.momentum().distance(momentum) < 1e-3 * momentum.length().max(1.0));
+                assert_eq!(body.topology().flat_tets().count(), 0);
+                (nodes, parts) = (body.rest().len(), parts.max(body.topology().part_count()));
+            }
+            assert!(parts > 1, "it should have come apart");
+        }
+    }
+
+    #[test]
+    fn what_is_not_overstretched_does_not_tear() {
+        let material = Material {
+            tear_stretch: 1.5,
+            ..Material::default()
+        };
+        let mut body = SoftBody::build(&box_grid([3, 3, 3], Vec3::ONE), material).unwrap();
+        for p in &mut body.positions {
+            *p *= Vec3::new(1.4, 0.8, 1.0);
+        }
+        assert_eq!(body.tear(100), 0);
+        for p in &mut body.positions {
+            p.x *= 1.2;
+        }
+        assert!(body.tear(100) > 0);
+        assert_eq!(body.clone().fixed().tear(100), 0);
+    }
+}

@@ -1,0 +1,524 @@
+//! Bodies, cloth and what happens between them: the step, stage by stage.
+//!
+//! Contact is penalty contact [Marchal 2004, section 5]: every push is a force
+//! `stiffness * measure * (1 - DAMP * v)`, never a pull, where `v` is the velocity at
+//! which the two part (after Hunt and Crossley 1975: a force that damps and still
+//! vanishes with the overlap), with Coulomb friction across it.
+
+use fracas::tet_distance::{
+    DepthField, Detector, Method, Object, Push, Responder, Response, Sheet, TetOf, TriangleInTet,
+};
+use glam::Vec3;
+
+use crate::body::SoftBody;
+use crate::cloth::Cloth;
+
+/// s/m: how much harder a contact pushes while it closes.
+const DAMP: f32 = 1.0;
+
+/// m/s: below this sliding velocity friction fades.
+const CREEP: f32 = 0.05;
+
+/// Counts and work of the last step, one field per stage in stage order. Times are
+/// filled from the clock given to [`SoftWorld::set_clock`], in its unit; else zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WorldStats {
+    /// Pairs of boxes tested exactly, last substep.
+    pub tested_pairs: usize,
+    /// Overlapping pairs of tetrahedra, and triangles in tetrahedra, last substep.
+    pub overlaps: usize,
+    /// Tetrahedra in contact, last substep.
+    pub colliding_tets: usize,
+    /// Nodes made final by marches, last substep.
+    pub marched_nodes: usize,
+    /// Forces, last substep.
+    pub pushes: usize,
+    /// Tears of the step.
+    pub tears: usize,
+    /// Time in detection, whole step.
+    pub detect_time: f64,
+    /// Time in marches, whole step.
+    pub march_time: f64,
+    /// Time in responses, whole step.
+    pub respond_time: f64,
+    /// Time in everything else.
+    pub simulate_time: f64,
+}
+
+impl WorldStats {
+    /// The share of time spent in collision; NaN without a clock.
+    #[must_use]
+    pub fn collision_share(&self) -> f64 {
+        let collision = self.detect_time + self.march_time + self.respond_time;
+        collision / (collision + self.simulate_time)
+    }
+}
+
+/// A scene of soft things. SI units; y is up.
+#[derive(Clone, Debug)]
+pub struct SoftWorld {
+    bodies: Vec<SoftBody>,
+    cloth: Option<Cloth>,
+    fields: Vec<DepthField>,
+    /// Acceleration of everything that is not fixed.
+    pub gravity: Vec3,
+    /// Height of a solid floor.
+    pub floor: Option<f32>,
+    /// Substeps of a step.
+    pub substeps: u32,
+    /// Point or segment response.
+    pub response: Response,
+    /// N/m for points, N/m2 for segments.
+    pub stiffness: f32,
+    /// Coulomb coefficient.
+    pub friction: f32,
+    /// The most tears of one body in one step.
+    pub most_tears: usize,
+    stats: WorldStats,
+    clock: Option<fn() -> f64>,
+    detector: Detector,
+    responder: Responder,
+    pairs: Vec<[TetOf; 2]>,
+    in_tets: Vec<TriangleInTet>,
+    pushes: Vec<Push>,
+    marks: Vec<Vec<u32>>,
+}
+
+impl SoftWorld {
+    /// An empty world with gravity and segment response.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            bodies: Vec::new(),
+            cloth: None,
+            fields: Vec::new(),
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            floor: None,
+            substeps: 8,
+            response: Response::Segment,
+            stiffness: 1e6,
+            friction: 0.3,
+            most_tears: 16,
+            stats: WorldStats::default(),
+            clock: None,
+            detector: Detector::default(),
+            responder: Responder::default(),
+            pairs: Vec::new(),
+            in_tets: Vec::new(),
+            pushes: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// Adds a body and returns its index.
+    pub fn add(&mut self, body: SoftBody) -> usize {
+        self.bodies.push(body);
+        self.fields.push(DepthField::new(Method::ClosestFeature));
+        self.marks.push(Vec::new());
+        self.bodies.len() - 1
+    }
+
+    /// Hangs up a cloth.
+    pub fn hang(&mut self, cloth: Cloth) {
+        self.cloth = Some(cloth);
+    }
+
+    /// Lets stages be timed: times decide nothing.
+    pub fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock = Some(clock);
+    }
+
+    /// The bodies.
+    #[must_use]
+    pub fn bodies(&self) -> &[SoftBody] {
+        &self.bodies
+    }
+
+    /// A body, to cut it.
+    pub fn body_mut(&mut self, index: usize) -> Option<&mut SoftBody> {
+        self.bodies.get_mut(index)
+    }
+
+    /// The cloth.
+    #[must_use]
+    pub fn cloth(&self) -> Option<&Cloth> {
+        self.cloth.as_ref()
+    }
+
+    /// The forces of the last substep.
+    #[must_use]
+    pub fn pushes(&self) -> &[Push] {
+        &self.pushes
+    }
+
+    /// Counts of the last step.
+    #[must_use]
+    pub fn stats(&self) -> &WorldStats {
+        &self.stats
+    }
+
+    /// Advances by `dt` seconds. Nothing happens if `dt` is not positive.
+    pub fn step(&mut self, dt: f32) {
+        let h = dt / self.substeps.max(1) as f32;
+        if !(h > 0.0) || !h.is_finite() {
+            return;
+        }
+        self.stats = WorldStats::default();
+        for _ in 0..self.substeps.max(1) {
+            let start = self.now();
+            self.detect();
+            let detected = self.now();
+            self.march();
+            let marched = self.now();
+            self.respond(h);
+            let responded = self.now();
+            self.integrate(h);
+            let end = self.now();
+            self.stats.detect_time += detected - start;
+            self.stats.march_time += marched - detected;
+            self.stats.respond_time += responded - marched;
+            self.stats.simulate_time += end - responded;
+        }
+        let start = self.now();
+        self.tear();
+        self.stats.simulate_time += self.now() - start;
+    }
+
+    fn now(&self) -> f64 {
+        self.clock.map_or(0.0, |clock| clock())
+    }
+
+    fn detect(&mut self) {
+        self.pairs.clear();
+        self.in_tets.clear();
+        let objects = objects(&self.bodies);
+        self.detector.overlaps(&objects, &mut self.pairs);
+        // Two fixed bodies have nothing to say to each other.
+        let bodies = &self.bodies;
+        self.pairs
+            .retain(|pair| !pair.iter().all(|t| bodies[t.object as usize].fixed));
+        self.stats.tested_pairs = self.detector.tested();
+        if let Some(cloth) = &self.cloth {
+            let sheet = sheet(cloth);
+            self.detector
+                .triangle_overlaps(&sheet, &objects, &mut self.in_tets);
+            self.stats.tested_pairs += self.detector.tested();
+        }
+        self.stats.overlaps = self.pairs.len() + self.in_tets.len();
+        for marks in &mut self.marks {
+            marks.clear();
+        }
+        let in_tets = self.in_tets.iter().map(|o| o.tet);
+        for t in self.pairs.iter().flatten().copied().chain(in_tets) {
+            self.marks[t.object as usize].push(t.tet);
+        }
+        self.stats.colliding_tets = 0;
+        for marks in &mut self.marks {
+            marks.sort_unstable();
+            marks.dedup();
+            self.stats.colliding_tets += marks.len();
+        }
+    }
+
+    fn march(&mut self) {
+        self.stats.marched_nodes = 0;
+        for ((body, field), marks) in self.bodies.iter().zip(&mut self.fields).zip(&self.marks) {
+            if !marks.is_empty() {
+                field.march_to(&body.topology, &body.positions, marks);
+                self.stats.marched_nodes += field.popped();
+            }
+        }
+    }
+
+    fn respond(&mut self, h: f32) {
+        self.pushes.clear();
+        let objects = objects(&self.bodies);
+        self.responder.pushes(
+            &objects,
+            &self.fields,
+            &self.pairs,
+            self.response,
+            &mut self.pushes,
+        );
+        if let Some(cloth) = &self.cloth {
+            self.responder.sheet_pushes(
+                &sheet(cloth),
+                &objects,
+                &self.fields,
+                &self.in_tets,
+                self.response,
+                &mut self.pushes,
+            );
+        }
+        self.stats.pushes = self.pushes.len();
+        for push in &self.pushes {
+            apply(
+                push,
+                &mut self.bodies,
+                self.cloth.as_mut(),
+                [self.stiffness * h, self.friction],
+            );
+        }
+    }
+
+    fn integrate(&mut self, h: f32) {
+        for body in self.bodies.iter_mut().filter(|b| !b.fixed) {
+            for n in 0..body.positions.len() {
+                body.velocities[n] += h * self.gravity;
+                body.previous[n] = body.positions[n];
+                body.positions[n] += h * body.velocities[n];
+            }
+            body.solve(h);
+            let keep = 1.0 / (1.0 + h * body.material.damping);
+            settle(
+                [
+                    &mut body.positions,
+                    &mut body.previous,
+                    &mut body.velocities,
+                ],
+                h,
+                keep,
+                self.floor,
+            );
+        }
+        if let Some(cloth) = &mut self.cloth {
+            for n in 0..cloth.positions.len() {
+                if cloth.inverse_masses[n] > 0.0 {
+                    cloth.velocities[n] += h * self.gravity;
+                }
+                cloth.previous[n] = cloth.positions[n];
+                cloth.positions[n] += h * cloth.velocities[n];
+            }
+            cloth.solve(h);
+            settle(
+                [
+                    &mut cloth.positions,
+                    &mut cloth.previous,
+                    &mut cloth.velocities,
+                ],
+                h,
+                1.0 / (1.0 + h),
+                self.floor,
+            );
+        }
+    }
+
+    fn tear(&mut self) {
+        for body in &mut self.bodies {
+            self.stats.tears += body.tear(self.most_tears);
+        }
+        if let Some(cloth) = &mut self.cloth {
+            self.stats.tears += cloth.tear(self.most_tears);
+        }
+    }
+
+    /// Checks every body and the cloth.
+    ///
+    /// # Errors
+    /// The first defect found.
+    pub fn validate(&self) -> Result<(), String> {
+        for (i, body) in self.bodies.iter().enumerate() {
+            body.validate().map_err(|e| format!("body {i}: {e}"))?;
+        }
+        self.cloth.as_ref().map_or(Ok(()), Cloth::validate)
+    }
+}
+
+impl Default for SoftWorld {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn objects(bodies: &[SoftBody]) -> Vec<Object<'_>> {
+    bodies
+        .iter()
+        .map(|b| Object {
+            topology: &b.topology,
+            positions: &b.positions,
+        })
+        .collect()
+}
+
+fn sheet(cloth: &Cloth) -> Sheet<'_> {
+    Sheet {
+        triangles: cloth.triangles(),
+        positions: &cloth.positions,
+    }
+}
+
+/// Applies one push as an impulse to the nodes that carry it.
+fn apply(
+    push: &Push,
+    bodies: &mut [SoftBody],
+    cloth: Option<&mut Cloth>,
+    [stiffness, friction]: [f32; 2],
+) {
+    let pusher = push.tet.object as usize;
+    let nodes = bodies[pusher].tets[push.tet.tet as usize];
+    let (mut velocity, mut give) = (Vec3::ZERO, 0.0);
+    for (n, w) in nodes.into_iter().zip(push.weights) {
+        velocity -= w * bodies[pusher].velocities[n as usize];
+        give += w * w * bodies[pusher].inverse_masses[n as usize];
+    }
+    // What is pushed: a body's nodes or the cloth's.
+    let (pushed_v, pushed_w): (&[Vec3], &[f32]) = match &cloth {
+        Some(cloth) if push.object == Push::SHEET => (&cloth.velocities, &cloth.inverse_masses),
+        _ => {
+            let body = &bodies[push.object as usize];
+            (&body.velocities, &body.inverse_masses)
+        }
+    };
+    for (n, w) in push.pushed_nodes() {
+        velocity += w * pushed_v[n as usize];
+        give += w * w * pushed_w[n as usize];
+    }
+    if give == 0.0 {
+        return;
+    }
+    let parting = velocity.dot(push.normal);
+    let normal = stiffness * push.measure * (1.0 - DAMP * parting).max(0.0);
+    let sliding = velocity - parting * push.normal;
+    let speed = sliding.length();
+    // Friction opposes sliding and cannot reverse it.
+    let drag = (friction * normal / (speed + CREEP)).min(1.0 / give);
+    let impulse = normal * push.normal - drag * sliding;
+    if !impulse.is_finite() {
+        return;
+    }
+    for (n, w) in nodes.into_iter().zip(push.weights) {
+        let body = &mut bodies[pusher];
+        body.velocities[n as usize] -= impulse * (w * body.inverse_masses[n as usize]);
+    }
+    match cloth {
+        Some(cloth) if push.object == Push::SHEET => {
+            for (n, w) in push.pushed_nodes() {
+                cloth.velocities[n as usize] += impulse * (w * cloth.inverse_masses[n as usize]);
+            }
+        }
+        _ => {
+            let body = &mut bodies[push.object as usize];
+            for (n, w) in push.pushed_nodes() {
+                body.velocities[n as usize] += impulse * (w * body.inverse_masses[n as usize]);
+            }
+        }
+    }
+}
+
+/// Takes velocities from positions and keeps everything above the floor.
+fn settle(
+    [positions, previous, velocities]: [&mut Vec<Vec3>; 3],
+    h: f32,
+    keep: f32,
+    floor: Option<f32>,
+) {
+    for ((p, before), v) in positions.iter_mut().zip(previous.iter()).zip(velocities) {
+        *v = (*p - *before) * (keep / h);
+        if let Some(floor) = floor
+            && p.y < floor
+        {
+            p.y = floor;
+            *v = Vec3::new(0.5 * v.x, v.y.max(0.0), 0.5 * v.z);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::Material;
+    use crate::shapes::cuboid;
+
+    fn two_cubes(response: Response) -> SoftWorld {
+        let mesh = cuboid([3, 3, 3], Vec3::splat(0.2)).unwrap();
+        let body = SoftBody::build(&mesh, Material::default()).unwrap();
+        let mut world = SoftWorld::new();
+        world.gravity = Vec3::ZERO;
+        world.response = response;
+        world.stiffness = if response == Response::Point {
+            2e3
+        } else {
+            3e4
+        };
+        let away = Vec3::new(0.013, 0.23, 0.021);
+        world.add(body.clone().moving(Vec3::new(0.0, 0.5, 0.0)));
+        world.add(
+            body.placed(glam::Mat3::IDENTITY, away)
+                .moving(Vec3::new(0.0, -0.5, 0.0)),
+        );
+        world
+    }
+
+    fn momentum(world: &SoftWorld) -> glam::DVec3 {
+        world.bodies().iter().map(SoftBody::momentum).sum()
+    }
+
+    fn kinetic(world: &SoftWorld) -> f64 {
+        let mut energy = 0.0;
+        for body in world.bodies() {
+            for (v, w) in body.velocities().iter().zip(&body.inverse_masses) {
+                energy += 0.5 * f64::from(v.length_squared() / w);
+            }
+        }
+        energy
+    }
+
+    #[test]
+    fn two_cubes_bounce_and_keep_momentum() {
+        for response in [Response::Point, Response::Segment] {
+            let mut world = two_cubes(response);
+            let (before, energy) = (momentum(&world), kinetic(&world));
+            let mut contact = false;
+            for _ in 0..60 {
+                world.step(1.0 / 120.0);
+                contact |= world.stats().pushes > 0;
+            }
+            world.validate().unwrap();
+            assert!(contact);
+            let after = momentum(&world);
+            assert!(after.distance(before) < 1e-3, "{before} {after}");
+            assert!(kinetic(&world) < energy, "energy came from nowhere");
+            let parted = world.bodies()[1].momentum().y;
+            assert!(parted > 0.0, "{response:?}: they should part");
+            assert_eq!(world.stats().overlaps, 0);
+        }
+    }
+
+    #[test]
+    fn the_same_steps_give_the_same_bits() {
+        let run = || {
+            let mut world = two_cubes(Response::Segment);
+            for _ in 0..20 {
+                world.step(1.0 / 120.0);
+            }
+            world.bodies()[0].positions().to_vec()
+        };
+        assert_eq!(run(), run());
+    }
+
+    #[test]
+    fn a_cube_lands_on_the_floor_and_on_a_fixed_body() {
+        let mesh = cuboid([3, 3, 3], Vec3::splat(0.2)).unwrap();
+        let body = SoftBody::build(&mesh, Material::default()).unwrap();
+        let mut world = SoftWorld::new();
+        world.stiffness = 1e5;
+        world.floor = Some(-1.0);
+        world.add(body.clone().fixed());
+        world.add(body.placed(glam::Mat3::IDENTITY, Vec3::new(0.03, 0.25, 0.01)));
+        for _ in 0..120 {
+            world.step(1.0 / 60.0);
+        }
+        world.validate().unwrap();
+        let lowest = world.bodies()[1]
+            .positions()
+            .iter()
+            .fold(f32::MAX, |a, p| a.min(p.y));
+        assert!(
+            (0.0..0.12).contains(&lowest),
+            "rests on the fixed cube: {lowest}"
+        );
+        world.step(f32::NAN);
+        world.step(-1.0);
+        world.validate().unwrap();
+    }
+}

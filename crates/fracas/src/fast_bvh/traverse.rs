@@ -1,0 +1,220 @@
+//! Walking the tree against itself [Heo 2010, §3.1], on one thread or many.
+//!
+//! A node against itself: nothing when it is culled, else its children against
+//! themselves and against one another. Two nodes: if their boxes overlap, the
+//! larger is opened; two leaves hand their pairs of triangles to the test.
+//!
+//! The walk is cut into tasks near the root, in a fixed way; tasks run in any order
+//! on any number of threads, each into its own buffer; results are sorted by ids.
+//! So the output depends neither on the number of threads nor on the tree.
+
+use super::tree::{CULLED, Tree};
+
+/// A pair of nodes; the same twice: the node against itself.
+type Task = (u32, u32);
+/// How many tasks to cut the walk into, about.
+const TASKS: usize = 256;
+
+/// Counters of one query, in the order of the stages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueryStats {
+    /// Box against box, nodes and triangles.
+    pub overlap_tests: u64,
+    /// Pairs of triangles whose boxes overlap.
+    pub triangle_pairs: u64,
+    /// Of these, neighbours that a cheap proof cleared.
+    pub cleared_neighbours: u64,
+    /// Elementary tests: triangle-triangle, or vertex-face and edge-edge.
+    pub elementary_tests: u64,
+    /// Elementary tests that the non-penetration filter ended.
+    pub filtered: u64,
+    /// What was reported.
+    pub hits: u64,
+}
+
+impl QueryStats {
+    /// Share of the elementary tests that found nothing.
+    #[must_use]
+    pub fn false_positive_share(&self) -> f64 {
+        if self.elementary_tests == 0 {
+            return 0.0;
+        }
+        1.0 - self.hits as f64 / self.elementary_tests as f64
+    }
+
+    pub(crate) fn add(&mut self, o: &Self) {
+        self.overlap_tests += o.overlap_tests;
+        self.triangle_pairs += o.triangle_pairs;
+        self.cleared_neighbours += o.cleared_neighbours;
+        self.elementary_tests += o.elementary_tests;
+        self.filtered += o.filtered;
+        self.hits += o.hits;
+    }
+}
+
+/// Receives pairs of triangles (places) whose boxes overlap.
+pub(crate) trait PairTest {
+    fn pair(&mut self, tree: &Tree, i: usize, j: usize, stats: &mut QueryStats);
+}
+
+/// Reused stacks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WalkScratch {
+    pub(crate) tasks: Vec<Task>,
+    next: Vec<Task>,
+}
+
+impl Tree {
+    /// Cuts the walk of the root against itself into tasks.
+    pub(crate) fn tasks(&self, scratch: &mut WalkScratch, stats: &mut QueryStats) {
+        let WalkScratch { tasks, next } = scratch;
+        tasks.clear();
+        if self.nodes.is_empty() {
+            return;
+        }
+        tasks.push((0, 0));
+        loop {
+            next.clear();
+            let mut opened = false;
+            for &task in tasks.iter() {
+                opened |= self.open(task, next, stats);
+            }
+            std::mem::swap(tasks, next);
+            if !opened || tasks.len() >= TASKS {
+                return;
+            }
+        }
+    }
+
+    /// Replaces a task by smaller ones; keeps it if it is one of leaves. Pairs are
+    /// pushed only if their boxes overlap.
+    #[inline]
+    fn open(&self, (a, b): Task, out: &mut Vec<Task>, stats: &mut QueryStats) -> bool {
+        let node = &self.nodes[a as usize];
+        if a == b {
+            if self.info[a as usize].flags & CULLED != 0 {
+                return false;
+            }
+            if node.is_leaf() {
+                out.push((a, b));
+                return false;
+            }
+            let (l, r) = (a + 1, node.link);
+            out.push((l, l));
+            out.push((r, r));
+            stats.overlap_tests += 1;
+            if self.nodes[l as usize].bounds.overlaps(&self.nodes[r as usize].bounds) {
+                out.push((l, r));
+            }
+            return true;
+        }
+        let other = &self.nodes[b as usize];
+        let (opened, kept) = match (node.is_leaf(), other.is_leaf()) {
+            (true, true) => {
+                out.push((a, b));
+                return false;
+            }
+            (true, false) => (b, a),
+            (false, true) => (a, b),
+            (false, false) if node.bounds.extent_sum() >= other.bounds.extent_sum() => (a, b),
+            (false, false) => (b, a),
+        };
+        let against = &self.nodes[kept as usize].bounds;
+        let (l, r) = (opened + 1, self.nodes[opened as usize].link);
+        stats.overlap_tests += 2;
+        for child in [l, r] {
+            if self.nodes[child as usize].bounds.overlaps(against) {
+                out.push((child, kept));
+            }
+        }
+        true
+    }
+
+    /// Works a task off.
+    pub(crate) fn walk(&self, task: Task, stack: &mut Vec<Task>, test: &mut impl PairTest, stats: &mut QueryStats) {
+        stack.clear();
+        stack.push(task);
+        while let Some((a, b)) = stack.pop() {
+            let (node, other) = (&self.nodes[a as usize], &self.nodes[b as usize]);
+            if !(node.is_leaf() && other.is_leaf()) {
+                self.open((a, b), stack, stats);
+                continue;
+            }
+            let (first, end) = (node.link as usize, (node.link + node.leaf_count) as usize);
+            if a == b {
+                if self.info[a as usize].flags & CULLED != 0 {
+                    continue;
+                }
+                for i in first..end {
+                    for j in i + 1..end {
+                        stats.overlap_tests += 1;
+                        if self.boxes[i].overlaps(&self.boxes[j]) {
+                            stats.triangle_pairs += 1;
+                            test.pair(self, i, j, stats);
+                        }
+                    }
+                }
+                continue;
+            }
+            let (other_first, other_end) = (other.link as usize, (other.link + other.leaf_count) as usize);
+            for i in first..end {
+                stats.overlap_tests += 1;
+                if !self.boxes[i].overlaps(&other.bounds) {
+                    continue;
+                }
+                for j in other_first..other_end {
+                    stats.overlap_tests += 1;
+                    if self.boxes[i].overlaps(&self.boxes[j]) {
+                        stats.triangle_pairs += 1;
+                        test.pair(self, i, j, stats);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One thread's or task's output and stack.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TaskBuffer<T> {
+    pub(crate) out: T,
+    pub(crate) stack: Vec<Task>,
+    pub(crate) stats: QueryStats,
+}
+
+/// Runs all tasks: each into a buffer of its own when `parallel`, else all into the
+/// first. Returns how many buffers were used.
+pub(crate) fn run_tasks<T: Default + Send>(
+    tree: &Tree,
+    walk: &mut WalkScratch,
+    buffers: &mut Vec<TaskBuffer<T>>,
+    parallel: bool,
+    work: impl Fn(Task, &mut TaskBuffer<T>) + Sync,
+) -> (usize, QueryStats) {
+    let mut stats = QueryStats::default();
+    tree.tasks(walk, &mut stats);
+    let wanted = if parallel { walk.tasks.len() } else { 1 };
+    if buffers.len() < wanted {
+        buffers.resize_with(wanted, TaskBuffer::default);
+    }
+    for buffer in &mut buffers[..wanted] {
+        buffer.stats = QueryStats::default();
+    }
+    #[cfg(feature = "parallel")]
+    if parallel {
+        use rayon::prelude::*;
+        buffers[..wanted]
+            .par_iter_mut()
+            .zip(&walk.tasks)
+            .for_each(|(buffer, &task)| work(task, buffer));
+    }
+    if !(parallel && cfg!(feature = "parallel")) {
+        for (i, &task) in walk.tasks.iter().enumerate() {
+            work(task, &mut buffers[if parallel { i } else { 0 }]);
+        }
+    }
+    for buffer in &buffers[..wanted] {
+        stats.add(&buffer.stats);
+    }
+    (wanted, stats)
+}

@@ -1,0 +1,277 @@
+//! The hierarchy: nodes and triangles in depth-first order, so that the left child
+//! follows its parent, every subtree is one range of nodes and of triangles, and
+//! refitting is one loop from the back.
+
+use super::cone::Cone;
+use super::mesh::{Mesh, NONE};
+
+/// Triangles in a leaf, at most.
+pub(crate) const LEAF_TRIANGLES: usize = 4;
+
+/// An axis-aligned box, rounded outwards from `f64`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) min: [f32; 3],
+    pub(crate) max: [f32; 3],
+}
+
+impl Bounds {
+    pub(crate) const EMPTY: Self = Self {
+        min: [f32::INFINITY; 3],
+        max: [f32::NEG_INFINITY; 3],
+    };
+
+    #[inline]
+    pub(crate) fn union(&self, o: &Self) -> Self {
+        let mut u = *self;
+        for k in 0..3 {
+            u.min[k] = if o.min[k] < u.min[k] { o.min[k] } else { u.min[k] };
+            u.max[k] = if o.max[k] > u.max[k] { o.max[k] } else { u.max[k] };
+        }
+        u
+    }
+
+    #[inline]
+    pub(crate) fn overlaps(&self, o: &Self) -> bool {
+        (self.min[0] <= o.max[0])
+            & (self.min[1] <= o.max[1])
+            & (self.min[2] <= o.max[2])
+            & (o.min[0] <= self.max[0])
+            & (o.min[1] <= self.max[1])
+            & (o.min[2] <= self.max[2])
+    }
+
+    pub(crate) fn contains(&self, o: &Self) -> bool {
+        (0..3).all(|k| self.min[k] <= o.min[k] && o.max[k] <= self.max[k])
+    }
+
+    pub(crate) fn centre(&self) -> [f32; 3] {
+        [0, 1, 2].map(|k| 0.5 * self.min[k] + 0.5 * self.max[k])
+    }
+
+    #[inline]
+    pub(crate) fn extent_sum(&self) -> f32 {
+        (self.max[0] - self.min[0]) + (self.max[1] - self.min[1]) + (self.max[2] - self.min[2])
+    }
+
+    pub(crate) fn area(&self) -> f64 {
+        let [x, y, z] = [0, 1, 2].map(|k| f64::from(self.max[k]) - f64::from(self.min[k]));
+        if x < 0.0 { 0.0 } else { x * y + y * z + z * x }
+    }
+
+    /// Volume, with each extent thickened by a thousandth of the largest, so that
+    /// flat boxes compare by area. An empty box has none.
+    pub(crate) fn thick_volume(&self, thickness: f64) -> f64 {
+        let e = [0, 1, 2].map(|k| f64::from(self.max[k]) - f64::from(self.min[k]) + thickness);
+        if e[0] < 0.0 { 0.0 } else { e[0] * e[1] * e[2] }
+    }
+}
+
+/// What a traversal reads: 32 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) bounds: Bounds,
+    /// Inner: index of the right child (the left is the next node). Leaf: place of
+    /// its first triangle.
+    pub(crate) link: u32,
+    /// Triangles of a leaf; zero in an inner node.
+    pub(crate) leaf_count: u32,
+}
+
+impl Node {
+    #[inline]
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.leaf_count > 0
+    }
+}
+
+/// What update and culling keep beside it: 56 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Info {
+    pub(crate) normals: Cone,
+    pub(crate) binormals: Cone,
+    /// The range of triangles below, by place.
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    /// TC_I of [Heo 2010, eq. 6].
+    pub(crate) cost_inter: f32,
+    /// TC_S of [Heo 2010, eq. 7].
+    pub(crate) cost_self: f32,
+    /// TC_S when this subtree was last built; NaN until it is first known.
+    pub(crate) built_cost: f32,
+    pub(crate) flags: u32,
+}
+
+/// The subtree provably (or, by the paper's modes, supposedly) does not collide
+/// with itself.
+pub(crate) const CULLED: u32 = 1;
+/// Whether the triangles are one component is known, and the answer.
+pub(crate) const COMPONENT_KNOWN: u32 = 2;
+pub(crate) const ONE_COMPONENT: u32 = 4;
+
+impl Info {
+    pub(crate) fn new(first: u32, count: u32) -> Self {
+        Self {
+            normals: Cone::INVALID,
+            binormals: Cone::EMPTY,
+            first,
+            count,
+            cost_inter: 1.0,
+            cost_self: 0.0,
+            built_cost: f32::NAN,
+            flags: 0,
+        }
+    }
+}
+
+/// Bytes of a node, all told.
+pub(crate) const NODE_BYTES: usize = size_of::<Node>() + size_of::<Info>();
+
+/// What the elementary tests read of a triangle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaf {
+    pub(crate) corners: [u32; 3],
+    pub(crate) edges: [u32; 3],
+    pub(crate) id: u32,
+    /// Bits 0..3: corners it owns; bits 3..6: edges it owns.
+    pub(crate) owned: u32,
+}
+
+/// The tree.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tree {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) info: Vec<Info>,
+    /// Triangles in the order of the leaves: index is the *place*.
+    pub(crate) leaves: Vec<Leaf>,
+    /// The places across the three edges, `NONE` at a boundary.
+    pub(crate) neighbours: Vec<[u32; 3]>,
+    /// Boxes of triangles, by place.
+    pub(crate) boxes: Vec<Bounds>,
+    /// Place of each triangle, `NONE` when it is not in the tree.
+    pub(crate) place: Vec<u32>,
+    /// Boxes of vertices over the step.
+    pub(crate) vertex_boxes: Vec<Bounds>,
+}
+
+impl Tree {
+    /// One past the last node of the subtree.
+    pub(crate) fn end_of(&self, node: u32) -> u32 {
+        let mut i = node;
+        while !self.nodes[i as usize].is_leaf() {
+            i = self.nodes[i as usize].link;
+        }
+        i + 1
+    }
+
+    /// Fills in what depends on the mesh's connectivity, once the order is set.
+    pub(crate) fn connect(&mut self, mesh: &Mesh, order: &[u32]) {
+        self.place.clear();
+        self.place.resize(mesh.corners.len(), NONE);
+        for (place, &t) in order.iter().enumerate() {
+            self.place[t as usize] = place as u32;
+        }
+        self.leaves.clear();
+        self.neighbours.clear();
+        for &t in order {
+            let at = t as usize;
+            self.leaves.push(Leaf {
+                corners: mesh.corners[at],
+                edges: mesh.triangle_edges[at],
+                id: t,
+                owned: u32::from(mesh.owned_bits(t)),
+            });
+            self.neighbours.push(mesh.neighbours[at].map(|n| {
+                if n == NONE { NONE } else { self.place[n as usize] }
+            }));
+        }
+        self.boxes.resize(order.len(), Bounds::EMPTY);
+    }
+
+    /// Whether the triangles of a node hang together across edges, remembered.
+    pub(crate) fn one_component(&mut self, node: usize, stack: &mut Vec<u32>, seen: &mut Vec<bool>) -> bool {
+        let info = self.info[node];
+        if info.flags & COMPONENT_KNOWN != 0 {
+            return info.flags & ONE_COMPONENT != 0;
+        }
+        let (first, count) = (info.first, info.count);
+        seen.clear();
+        seen.resize(count as usize, false);
+        stack.clear();
+        stack.push(first);
+        seen[0] = true;
+        let mut reached = 1;
+        while let Some(place) = stack.pop() {
+            for n in self.neighbours[place as usize] {
+                let local = n.wrapping_sub(first);
+                if local < count && !seen[local as usize] {
+                    seen[local as usize] = true;
+                    reached += 1;
+                    stack.push(n);
+                }
+            }
+        }
+        let one = reached == count;
+        self.info[node].flags |= COMPONENT_KNOWN | if one { ONE_COMPONENT } else { 0 };
+        one
+    }
+
+    /// Checks everything the queries rely on.
+    pub(crate) fn validate(&self, mesh: &Mesh) -> Result<(), String> {
+        let n = self.leaves.len();
+        if n != mesh.live_triangles {
+            return Err(format!("{n} triangles in the tree, {} in the mesh", mesh.live_triangles));
+        }
+        for (place, leaf) in self.leaves.iter().enumerate() {
+            let t = leaf.id as usize;
+            if self.place[t] != place as u32 || leaf.corners != mesh.corners[t] || leaf.edges != mesh.triangle_edges[t] {
+                return Err(format!("triangle {t} at place {place} is out of date"));
+            }
+            let bounds = &self.boxes[place];
+            for v in leaf.corners {
+                for p in mesh.positions[v as usize] {
+                    let inside = (0..3).all(|k| f64::from(bounds.min[k]) <= p[k] && p[k] <= f64::from(bounds.max[k]));
+                    if !inside {
+                        return Err(format!("vertex {v} at {p} is outside the box of its triangle {t}"));
+                    }
+                }
+            }
+        }
+        if n == 0 {
+            return if self.nodes.is_empty() { Ok(()) } else { Err("nodes without triangles".into()) };
+        }
+        let mut stack = vec![0_u32];
+        let mut visited = 0;
+        while let Some(i) = stack.pop() {
+            visited += 1;
+            let (node, info) = (&self.nodes[i as usize], &self.info[i as usize]);
+            if node.is_leaf() {
+                if (node.link, node.leaf_count) != (info.first, info.count) {
+                    return Err(format!("leaf {i} and its range differ"));
+                }
+                for place in info.first..info.first + info.count {
+                    if !node.bounds.contains(&self.boxes[place as usize]) {
+                        return Err(format!("leaf {i} does not contain its triangle at place {place}"));
+                    }
+                }
+                continue;
+            }
+            let (l, r) = (i as usize + 1, node.link as usize);
+            let (left, right) = (&self.info[l], &self.info[r]);
+            if left.first != info.first || right.first != left.first + left.count || left.count + right.count != info.count {
+                return Err(format!("node {i} and its children differ in range"));
+            }
+            if self.end_of(l as u32) != r as u32 {
+                return Err(format!("node {i}: the right child does not follow the left subtree"));
+            }
+            if !node.bounds.contains(&self.nodes[l].bounds) || !node.bounds.contains(&self.nodes[r].bounds) {
+                return Err(format!("node {i} does not contain its children"));
+            }
+            stack.extend([l as u32, r as u32]);
+        }
+        if visited != self.nodes.len() || self.info[0].count as usize != n {
+            return Err(format!("{visited} of {} nodes reached", self.nodes.len()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! The field against brute force, on small meshes broken at random.
+
+use super::*;
+use crate::brute_force;
+use crate::testing::{Rng, box_grid};
+use crate::{Crack, Fracture, FragmentSurface, SurfaceScratch};
+
+/// A ball: a box grid whose cubical shells become spherical ones.
+fn ball(cells: u32) -> Arc<TetMesh> {
+    let mesh = box_grid([cells; 3], Vec3::splat(2.0));
+    let positions = mesh
+        .positions()
+        .iter()
+        .map(|&p| {
+            let q = p - Vec3::ONE;
+            let cube = q.abs().max_element();
+            // Between cube and ball, so that no corner tetrahedron becomes flat.
+            q * (0.25 + 0.75 * cube / q.length().max(1e-6))
+        })
+        .collect();
+    Arc::new(TetMesh::build(positions, mesh.tets().to_vec()).expect("a ball is a mesh"))
+}
+
+/// Breaks a random fragment; `None` when it cannot.
+fn break_one(fragments: &mut Fragments, rng: &mut Rng) -> Option<Split> {
+    let living: Vec<_> = fragments.living().collect();
+    let id = living[rng.below(living.len())];
+    let mesh = fragments.mesh().clone();
+    let nodes = fragments.fragment(id).nodes();
+    let middle = mesh.positions()[nodes[rng.below(nodes.len())] as usize];
+    let direction = rng.direction();
+    let crack = Crack::from_level(&mesh, 0, nodes, |n| {
+        direction.dot(mesh.positions()[n as usize] - middle) + rng.range(-0.02, 0.02)
+    })?;
+    let cracks = vec![crack];
+    let fragment = id;
+    fragments.apply(&Fracture { fragment, cracks }).ok()
+}
+
+fn broken(
+    mesh: Arc<TetMesh>,
+    propagation: Propagation,
+    seed: u64,
+    times: usize,
+) -> (Fragments, FragmentField) {
+    let mut fragments = Fragments::new(mesh);
+    let options = FieldOptions {
+        propagation,
+        ..FieldOptions::default()
+    };
+    let mut field = FragmentField::build(&fragments, &options).unwrap();
+    let mut rng = Rng(seed);
+    for _ in 0..times {
+        if let Some(split) = break_one(&mut fragments, &mut rng) {
+            field.apply(&fragments, &split);
+            field.validate(&fragments).unwrap();
+        }
+    }
+    (fragments, field)
+}
+
+#[test]
+fn all_queries_agree_with_brute_force_after_many_fractures() {
+    let mut rng = Rng(77);
+    let mut scratch = SurfaceScratch::default();
+    let (mut faces, mut near_surface) = (Vec::new(), 0);
+    for (seed, mesh) in [(1, ball(6)), (2, Arc::new(box_grid([5, 4, 3], Vec3::ONE)))] {
+        let (fragments, field) = broken(mesh.clone(), Propagation::ClosestFeature, seed, 14);
+        let (low, high) = mesh.bounds();
+        let margin = (high - low) * 0.2;
+        for id in fragments.living() {
+            let surface = FragmentSurface::extract(&fragments, id, &mut scratch);
+            let distance = field.of(&fragments, id);
+            let (own_low, own_high) = surface.bounds();
+            assert!((own_low - distance.bounds().0).min_element() > -1e-6);
+            assert!((distance.bounds().1 - own_high).min_element() > -1e-6);
+            for k in 0..120 {
+                let p = if k % 2 == 0 {
+                    rng.in_box(low - margin, high + margin)
+                } else {
+                    let spread = Vec3::splat(0.3 * field.edge());
+                    rng.in_box(own_low - spread, own_high + spread)
+                };
+                let exact = brute_force::closest(&surface, p).unwrap();
+                let is_inside = brute_force::inside(&surface, p);
+                let found = distance.inside(p);
+                if exact.distance < 1e-5 {
+                    near_surface += 1;
+                    continue;
+                }
+                assert_eq!(found.is_some(), is_inside, "{id} {p} {exact:?}");
+                let radius = rng.range(0.0, 0.5);
+                if !is_inside && f64::from(radius) >= exact.distance {
+                    assert!(distance.sphere_may_touch(p, radius), "{id} {p} {radius}");
+                }
+                if let Some(at) = found {
+                    let depth = distance.penetration(&at);
+                    assert!(f64::from(depth.depth) >= exact.distance - 1e-5);
+                    assert!((depth.normal.length() - 1.0).abs() < 1e-4);
+                } else {
+                    let max = rng.range(0.0, 1.5);
+                    let nearest = distance.nearest(p, max);
+                    assert_eq!(nearest.is_some(), exact.distance <= f64::from(max));
+                    if let Some(nearest) = nearest {
+                        let off = (f64::from(nearest.distance) - exact.distance).abs();
+                        assert!(off < 1e-5, "{id} {p}: {nearest:?} and {exact:?}");
+                        let way = (p.as_dvec3() - exact.point).normalize().as_vec3();
+                        // Equally close points have different directions.
+                        if nearest.point.distance(exact.point.as_vec3()) < 1e-3 * field.edge() {
+                            assert!(nearest.normal.dot(way) > 0.99);
+                        }
+                    }
+                }
+                // Every face in reach is listed, none that is not.
+                let reach = rng.range(0.0, 0.3);
+                distance.faces_near(p, reach, &mut faces);
+                for t in 0..surface.triangles().len() {
+                    let corners = surface.corners(t).map(Vec3::as_dvec3);
+                    let q = brute_force::closest_on_triangle(p.as_dvec3(), corners);
+                    let normal = surface.normal(t);
+                    if q.distance(p.as_dvec3()) < f64::from(reach) - 1e-5 && normal != Vec3::ZERO {
+                        let listed = faces.iter().any(|f| {
+                            f.tet == surface.tet(t)
+                                && f.kind == surface.kind(t)
+                                && f.normal.dot(normal) > 0.9
+                        });
+                        assert!(listed, "{id} {p}: triangle {t} of {faces:?}");
+                    }
+                }
+                for face in &faces {
+                    assert!(face.distance <= reach);
+                    assert!(f64::from(face.distance) >= exact.distance - 1e-5);
+                }
+            }
+        }
+    }
+    assert!(near_surface < 20, "{near_surface} points were on a surface");
+}
+
+#[test]
+fn nodes_are_never_below_the_exact_distance_and_rarely_far_above() {
+    let mut scratch = SurfaceScratch::default();
+    let (mut off, mut count, mut largest) = (0, 0, 0.0_f32);
+    for seed in 0..4 {
+        let (fragments, field) = broken(ball(8), Propagation::ClosestFeature, seed, 6);
+        for id in fragments.living() {
+            let surface = FragmentSurface::extract(&fragments, id, &mut scratch);
+            for &n in fragments.fragment(id).nodes() {
+                let p = fragments.mesh().positions()[n as usize];
+                let exact = brute_force::closest(&surface, p).unwrap().distance as f32;
+                let over = (field.at_node(n).0 - exact) / field.edge();
+                assert!(over > -1e-4, "node {n} is {over} edges below");
+                largest = largest.max(over);
+                off += usize::from(over > 0.2);
+                count += 1;
+            }
+        }
+    }
+    println!("{off} of {count} nodes more than 0.2 edges above; largest {largest}");
+    assert!(off * 1000 <= count);
+}
+
+#[test]
+fn exact_recomputation_is_exact_and_averages_end() {
+    let mut scratch = SurfaceScratch::default();
+    let (fragments, field) = broken(ball(6), Propagation::Exact, 5, 5);
+    for id in fragments.living() {
+        let surface = FragmentSurface::extract(&fragments, id, &mut scratch);
+        for &n in fragments.fragment(id).nodes() {
+            let p = fragments.mesh().positions()[n as usize];
+            let exact = brute_force::closest(&surface, p).unwrap().distance;
+            assert!((f64::from(field.at_node(n).0) - exact).abs() < 1e-5);
+        }
+    }
+    let (fragments, field) = broken(ball(6), Propagation::Averaging, 5, 8);
+    field.validate(&fragments).unwrap();
+}
+
+#[test]
+fn a_split_changes_nothing_of_other_fragments() {
+    let mut fragments = Fragments::new(ball(5));
+    let mut field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
+    let mut rng = Rng(21);
+    for _ in 0..12 {
+        let before = field.nodes.clone();
+        let labels = fragments.node_fragment().to_vec();
+        let Some(split) = break_one(&mut fragments, &mut rng) else {
+            continue;
+        };
+        field.apply(&fragments, &split);
+        for n in 0..before.len() {
+            if labels[n] != split.parent {
+                assert_eq!(before[n], field.nodes[n]);
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_options_and_broken_objects_are_refused() {
+    let mut fragments = Fragments::new(ball(3));
+    let options = FieldOptions {
+        location_cell: f32::NAN,
+        ..FieldOptions::default()
+    };
+    assert!(matches!(
+        FragmentField::build(&fragments, &options),
+        Err(BuildError::BadCell {
+            what: "location_cell",
+            ..
+        })
+    ));
+    while break_one(&mut fragments, &mut Rng(1)).is_none() {}
+    assert_eq!(
+        FragmentField::build(&fragments, &FieldOptions::default()).unwrap_err(),
+        BuildError::AlreadyBroken
+    );
+}
+
+#[test]
+fn a_single_tetrahedron_breaks_into_four_with_a_field() {
+    let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+    let mesh = Arc::new(TetMesh::build(corners, vec![[0, 1, 2, 3]]).unwrap());
+    let (fragments, field) = broken(mesh, Propagation::ClosestFeature, 3, 30);
+    assert_eq!(fragments.living().count(), 4);
+    let mut rng = Rng(9);
+    for _ in 0..300 {
+        let p = rng.in_box(Vec3::ZERO, Vec3::splat(0.6));
+        let holders = fragments
+            .living()
+            .filter(|&id| field.of(&fragments, id).inside(p).is_some())
+            .count();
+        assert_eq!(holders, usize::from(p.x + p.y + p.z < 1.0), "{p}");
+    }
+}
+
+#[test]
+fn queries_survive_what_is_not_a_point() {
+    let (fragments, field) = broken(ball(3), Propagation::ClosestFeature, 3, 3);
+    for id in fragments.living() {
+        let distance = field.of(&fragments, id);
+        for p in [
+            Vec3::NAN,
+            Vec3::splat(f32::INFINITY),
+            Vec3::splat(1e30),
+            Vec3::splat(-1e38),
+        ] {
+            assert!(distance.inside(p).is_none());
+            assert!(distance.nearest(p, 0.1).is_none());
+            assert!(distance.signed_distance(p, 0.1).is_none());
+            distance.faces_near(p, 0.1, &mut Vec::new());
+        }
+        assert!(distance.nearest(Vec3::splat(5.0), f32::NAN).is_none());
+    }
+}

@@ -1,0 +1,97 @@
+//! Do two moving edges touch during the step, and when first?
+//!
+//! All four ends move linearly over `[0, 1]`. For the edges ab and cd:
+//!
+//! 1. the four ends are coplanar at the roots of the cubic
+//!    `(b - a) x (c - a) . (d - c)`;
+//! 2. they cross at such a time only if, seen along any axis, c and d do not lie
+//!    strictly on one side of ab, nor a and b on one side of cd (four quadratics),
+//!    and only if no axis separates the boxes.
+//!
+//! The search and the **guarantee** are those of [`super::vertex_face_ccd`]: no
+//! false negative, a time that is never late, false positives within rounding.
+
+use super::bernstein::{CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated_on, size};
+
+/// The first time of impact of two edges, or `None` when they provably do not touch.
+#[must_use]
+pub fn first_impact(first: [&Moving; 2], second: [&Moving; 2]) -> Option<f64> {
+    search::<true>(first, second).time()
+}
+
+/// The same question; with `FILTER` off the non-penetration filter is not asked
+/// first. The answer is the same, and says how it was found.
+#[inline]
+pub(crate) fn search<const FILTER: bool>(first: [&Moving; 2], second: [&Moving; 2]) -> Outcome {
+    let ([a, b], [c, d]) = (first, second);
+    let (ab, cd, ac) = (difference(b, a), difference(d, c), difference(c, a));
+    let c_of_ab = CrossQuadratic::new(&ab, &ac);
+    let volume = c_of_ab.dot(&cd, size(&ab) * size(&ac) * size(&cd));
+    if FILTER && volume.has_no_root() {
+        return Outcome::Filtered;
+    }
+    let (ad, bc, bd) = (difference(d, a), difference(c, b), difference(d, b));
+    let largest = size(&ac).max(size(&ad)).max(size(&bc)).max(size(&bd));
+    let error = 8.0 * ROUND * largest + f64::MIN_POSITIVE;
+    let between = [&ac, &ad, &bc, &bd];
+    if separated_on(&between, error, 0.0, 1.0) {
+        return Outcome::Apart;
+    }
+    let d_of_ab = CrossQuadratic::new(&ab, &ad);
+    // cd x (c - a) and cd x (c - b): the sides of a and b, both with one sign turned.
+    let (a_of_cd, b_of_cd) = (CrossQuadratic::new(&cd, &ac), CrossQuadratic::new(&cd, &bc));
+    let time = first_root(&volume, |l, r| {
+        let (c_plus, c_minus) = c_of_ab.signs_on(l, r);
+        let (d_plus, d_minus) = d_of_ab.signs_on(l, r);
+        if (c_plus & d_plus).any() || (c_minus & d_minus).any() {
+            return true;
+        }
+        let (a_plus, a_minus) = a_of_cd.signs_on(l, r);
+        let (b_plus, b_minus) = b_of_cd.signs_on(l, r);
+        (a_plus & b_plus).any()
+            || (a_minus & b_minus).any()
+            || separated_on(&between, error, l, r)
+    });
+    time.map_or(Outcome::Apart, Outcome::At)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DVec3, dvec3};
+
+    fn still(p: DVec3) -> Moving {
+        [p, p]
+    }
+
+    fn falling(a: DVec3, b: DVec3, by: DVec3) -> Option<f64> {
+        let (c, d) = (still(dvec3(0.0, -1.0, 0.0)), still(dvec3(0.0, 1.0, 0.0)));
+        first_impact([&[a, a + by], &[b, b + by]], [&c, &d])
+    }
+
+    #[test]
+    fn crosses_and_misses() {
+        let down = dvec3(0.0, 0.0, -4.0);
+        let t = falling(dvec3(-1.0, 0.0, 1.0), dvec3(1.0, 0.0, 1.0), down).expect("crosses");
+        assert!(t <= 0.25 && t > 0.25 - 1e-9);
+        assert_eq!(falling(dvec3(-1.0, 1.5, 1.0), dvec3(1.0, 1.5, 1.0), down), None);
+        assert_eq!(falling(dvec3(0.5, 0.0, 1.0), dvec3(1.0, 0.0, 1.0), down), None);
+    }
+
+    #[test]
+    fn parallel_and_collinear_edges() {
+        let down = dvec3(0.0, 0.0, -4.0);
+        assert!(falling(dvec3(0.0, 0.0, 1.0), dvec3(0.0, 3.0, 1.0), down).is_some());
+        assert_eq!(falling(dvec3(0.0, 1.5, 1.0), dvec3(0.0, 3.0, 1.0), down), None);
+        let along = dvec3(0.0, -2.0, 0.0);
+        let t = falling(dvec3(0.0, 2.0, 0.0), dvec3(0.0, 3.0, 0.0), along).expect("meets");
+        assert!(t <= 0.5 && t > 0.5 - 1e-9, "{t}");
+    }
+
+    #[test]
+    fn points_as_edges() {
+        let p = dvec3(0.0, 0.5, 1.0);
+        assert!(falling(p, p, dvec3(0.0, 0.0, -2.0)).is_some());
+        assert_eq!(falling(p, p, dvec3(1.0, 0.0, -2.0)), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! Self-adapting contact selection: few contacts at first, one more per step as
+//! long as some point is left deep inside.
+//!
+//! Source: [Glondu 2013, section 5.2]. A pair begins with m = 8 contacts. A query
+//! takes the first 8 points within the tolerance, then goes on with the negative
+//! tolerance -epsilon, epsilon = 0.2% of the object's radius, up to m contacts in
+//! all. If m are found, more may have been missed, and the pair's next query may
+//! have m + 1. When the pair parts, m is 8 again.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | m | [`PairState::limit`] |
+//! | epsilon | [`AdaptiveSettings::depth_share`] times [`SphereTree::object_radius`] |
+//!
+//! **Guarantee**: at most [`PairState::limit`] contacts. Once a query ends below its
+//! limit ([`PairState::is_adapted`]), every point deeper than epsilon is a contact, so
+//! one of the contacts is within epsilon (plus a positive tolerance, plus the field's
+//! own error) of the deepest. The limit grows by one per query, so a pair that stays
+//! deep takes as many steps to adapt as it has deep points: the solver's drift
+//! correction is expected to push it apart meanwhile.
+
+use super::SphereTree;
+use super::partner::Partner;
+use super::query::{Query, QueryScratch, QueryStats, Stage};
+use crate::{Contact, Pose};
+
+/// Settings of self-adapting selection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptiveSettings {
+    /// Contacts of a new pair. Fewer than 6 cannot lock a rigid body; more than 8
+    /// bring little (Fig. 16).
+    pub first: u32,
+    /// Depth beyond which a missed point matters, as a share of the object's radius.
+    pub depth_share: f32,
+}
+
+impl Default for AdaptiveSettings {
+    fn default() -> Self {
+        Self {
+            first: 8,
+            depth_share: 0.002,
+        }
+    }
+}
+
+/// What a pair (one direction of it) remembers from step to step. Belongs to the
+/// caller; a new one for a new pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairState {
+    /// Contacts beyond the first ones that the next query may have.
+    beyond_first: u32,
+    adapted: bool,
+}
+
+impl PairState {
+    /// How many contacts the next query may have: m.
+    #[must_use]
+    pub fn limit(&self, settings: &AdaptiveSettings) -> u32 {
+        settings.first.saturating_add(self.beyond_first)
+    }
+
+    /// Whether the last query ended below its limit: no deep point was left out.
+    #[must_use]
+    pub fn is_adapted(&self) -> bool {
+        self.adapted
+    }
+}
+
+impl SphereTree {
+    /// As [`SphereTree::contacts`], with the pair's own limit in place of
+    /// [`Query::selection`].
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "query, pair and output are three subjects"
+    )]
+    pub fn contacts_adaptive<P: Partner + ?Sized>(
+        &self,
+        pose: &Pose,
+        partner: &P,
+        query: &Query,
+        settings: &AdaptiveSettings,
+        state: &mut PairState,
+        scratch: &mut QueryScratch,
+        out: &mut Vec<Contact>,
+    ) -> QueryStats {
+        let limit = state.limit(settings);
+        let epsilon = settings.depth_share * self.object_radius();
+        let stages = [
+            Stage {
+                limit: settings.first,
+                tolerance: query.tolerance,
+            },
+            Stage {
+                limit,
+                tolerance: query.tolerance.min(-epsilon),
+            },
+        ];
+        let stats = self.contacts_in_stages(pose, partner, query, &stages, scratch, out);
+        state.adapted = !stats.enough && !stats.truncated;
+        if stats.contacts == 0 {
+            state.beyond_first = 0;
+        } else if stats.enough {
+            state.beyond_first = state.beyond_first.saturating_add(1);
+        }
+        stats
+    }
+}

@@ -1,0 +1,640 @@
+//! Contacts of a tree of points with a partner: Algorithm 1.
+//!
+//! Source: [Glondu 2013, section 3, Algorithm 1; sections 5.1 and 5.3]. Again and
+//! again: take the next node -> test its sphere; drop it if no contact can be inside
+//! -> the first time its point is seen, ask the partner; a point nearer than the
+//! tolerance is a contact -> queue its children. The query ends when it has enough
+//! contacts or the queue is empty. The order in which nodes are taken decides how
+//! well the first contacts are spread:
+//! - [`Traversal::WidestFirst`], ours: by the distance of a point to its parent's
+//!   point, in steps of a factor of the square root of two, the largest first. In an
+//!   unbroken tree this is nearly the maximum-distance order itself.
+//! - [`Traversal::Alternating`], the paper's: level by level; within a level, first
+//!   children of all nodes, then second children, and so on, so that siblings, which
+//!   are close to one another, are visited far apart.
+//! - [`Traversal::Naive`]: level by level with a plain queue.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | Q1, Q2 | `QueryScratch::current`, `QueryScratch::next` |
+//! | epsilon, the signed tolerance | [`Query::tolerance`] |
+//! | cached inside status | `Entry::distance` |
+//!
+//! **Corrections**: the loop ends when Q2 is empty (line 24 says the opposite), and a
+//! node is descended if d < r + tolerance (the text's r - epsilon is right only for
+//! the negative tolerance of section 5.2). **Deviations**: widest first is the
+//! default. Splitting a tree leaves out nodes with one child, after which levels no
+//! longer tell how fine a node is; distances do (mean spacing of the first 8 contacts
+//! of plate fragments on a floor: 12% wider than alternating, which is no wider than
+//! the plain queue there). The sphere test comes first, since it is the cheaper one
+//! and most nodes fail it. A node that the paper puts back into Q1 for its next child
+//! is not visited again but kept in a list of active nodes: the order of Q2 is the
+//! same. A point's own leaf is never queued: the point is known by then.
+//!
+//! **Guarantee**: with [`Selection::All`] exactly the points are found that the same
+//! partner reports within the tolerance when it is asked about every point, provided
+//! that its sphere test is conservative. Spheres are enlarged by a bound on the
+//! rounding of the placement.
+
+use glam::Vec3;
+
+use super::normal_choice::{NormalSettings, choose_normal};
+use super::partner::{NearFace, Partner, Sample};
+use super::{Node, SphereTree};
+use crate::{Contact, Pose};
+
+/// How many contacts are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// Every point within the tolerance ("full detection").
+    #[default]
+    All,
+    /// The first so many in the order of traversal.
+    First(u32),
+}
+
+/// In which order nodes are visited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Traversal {
+    /// Coarse points before fine ones.
+    #[default]
+    WidestFirst,
+    /// Breadth first, children of different parents alternating (section 5.3).
+    Alternating,
+    /// Breadth first with a plain queue, as in the authors' earlier work.
+    Naive,
+}
+
+/// Settings of a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Query {
+    /// A point is a contact if its signed distance is below this: positive for
+    /// contacts that are about to happen (an engine's prediction distance),
+    /// negative to leave out shallow ones.
+    pub tolerance: f32,
+    /// How many contacts are wanted.
+    pub selection: Selection,
+    /// In which order nodes are visited.
+    pub traversal: Traversal,
+    /// How the normals of contacts are chosen.
+    pub normals: NormalSettings,
+    /// Visit at most so many nodes, for time-critical use;
+    /// [`QueryStats::truncated`] tells when the rest was dropped.
+    pub visit_limit: u32,
+}
+
+impl Query {
+    /// All contacts within `tolerance`, normals for bodies of the given size (see
+    /// [`SphereTree::object_radius`]).
+    #[must_use]
+    pub fn new(tolerance: f32, object_radius: f32) -> Self {
+        Self {
+            tolerance,
+            selection: Selection::All,
+            traversal: Traversal::WidestFirst,
+            normals: NormalSettings::for_radius(object_radius),
+            visit_limit: u32::MAX,
+        }
+    }
+
+    /// The same with another selection.
+    #[must_use]
+    pub fn select(self, selection: Selection) -> Self {
+        Self { selection, ..self }
+    }
+}
+
+/// Work done by one query, in units that do not depend on the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueryStats {
+    /// Nodes taken from the queue.
+    pub nodes_visited: u32,
+    /// Spheres tested against the partner.
+    pub sphere_tests: u32,
+    /// Points whose distance was asked: "visited points".
+    pub distance_queries: u32,
+    /// Contacts found.
+    pub contacts: u32,
+    /// Points within the tolerance for which no normal was acceptable: they touch
+    /// sideways (see [`super::normal_choice`]).
+    pub normals_rejected: u32,
+    /// Whether the query stopped because it had enough contacts.
+    pub enough: bool,
+    /// Whether [`Query::visit_limit`] ended the query: raise it if contacts are missed.
+    pub truncated: bool,
+}
+
+impl QueryStats {
+    /// Adds another query's work.
+    pub fn add(&mut self, other: &Self) {
+        self.nodes_visited += other.nodes_visited;
+        self.sphere_tests += other.sphere_tests;
+        self.distance_queries += other.distance_queries;
+        self.contacts += other.contacts;
+        self.normals_rejected += other.normals_rejected;
+        self.enough |= other.enough;
+        self.truncated |= other.truncated;
+    }
+}
+
+/// Reusable memory of queries; belongs to the caller, one per thread.
+#[derive(Clone, Debug, Default)]
+pub struct QueryScratch {
+    current: Vec<Entry>,
+    next: Vec<Entry>,
+    buckets: Vec<Vec<Entry>>,
+    pub(super) faces: Vec<NearFace>,
+}
+
+/// Buckets of [`Traversal::WidestFirst`]: half an octave of length each, so that the
+/// last holds whatever is finer than 2^-24 of the tree.
+const BUCKETS: usize = 48;
+
+/// A node in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    node: u32,
+    /// Signed distance of the representative: NaN if its point was not seen yet,
+    /// infinite if it is farther than the tolerance.
+    distance: f32,
+}
+
+/// Up to how many contacts, and with which tolerance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stage {
+    pub limit: u32,
+    pub tolerance: f32,
+}
+
+impl SphereTree {
+    /// Finds contacts of this body with `partner`. `pose` takes this body's frame
+    /// to the partner's, and contacts are appended to `out` in the partner's frame.
+    pub fn contacts<P: Partner + ?Sized>(
+        &self,
+        pose: &Pose,
+        partner: &P,
+        query: &Query,
+        scratch: &mut QueryScratch,
+        out: &mut Vec<Contact>,
+    ) -> QueryStats {
+        let limit = match query.selection {
+            Selection::All => u32::MAX,
+            Selection::First(limit) => limit,
+        };
+        let stage = Stage {
+            limit,
+            tolerance: query.tolerance,
+        };
+        self.contacts_in_stages(pose, partner, query, &[stage], scratch, out)
+    }
+
+    /// Traverses once; when a stage's limit is reached, goes on with the next
+    /// stage's tolerance, which must not be larger.
+    pub(super) fn contacts_in_stages<P: Partner + ?Sized>(
+        &self,
+        pose: &Pose,
+        partner: &P,
+        query: &Query,
+        stages: &[Stage],
+        scratch: &mut QueryScratch,
+        out: &mut Vec<Contact>,
+    ) -> QueryStats {
+        let mut run = Run {
+            tree: self,
+            pose,
+            partner,
+            query,
+            tolerance: stages[0].tolerance,
+            stages,
+            slack: self.placement_error(pose),
+            stats: QueryStats::default(),
+            faces: &mut scratch.faces,
+            out,
+        };
+        if stages[0].limit == 0 {
+            run.stats.enough = true;
+            return run.stats;
+        }
+        let root = Entry {
+            node: 0,
+            distance: f32::NAN,
+        };
+        match query.traversal {
+            Traversal::WidestFirst => run.by_width(root, &mut scratch.buckets),
+            Traversal::Alternating => {
+                run.by_levels(root, &mut scratch.current, &mut scratch.next);
+            }
+            Traversal::Naive => run.by_queue(root, &mut scratch.current),
+        }
+        run.stats
+    }
+
+    /// The slow and certain answer: every point is asked. Oracle of tests.
+    pub fn contacts_of_every_point<P: Partner + ?Sized>(
+        &self,
+        pose: &Pose,
+        partner: &P,
+        query: &Query,
+        out: &mut Vec<Contact>,
+    ) -> QueryStats {
+        let mut run = Run {
+            tree: self,
+            pose,
+            partner,
+            query,
+            tolerance: query.tolerance,
+            stages: &[],
+            slack: 0.0,
+            stats: QueryStats::default(),
+            faces: &mut Vec::new(),
+            out,
+        };
+        for point in 0..self.points.len() as u32 {
+            let p = pose.point(self.positions[point as usize]);
+            run.stats.distance_queries += 1;
+            if let Some(sample) = partner.sample(p, query.tolerance.max(0.0))
+                && sample.distance < query.tolerance
+            {
+                run.add_contact(point, p, &sample);
+            }
+        }
+        run.stats
+    }
+
+    /// A bound on how far rounding may move a placed point.
+    pub(super) fn placement_error(&self, pose: &Pose) -> f32 {
+        let (centre, radius) = self.bounding_sphere();
+        8.0 * f32::EPSILON * (centre.length() + radius + pose.translation.length())
+    }
+}
+
+/// One traversal under way.
+struct Run<'a, P: ?Sized> {
+    tree: &'a SphereTree,
+    pose: &'a Pose,
+    partner: &'a P,
+    query: &'a Query,
+    /// Of the current stage.
+    tolerance: f32,
+    /// The current stage and those to come.
+    stages: &'a [Stage],
+    slack: f32,
+    stats: QueryStats,
+    faces: &'a mut Vec<NearFace>,
+    out: &'a mut Vec<Contact>,
+}
+
+impl<P: Partner + ?Sized> Run<'_, P> {
+    fn by_width(&mut self, root: Entry, buckets: &mut Vec<Vec<Entry>>) {
+        buckets.resize(BUCKETS, Vec::new());
+        buckets.iter_mut().for_each(Vec::clear);
+        let tree = self.tree;
+        // The exponent of a squared length: a factor of two each.
+        let exponent = |squared: f32| squared.to_bits() >> 23;
+        let widest = exponent(tree.nodes[0].radius * tree.nodes[0].radius);
+        buckets[0].push(root);
+        for at in 0..BUCKETS {
+            let mut next = 0;
+            while let Some(&entry) = buckets[at].get(next) {
+                next += 1;
+                let visited = self.visit(entry);
+                if self.stats.enough || self.stats.truncated {
+                    return;
+                }
+                let Some(distance) = visited else { continue };
+                let node = &tree.nodes[entry.node as usize];
+                for (round, child) in node.children().enumerate() {
+                    let below = &tree.nodes[child as usize];
+                    // New points by their distance to the parent's; an own child,
+                    // whose point is known, by the points it has still to give.
+                    let (squared, distance) = if round > 0 {
+                        (below.centre.distance_squared(node.centre), f32::NAN)
+                    } else if below.child_count > 0 {
+                        (below.radius * below.radius, distance)
+                    } else {
+                        continue;
+                    };
+                    let bucket = widest.saturating_sub(exponent(squared)) as usize;
+                    buckets[bucket.clamp(at, BUCKETS - 1)].push(Entry {
+                        node: child,
+                        distance,
+                    });
+                }
+            }
+        }
+    }
+
+    fn by_levels(&mut self, root: Entry, current: &mut Vec<Entry>, next: &mut Vec<Entry>) {
+        current.clear();
+        current.push(root);
+        while !current.is_empty() {
+            // Visit; active nodes stay in `current`, in order.
+            let mut active = 0;
+            for i in 0..current.len() {
+                let entry = current[i];
+                if let Some(distance) = self.visit(entry) {
+                    current[active] = Entry {
+                        node: entry.node,
+                        distance,
+                    };
+                    active += 1;
+                }
+                if self.stats.enough || self.stats.truncated {
+                    return;
+                }
+            }
+            current.truncate(active);
+            // Hand over children by rounds; nodes without further children drop out.
+            next.clear();
+            let mut round = 0;
+            while !current.is_empty() {
+                current.retain(|entry| {
+                    let node = &self.tree.nodes[entry.node as usize];
+                    self.push_child(entry, node, round, next);
+                    round + 1 < node.child_count
+                });
+                round += 1;
+            }
+            std::mem::swap(current, next);
+        }
+    }
+
+    fn by_queue(&mut self, root: Entry, queue: &mut Vec<Entry>) {
+        queue.clear();
+        queue.push(root);
+        let mut head = 0;
+        while head < queue.len() {
+            let entry = queue[head];
+            head += 1;
+            if let Some(distance) = self.visit(entry) {
+                let node = &self.tree.nodes[entry.node as usize];
+                let entry = Entry {
+                    node: entry.node,
+                    distance,
+                };
+                for round in 0..node.child_count {
+                    self.push_child(&entry, node, round, queue);
+                }
+            }
+            if self.stats.enough || self.stats.truncated {
+                return;
+            }
+        }
+    }
+
+    /// Queues the child number `round`; an own child knows its distance, an own
+    /// leaf has nothing left to tell.
+    #[inline]
+    fn push_child(&self, entry: &Entry, node: &Node, round: u32, queue: &mut Vec<Entry>) {
+        if round >= node.child_count {
+            return;
+        }
+        let child = node.first_child + round;
+        if round > 0 {
+            queue.push(Entry {
+                node: child,
+                distance: f32::NAN,
+            });
+        } else if self.tree.nodes[child as usize].child_count > 0 {
+            queue.push(Entry {
+                node: child,
+                distance: entry.distance,
+            });
+        }
+    }
+
+    /// Tests a node; `Some` with its representative's distance if its children may
+    /// hold contacts.
+    #[inline]
+    fn visit(&mut self, entry: Entry) -> Option<f32> {
+        if self.stats.nodes_visited >= self.query.visit_limit {
+            self.stats.truncated = true;
+            return None;
+        }
+        self.stats.nodes_visited += 1;
+        let tree = self.tree;
+        let node = &tree.nodes[entry.node as usize];
+        let reach = node.radius + self.tolerance + self.slack;
+        let known = entry.distance;
+        if known.is_finite() {
+            return (known < reach).then_some(known);
+        }
+        let p = self.pose.point(node.centre);
+        self.stats.sphere_tests += 1;
+        if !self.partner.sphere_may_touch(p, reach.max(0.0)) {
+            return None;
+        }
+        if !known.is_nan() {
+            return Some(known);
+        }
+        self.stats.distance_queries += 1;
+        let sample = self.partner.sample(p, self.tolerance.max(0.0));
+        let Some(sample) = sample else {
+            return Some(f32::INFINITY);
+        };
+        if sample.distance < self.tolerance {
+            self.add_contact(node.point, p, &sample);
+        }
+        (sample.distance < reach).then_some(sample.distance)
+    }
+
+    fn add_contact(&mut self, point: u32, p: Vec3, sample: &Sample) {
+        let chosen = choose_normal(
+            || self.tree.feature(point),
+            self.pose,
+            self.partner,
+            p,
+            sample,
+            &self.query.normals,
+            self.faces,
+        );
+        let Some(Sample { distance, normal }) = chosen else {
+            self.stats.normals_rejected += 1;
+            return;
+        };
+        self.out.push(Contact {
+            point: p,
+            distance,
+            normal,
+            feature: self.tree.points[point as usize].id,
+        });
+        self.stats.contacts += 1;
+        if let [stage, later @ ..] = self.stages
+            && self.stats.contacts >= stage.limit
+        {
+            match later {
+                [next, ..] if next.limit > self.stats.contacts => {
+                    self.tolerance = next.tolerance;
+                    self.stages = later;
+                }
+                _ => self.stats.enough = true,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::partner::{Ball, BoxShape, HalfSpace};
+    use super::super::{AdaptiveSettings, BuildOptions, PairState};
+    use super::*;
+    use crate::testing::{Rng, box_grid};
+
+    fn tree() -> SphereTree {
+        let mesh = box_grid([8, 3, 5], Vec3::new(1.6, 0.6, 1.0));
+        SphereTree::build(&mesh, &BuildOptions::default()).unwrap()
+    }
+
+    fn by_name(contacts: &[Contact]) -> Vec<Contact> {
+        let mut sorted = contacts.to_vec();
+        sorted.sort_by_key(|c| c.feature);
+        sorted
+    }
+
+    #[test]
+    fn full_detection_finds_exactly_what_every_point_says() {
+        let (tree, mut rng) = (tree(), Rng(21));
+        let partners: [&dyn Partner; 3] = [
+            &HalfSpace::new(Vec3::Y, 0.0),
+            &Ball::new(Vec3::ZERO, 0.7),
+            &BoxShape::new(Vec3::new(0.5, 0.4, 0.9)),
+        ];
+        let (mut scratch, mut touching) = (QueryScratch::default(), 0);
+        for _ in 0..1000 {
+            let pose = Pose::new(rng.direction(), rng.range(0.0, 6.0), rng.direction());
+            let tolerance = [0.0, 0.05, -0.05][rng.below(3)];
+            let partner = partners[rng.below(3)];
+            let mut query = Query::new(tolerance, tree.object_radius());
+            if rng.below(2) == 0 {
+                query.normals = NormalSettings::field();
+            }
+            query.traversal = [
+                Traversal::WidestFirst,
+                Traversal::Alternating,
+                Traversal::Naive,
+            ][rng.below(3)];
+            let (mut found, mut expected) = (Vec::new(), Vec::new());
+            let stats = tree.contacts(&pose, partner, &query, &mut scratch, &mut found);
+            tree.contacts_of_every_point(&pose, partner, &query, &mut expected);
+            assert_eq!(by_name(&found), by_name(&expected));
+            assert_eq!(stats.contacts as usize, found.len());
+            touching += u32::from(!found.is_empty());
+        }
+        assert!(touching > 300, "only {touching} of 1000 poses touch");
+    }
+
+    #[test]
+    fn the_first_m_are_a_prefix_of_all() {
+        let (tree, floor) = (tree(), HalfSpace::new(Vec3::Y, 0.1));
+        let query = Query::new(0.0, tree.object_radius());
+        let (mut scratch, mut all) = (QueryScratch::default(), Vec::new());
+        tree.contacts(&Pose::IDENTITY, &floor, &query, &mut scratch, &mut all);
+        for m in 0..=all.len() + 1 {
+            let mut first = Vec::new();
+            let selection = Selection::First(m as u32);
+            let stats = tree.contacts(
+                &Pose::IDENTITY,
+                &floor,
+                &query.select(selection),
+                &mut scratch,
+                &mut first,
+            );
+            assert_eq!(first, all[..m.min(all.len())]);
+            assert_eq!(stats.enough, m <= all.len());
+        }
+    }
+
+    #[test]
+    fn a_visit_limit_ends_the_query_and_says_so() {
+        let (tree, floor) = (tree(), HalfSpace::new(Vec3::Y, 0.1));
+        let mut query = Query::new(0.0, tree.object_radius());
+        query.visit_limit = 5;
+        let (mut scratch, mut out) = (QueryScratch::default(), Vec::new());
+        let stats = tree.contacts(&Pose::IDENTITY, &floor, &query, &mut scratch, &mut out);
+        assert!(stats.truncated && stats.nodes_visited == 5);
+    }
+
+    #[test]
+    fn adaptive_selection_grows_until_nothing_deep_is_left_out() {
+        let (tree, mut rng) = (tree(), Rng(31));
+        let settings = AdaptiveSettings::default();
+        let epsilon = settings.depth_share * tree.object_radius();
+        let query = Query::new(0.0, tree.object_radius());
+        let mut scratch = QueryScratch::default();
+        for _ in 0..100 {
+            let pose = Pose::new(rng.direction(), rng.range(0.0, 6.0), Vec3::ZERO);
+            let lowest = tree
+                .positions()
+                .iter()
+                .map(|&p| pose.point(p).y)
+                .fold(f32::INFINITY, f32::min);
+            let floor = HalfSpace::new(Vec3::Y, lowest + rng.range(0.0, 0.05));
+            let mut state = PairState::default();
+            for step in 0.. {
+                let limit = state.limit(&settings);
+                let mut out = Vec::new();
+                tree.contacts_adaptive(
+                    &pose,
+                    &floor,
+                    &query,
+                    &settings,
+                    &mut state,
+                    &mut scratch,
+                    &mut out,
+                );
+                assert!(out.len() <= limit as usize);
+                if state.is_adapted() {
+                    let mut all = Vec::new();
+                    tree.contacts_of_every_point(&pose, &floor, &query, &mut all);
+                    let deepest = |c: &[Contact]| c.iter().map(|c| c.distance).fold(0.0, f32::min);
+                    assert!(deepest(&out) <= deepest(&all) + epsilon);
+                    break;
+                }
+                assert!(step < 500, "it never adapts");
+            }
+            // Lifted off, the pair parts and starts again.
+            let mut out = Vec::new();
+            let high = HalfSpace::new(Vec3::Y, lowest - 1.0);
+            tree.contacts_adaptive(
+                &pose,
+                &high,
+                &query,
+                &settings,
+                &mut state,
+                &mut scratch,
+                &mut out,
+            );
+            assert!(out.is_empty());
+            assert_eq!(state.limit(&settings), 8);
+        }
+    }
+
+    #[test]
+    fn the_first_contacts_of_a_plate_are_spread_wider_than_with_a_plain_queue() {
+        let mesh = box_grid([30, 2, 30], Vec3::new(2.0, 0.1, 2.0));
+        let tree = SphereTree::build(&mesh, &BuildOptions::default()).unwrap();
+        let floor = HalfSpace::new(Vec3::Y, 0.0);
+        let spread = |traversal| {
+            let mut query = Query::new(0.01, tree.object_radius()).select(Selection::First(8));
+            query.traversal = traversal;
+            let mut out = Vec::new();
+            tree.contacts(
+                &Pose::IDENTITY,
+                &floor,
+                &query,
+                &mut QueryScratch::default(),
+                &mut out,
+            );
+            assert_eq!(out.len(), 8);
+            let spacing = |c: &Contact| {
+                let others = out.iter().filter(|d| d.feature != c.feature);
+                others
+                    .map(|d| d.point.distance(c.point))
+                    .fold(f32::INFINITY, f32::min)
+            };
+            out.iter().map(spacing).sum::<f32>() / 8.0
+        };
+        let (ours, naive) = (spread(Traversal::WidestFirst), spread(Traversal::Naive));
+        assert!(ours >= 1.02 * naive, "{ours} against {naive}");
+    }
+}

@@ -1,0 +1,33 @@
+//! Collision between soft, cuttable objects: distance to the boundary, recomputed on
+//! the tet mesh itself every step, only as deep as the contact reaches.
+//! [Marchal 2004]
+//!
+//! ```text
+//!  tets ----> Topology (again only after a tear)
+//!                |
+//!  positions ----+--> Detector   overlapping tets, triangles in tets
+//!                |        | marks
+//!                +--> DepthField::march_to   depth of the marked tets' nodes
+//!                |        |
+//!                +--> respond    forces on nodes: points or segments in objects
+//! ```
+
+pub mod detect;
+pub mod error_table;
+mod features;
+pub mod grid_march;
+mod march;
+mod partial;
+mod queue;
+pub mod respond;
+pub mod specimens;
+#[cfg(test)]
+mod test_meshes;
+mod topology;
+pub mod voxel_hash;
+
+pub use detect::{Detector, Object, Sheet, TetOf, TriangleInTet};
+pub use features::{Feature, exact_squared_distance};
+pub use march::{CAUSALITY, DepthField, Method};
+pub use respond::{Push, Pushed, Responder, Response};
+pub use topology::Topology;
