@@ -40,6 +40,13 @@ fn whole(mesh: TetMesh) -> Fragments {
     Fragments::new(Arc::new(mesh))
 }
 
+/// A thing of the set, with about the paper's counts.
+fn shape(name: &str) -> TetMesh {
+    fracas_bake::shapes::by_name(name)
+        .expect("a shape of the set")
+        .build()
+}
+
 fn modes_of(fragments: &Fragments, material: &Material, count: usize) -> Modes {
     let options = ModesOptions {
         count,
@@ -165,38 +172,6 @@ fn processor_ms() -> Option<f64> {
     Some(nanoseconds / 1e6)
 }
 
-/// A hollow body with legs, about as large as the paper's piggy bank: 0.2 m long,
-/// earthenware, 9 mm thick.
-fn piggy_bank() -> TetMesh {
-    let ball = |p: DVec3, c: [f64; 3], r: [f64; 3]| {
-        let (c, r) = (DVec3::from_array(c), DVec3::from_array(r));
-        let q = (p - c) / r;
-        (q.length() - 1.0) * r.min_element()
-    };
-    let join = |a: f64, b: f64| {
-        let h = (0.5 + 0.5 * (b - a) / 0.012).clamp(0.0, 1.0);
-        b + (a - b) * h - 0.012 * h * (1.0 - h)
-    };
-    let shape = move |p: DVec3| {
-        let m = DVec3::new(p.x, p.y, p.z.abs());
-        let hull = join(
-            ball(p, [-0.012, 0.079, 0.0], [0.080, 0.060, 0.059]),
-            ball(p, [0.055, 0.086, 0.0], [0.041, 0.042, 0.044]),
-        );
-        let legs = ball(m, [0.034, 0.026, 0.032], [0.018, 0.03, 0.018])
-            .min(ball(m, [-0.054, 0.026, 0.032], [0.018, 0.03, 0.018]))
-            .min(ball(p, [0.096, 0.081, 0.0], [0.018, 0.02, 0.02]));
-        join(hull, legs).max(-(hull + 0.0095))
-    };
-    let bounds = (
-        DVec3::new(-0.11, -0.02, -0.075),
-        DVec3::new(0.13, 0.15, 0.075),
-    );
-    tetrahedralize::implicit(&shape, bounds, &Options::tets(20_800))
-        .expect("the pig can be filled")
-        .into_mesh()
-}
-
 /// A body that falls on a stone floor with its node `lowest`, `up` being upwards in
 /// its own frame.
 fn drop_on_stone(fragments: &Fragments, modes: &Modes, up: Vec3, speed: f32) -> Impact {
@@ -230,13 +205,16 @@ fn drop_on_stone(fragments: &Fragments, modes: &Modes, up: Vec3, speed: f32) -> 
     }
 }
 
-fn ball_on_plate(at: Vec3, speed: f32) -> Impact {
+/// A steel ball on the middle of a plate that lies on the floor's side of it.
+fn ball_on_plate(fragments: &Fragments, speed: f32) -> Impact {
+    let (lo, hi) = fragments.mesh().bounds();
+    let middle = 0.5 * (lo + hi);
     Impact {
-        point: at,
-        impulse: Vec3::new(0.0, 0.0, -1.5 * 0.033 * speed),
+        point: Vec3::new(middle.x, hi.y, middle.z),
+        impulse: Vec3::new(0.0, -1.5 * 0.09 * speed, 0.0),
         speed,
-        effective_mass: 0.033,
-        radius: 0.010,
+        effective_mass: 0.09,
+        radius: 0.014,
         other_modulus: STEEL_CONTACT_MODULUS,
     }
 }
@@ -299,7 +277,7 @@ impl Event {
 
 fn events(board: &mut Board) {
     let pig = || {
-        let fragments = whole(piggy_bank());
+        let fragments = whole(shape("piggy-bank"));
         let modes = modes_of(&fragments, &Material::EARTHENWARE, 40);
         let up = Vec3::new(0.15, 1.0, 0.2).normalize();
         let impact = drop_on_stone(&fragments, &modes, up, 6.0);
@@ -329,19 +307,19 @@ fn events(board: &mut Board) {
         || pig().measure().against("Glondu 2013", "i7-2600", 12.5),
     );
     board.row("fracture/event-plate", "ms", Target::AtMost(2.0), || {
-        let fragments = whole(box_grid([30, 30, 2], Vec3::new(0.2, 0.2, 0.01)));
-        let modes = modes_of(&fragments, &Material::GLASS, 40);
+        let fragments = whole(shape("plate"));
+        let modes = modes_of(&fragments, &Material::PORCELAIN, 40);
         Event {
+            impact: ball_on_plate(&fragments, 14.0),
             fragments,
             modes,
-            impact: ball_on_plate(Vec3::new(0.1, 0.1, 0.01), 14.0),
             settings: FractureSettings::default(),
         }
         .measure()
         .against("Glondu 2013", "i7-2600", 8.0)
     });
     board.row("fracture/event-brick", "ms", Target::AtMost(0.5), || {
-        let fragments = whole(box_grid([8, 4, 3], Vec3::new(0.215, 0.1025, 0.065)));
+        let fragments = whole(shape("brick"));
         let modes = modes_of(&fragments, &Material::BRICK, 40);
         let up = Vec3::new(0.8, 0.4, 0.45).normalize();
         let impact = drop_on_stone(&fragments, &modes, up, 5.0);
