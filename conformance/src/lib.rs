@@ -10,5 +10,4 @@ pub mod broken;
 pub mod ccd;
 pub mod data;
 pub mod rational;
-
 pub mod rational_tets;

@@ -13,7 +13,7 @@ use fracas::fragment_surface::{FaceKind, FragmentSurface, SurfaceScratch};
 use fracas::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_bake::tetrahedralize::{self, Options as MesherOptions};
 use fracas_bake::write::glb::{Glb, GlbError, Material as GlbMaterial, Part, Place};
-use fracas_bake::{Mesh, ReadError};
+use fracas_bake::{Mesh, ReadError, shapes};
 use fracas_fracture::material::{MaterialError, STEEL_CONTACT_MODULUS};
 use fracas_fracture::modes::ModesError;
 use fracas_fracture::patterns::{
@@ -35,14 +35,15 @@ pub enum Pattern {
     Radial,
     /// Shells chipped off at --at, inwards along --direction.
     Conchoidal,
-    /// Physics: a steel ball hits --at along --direction with --speed.
+    /// Physics: a steel ball hits --at along --direction with --speed; or, with
+    /// --drop, it falls on stone with --direction pointing down.
     Impact,
 }
 
 /// Options of `fracas shatter`.
 #[derive(Args, Debug)]
 pub struct Shatter {
-    /// A mesh file (OBJ, OFF, Gmsh …), or a shape: plate, brick, ball.
+    /// A mesh file (OBJ, OFF, Gmsh …), or a shape (see `fracas shapes`), such as plate.
     mesh: String,
     /// How it breaks.
     #[arg(long, value_enum, default_value = "voronoi")]
@@ -66,9 +67,9 @@ pub struct Shatter {
     /// Seed of all chance: the same seed gives the same pieces.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// About how many tetrahedra to fill a surface with.
-    #[arg(long, default_value_t = 20_000)]
-    tets: usize,
+    /// About how many tetrahedra to fill a surface or a shape with.
+    #[arg(long)]
+    tets: Option<usize>,
     /// Material of an impact: glass, porcelain, earthenware, brick, granite,
     /// concrete, plaster, ice. The mesh's unit is then the metre.
     #[arg(long, default_value = "glass")]
@@ -79,12 +80,18 @@ pub struct Shatter {
     /// Mass of the ball of an impact (kg).
     #[arg(long, default_value_t = 0.1)]
     mass: f32,
+    /// Height from which it falls on stone, instead of the ball (m).
+    #[arg(long)]
+    drop: Option<f32>,
     /// Move the pieces apart by this share of their distance from the middle.
     #[arg(long, default_value_t = 0.0)]
     explode: f32,
     /// Also draw the pieces (PNG).
     #[arg(long, value_name = "PNG")]
     picture: Option<PathBuf>,
+    /// From where the picture is taken.
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_vector, allow_hyphen_values = true, default_value = "0.5,0.75,0.9")]
+    from: Vec3,
     /// Where the fragments go (binary glTF).
     #[arg(short, long, value_name = "OUT.glb")]
     output: PathBuf,
@@ -97,7 +104,7 @@ pub enum ShatterError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// It is neither a file nor a shape.
-    #[error("there is no file and no shape named `{0}`; shapes are plate, brick, ball")]
+    #[error("there is no file and no shape named `{0}`; shapes are {names}", names = shapes::names().collect::<Vec<_>>().join(", "))]
     NoSuchMesh(String),
     /// The file's tetrahedra make no mesh.
     #[error(transparent)]
@@ -169,40 +176,28 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     write_glb(&surfaces, &mesh, options)?;
     println!("wrote {}", options.output.display());
     if let Some(path) = &options.picture {
-        draw(&surfaces, &mesh, options.explode.max(0.12), path)?;
+        draw(&surfaces, &mesh, options, path)?;
         println!("wrote {}", path.display());
     }
     Ok(())
 }
 
 /// Reads a file, or makes a shape.
-fn load(name: &str, tets: usize) -> Result<TetMesh, ShatterError> {
+fn load(name: &str, tets: Option<usize>) -> Result<TetMesh, ShatterError> {
     if Path::new(name).exists() {
         return match fracas_bake::read(name)? {
             Mesh::Tets(soup) => Ok(soup.into_mesh()?.0),
             Mesh::Surface(surface, _) => {
-                Ok(tetrahedralize::surface(&surface, &MesherOptions::tets(tets))?.into_mesh())
+                let options = MesherOptions::tets(tets.unwrap_or(20_000));
+                Ok(tetrahedralize::surface(&surface, &options)?.into_mesh())
             }
             _ => Err(ShatterError::NoSuchMesh(name.into())),
         };
     }
-    shape(name).ok_or_else(|| ShatterError::NoSuchMesh(name.into()))
-}
-
-/// Shapes that need no file (metres).
-fn shape(name: &str) -> Option<TetMesh> {
-    use fracas::testing::box_grid;
-    Some(match name {
-        "plate" => box_grid([40, 2, 40], Vec3::new(0.2, 0.01, 0.2)),
-        "brick" => box_grid([20, 6, 10], Vec3::new(0.215, 0.065, 0.1025)),
-        "ball" => {
-            let bounds = (glam::DVec3::splat(-0.06), glam::DVec3::splat(0.06));
-            let options = MesherOptions::tets(12_000);
-            tetrahedralize::implicit(&|p| p.length() - 0.05, bounds, &options)
-                .ok()?
-                .into_mesh()
-        }
-        _ => return None,
+    let shape = shapes::by_name(name).ok_or_else(|| ShatterError::NoSuchMesh(name.into()))?;
+    Ok(match tets {
+        Some(tets) => shape.build_with_tets(tets),
+        None => shape.build(),
     })
 }
 
@@ -293,21 +288,9 @@ fn by_impact(fragments: &Fragments, options: &Shatter) -> Result<Fracture, Shatt
         &ModesOptions::default(),
         &mut |_| (),
     )?;
-    let direction = options
-        .direction
-        .and_then(Vec3::try_normalize)
-        .unwrap_or(Vec3::NEG_Y);
-    // The ball against the whole body, at rest and free.
-    let effective = options.mass * modes.mass() as f32 / (options.mass + modes.mass() as f32);
-    let steel_radius =
-        (f64::from(options.mass) / (4.0 / 3.0 * std::f64::consts::PI * 7850.0)).cbrt();
-    let impact = Impact {
-        point: options.at.unwrap_or(top),
-        impulse: 1.5 * effective * options.speed * direction,
-        speed: options.speed,
-        effective_mass: effective,
-        radius: steel_radius as f32,
-        other_modulus: STEEL_CONTACT_MODULUS,
+    let impact = match options.drop {
+        Some(height) => fall(fragments, &modes, options, height),
+        None => ball(&modes, options, options.at.unwrap_or(top)),
     };
     let settings = FractureSettings {
         max_cracks: options.pieces as usize,
@@ -340,6 +323,55 @@ fn by_impact(fragments: &Fragments, options: &Shatter) -> Result<Fracture, Shatt
             stats.outcome
         ))
     })
+}
+
+fn blow(options: &Shatter) -> Vec3 {
+    options
+        .direction
+        .and_then(Vec3::try_normalize)
+        .unwrap_or(Vec3::NEG_Y)
+}
+
+/// A steel ball against the body, at rest and free.
+fn ball(modes: &Modes, options: &Shatter, point: Vec3) -> Impact {
+    let mass = options.mass.max(1e-6);
+    let effective = mass * modes.mass() as f32 / (mass + modes.mass() as f32);
+    let volume = f64::from(mass) / 7850.0;
+    Impact {
+        point,
+        impulse: 1.5 * effective * options.speed * blow(options),
+        speed: options.speed,
+        effective_mass: effective,
+        radius: (3.0 * volume / (4.0 * std::f64::consts::PI)).cbrt() as f32,
+        other_modulus: STEEL_CONTACT_MODULUS,
+    }
+}
+
+/// The body against a stone floor.
+fn fall(fragments: &Fragments, modes: &Modes, options: &Shatter, height: f32) -> Impact {
+    let up = -blow(options);
+    let whole = FragmentSurface::extract(fragments, FragmentId(0), &mut SurfaceScratch::default());
+    let properties = whole.mass_properties();
+    let density = modes.material().density;
+    let lowest = whole
+        .positions()
+        .iter()
+        .copied()
+        .min_by(|a, b| a.dot(up).total_cmp(&b.dot(up)))
+        .unwrap_or(Vec3::ZERO);
+    let normal = up.as_dvec3();
+    let arm = (lowest.as_dvec3() - properties.centre).cross(normal);
+    let turning = arm.dot((properties.inertia * density).inverse() * arm);
+    let effective = 1.0 / (1.0 / (properties.volume * density) + turning);
+    let speed = (2.0 * 9.81 * height.max(0.0)).sqrt();
+    Impact {
+        point: lowest,
+        impulse: 1.2 * effective as f32 * speed * up,
+        speed,
+        effective_mass: effective as f32,
+        radius: 0.0,
+        other_modulus: Material::GRANITE.contact_modulus(),
+    }
 }
 
 /// Colours that tell neighbours apart: hues by the golden ratio.
@@ -393,7 +425,7 @@ fn write_glb(
 fn draw(
     surfaces: &[FragmentSurface],
     mesh: &TetMesh,
-    explode: f32,
+    options: &Shatter,
     path: &Path,
 ) -> Result<(), ShatterError> {
     let mut scene = Scene::new();
@@ -401,7 +433,7 @@ fn draw(
         let [r, g, b] = colour_of(i).map(|c| (255.0 * c) as u8);
         let skin = Colour::from_srgb(r, g, b);
         let crack = Colour::from_srgb(225, 215, 200);
-        let by = offset(surface, mesh, explode);
+        let by = offset(surface, mesh, options.explode);
         let colours = (0..surface.triangles().len())
             .map(|t| match surface.kind(t) {
                 FaceKind::Old => skin,
@@ -416,7 +448,7 @@ fn draw(
         );
     }
     scene.ground_under_all();
-    let camera = Camera::framing_all(Vec3::new(0.5, 0.75, 0.9));
+    let camera = Camera::framing_all(options.from);
     Ok(scene
         .render(&camera, 640, 420, Quality::default())
         .save(path)?)

@@ -24,6 +24,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use fracas::TetMesh;
+use fracas::crack::LEAST_CUT_SHARE;
 use glam::Vec3;
 
 use crate::principal::Principal;
@@ -58,8 +59,12 @@ pub(crate) struct Seed {
     pub normal: Vec3,
     /// Seed of the roughness.
     pub chance: u64,
-    /// The piece that breaks, in [`Growth::piece`].
+    /// The piece that breaks.
     pub piece: u32,
+    /// How many nodes it has.
+    pub nodes: usize,
+    /// Levels are wanted at least as far from the surface as this (m).
+    pub reach: f32,
 }
 
 /// What has grown.
@@ -71,26 +76,43 @@ pub(crate) struct Grown {
     pub parts: usize,
 }
 
+/// What growth knows about a node, in one place of memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    /// Its piece in the current event; `u32::MAX` outside of it.
+    pub piece: u32,
+    /// Its level in the crack that was grown last.
+    pub level: f32,
+    state: u32,
+    /// The band node that it was reached from.
+    group: u32,
+}
+
 /// Memory of crack growth for one mesh; also who is in which piece.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Growth {
-    /// Piece of each mesh node in the current event; `u32::MAX` outside of it.
-    pub piece: Vec<u32>,
-    /// Level of each node of the piece that was grown last.
-    pub level: Vec<f32>,
-    /// Nodes of that piece, in the order they were reached.
+    /// One for each mesh node.
+    pub cells: Vec<Cell>,
+    /// Nodes of the piece that was grown last, in the order they were reached.
     pub reached: Vec<u32>,
     normal: Vec<Vec3>,
-    state: Vec<u8>,
-    component: Vec<u32>,
     heap: BinaryHeap<Near>,
+    groups: Vec<u32>,
+    /// Nodes of each group, and how many of them wait to be looked at.
+    sizes: Vec<[u32; 2]>,
+    /// How many of the reached nodes were marched.
+    band: usize,
+    /// Level of what was not reached: far away, on the side that surrounds it.
+    rest: f32,
+    /// Whether nodes of both sides meet away from the band.
+    meets: bool,
     mean_edge: f32,
 }
 
-const UNSEEN: u8 = 0;
-const QUEUED: u8 = 1;
-const FINISHED: u8 = 2;
-const FLOODED: u8 = 3;
+const UNSEEN: u32 = 0;
+const QUEUED: u32 = 1;
+const FINISHED: u32 = 2;
+const FLOODED: u32 = 3;
 
 /// A node in the queue: nearest first, then lowest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,14 +139,23 @@ impl Growth {
     /// Sizes the memory for a mesh; `mean_edge` is its mean edge length.
     pub fn fit(&mut self, nodes: usize, mean_edge: f32) {
         self.mean_edge = mean_edge;
-        if self.piece.len() != nodes {
+        if self.cells.len() != nodes {
             self.reached.clear();
-            self.piece = vec![u32::MAX; nodes];
-            self.level = vec![0.0; nodes];
+            let outside = Cell {
+                piece: u32::MAX,
+                level: 0.0,
+                state: UNSEEN,
+                group: 0,
+            };
+            self.cells = vec![outside; nodes];
             self.normal = vec![Vec3::ZERO; nodes];
-            self.state = vec![UNSEEN; nodes];
-            self.component = vec![u32::MAX; nodes];
         }
+    }
+
+    /// Distance of a node from the last crack, about; `None` when it is far.
+    pub fn distance(&self, n: u32) -> Option<f32> {
+        let cell = &self.cells[n as usize];
+        (cell.state != UNSEEN).then_some(cell.level.abs())
     }
 
     /// Grows a crack through the connected piece that holds the seed. `None` when
@@ -137,12 +168,11 @@ impl Growth {
         stress: &mut dyn FnMut(u32) -> Principal,
     ) -> Option<Grown> {
         for &n in &self.reached {
-            self.state[n as usize] = UNSEEN;
-            self.component[n as usize] = u32::MAX;
+            self.cells[n as usize].state = UNSEEN;
         }
         self.reached.clear();
         self.march(mesh, seed, options, stress);
-        let parts = self.flood(mesh, seed.piece, options.least_nodes)?;
+        let parts = self.flood(mesh, seed, options.least_nodes)?;
         let area = self.area(mesh, seed.piece);
         Some(Grown { area, parts })
     }
@@ -161,7 +191,7 @@ impl Growth {
         let offset = noise.at(start);
         self.heap.clear();
         self.heap.push(Near(0.0, seed.node));
-        self.state[seed.node as usize] = QUEUED;
+        self.cells[seed.node as usize].state = QUEUED;
         while let Some(Near(_, n)) = self.heap.pop() {
             let i = n as usize;
             let p = positions[i];
@@ -169,19 +199,20 @@ impl Growth {
                 .from_neighbours(mesh, n)
                 .unwrap_or((seed.normal.dot(p - start), seed.normal));
             self.normal[i] = turn(normal, &stress(n), options.turning);
-            self.level[i] = level;
-            self.state[i] = FINISHED;
+            self.cells[i].level = level;
+            self.cells[i].state = FINISHED;
             self.reached.push(n);
             for &m in mesh.adjacent_nodes(n) {
                 let j = m as usize;
-                if self.piece[j] != seed.piece || self.state[j] != UNSEEN {
+                let cell = &mut self.cells[j];
+                if cell.piece != seed.piece || cell.state != UNSEEN {
                     continue;
                 }
                 let q = positions[j];
                 // Only an edge longer than the level can cross the surface.
                 let reach = 1.44 * p.distance_squared(q);
                 if level * level <= reach {
-                    self.state[j] = QUEUED;
+                    cell.state = QUEUED;
                     self.heap.push(Near(start.distance_squared(q), m));
                 }
             }
@@ -189,7 +220,8 @@ impl Growth {
         // Roughness last, so that it does not add up along the way.
         if rough > 0.0 {
             for &n in &self.reached {
-                self.level[n as usize] += rough * (noise.at(positions[n as usize]) - offset);
+                let bump = noise.at(positions[n as usize]) - offset;
+                self.cells[n as usize].level += rough * bump;
             }
         }
     }
@@ -199,137 +231,218 @@ impl Growth {
         let positions = mesh.positions();
         let p = positions[n as usize];
         let narrow = 1.0 / (1.5 * self.mean_edge * 1.5 * self.mean_edge);
-        let (mut normal, mut count) = (Vec3::ZERO, 0);
-        let weight = |j: usize, squared: f32| {
-            let x = self.level[j] * self.level[j] * narrow;
-            1.0 / (squared * (1.0 + x * (1.0 + 0.5 * x)))
-        };
+        // Sums of w, w s_j, w m_j . to_j, w m_j and w to_j: the level is the mean of
+        // s_j + (m_j + m) . to_j / 2.
+        let (mut total, mut levels, mut slopes, mut count) = (0.0, 0.0, 0.0, 0);
+        let (mut normals, mut ways) = (Vec3::ZERO, Vec3::ZERO);
         for &m in mesh.adjacent_nodes(n) {
             let j = m as usize;
-            if self.state[j] == FINISHED {
-                normal += weight(j, p.distance_squared(positions[j])) * self.normal[j];
-                count += 1;
+            let cell = &self.cells[j];
+            if cell.state != FINISHED {
+                continue;
             }
+            let to = p - positions[j];
+            let x = cell.level * cell.level * narrow;
+            let w = 1.0 / (to.length_squared() * (1.0 + x * (1.0 + 0.5 * x)));
+            total += w;
+            levels += w * cell.level;
+            slopes += w * self.normal[j].dot(to);
+            normals += w * self.normal[j];
+            ways += w * to;
+            count += 1;
         }
         if count < 3 {
             return None;
         }
-        let normal = normal.try_normalize()?;
-        let (mut sum, mut total) = (0.0, 0.0);
-        for &m in mesh.adjacent_nodes(n) {
-            let j = m as usize;
-            if self.state[j] == FINISHED {
-                let to = p - positions[j];
-                let w = weight(j, to.length_squared());
-                sum += w * (self.level[j] + 0.5 * (self.normal[j] + normal).dot(to));
-                total += w;
-            }
-        }
-        Some((sum / total, normal))
+        let normal = normals.try_normalize()?;
+        let level = levels + 0.5 * (slopes + normal.dot(ways));
+        Some((level / total, normal))
     }
 
     /// Gives the rest of the piece its sides, flips crumbs, counts parts.
-    fn flood(&mut self, mesh: &TetMesh, piece: u32, least: usize) -> Option<usize> {
+    ///
+    /// Every band node starts a group of its own; nodes reached from it join it, and
+    /// groups of one side that meet are joined. When all groups but one have no node
+    /// left to look at, all that was not reached is of that one.
+    fn flood(&mut self, mesh: &TetMesh, seed: Seed, least: usize) -> Option<usize> {
         let positions = mesh.positions();
-        let marched = self.reached.len();
-        // Flood from the band, in order; distance grows by most of each edge.
+        let band = self.reached.len();
+        self.band = band;
+        self.meets = false;
+        let (groups, sizes) = (&mut self.groups, &mut self.sizes);
+        groups.clear();
+        groups.extend(0..band as u32);
+        sizes.clear();
+        sizes.resize(band, [1, 1]);
+        for (i, &n) in self.reached.iter().enumerate() {
+            self.cells[n as usize].group = i as u32;
+        }
+        let mut waiting = band;
         let mut next = 0;
         while next < self.reached.len() {
             let n = self.reached[next];
+            let Cell { level, group, .. } = self.cells[n as usize];
+            if waiting == 1 && next >= band && level.abs() > seed.reach {
+                break;
+            }
             next += 1;
-            let (p, level) = (positions[n as usize], self.level[n as usize]);
+            let mut mine = find(groups, group);
             for &m in mesh.adjacent_nodes(n) {
-                let j = m as usize;
-                if self.piece[j] == piece && self.state[j] == UNSEEN {
-                    self.state[j] = FLOODED;
-                    let farther = level.abs() + 0.7 * p.distance(positions[j]);
-                    self.level[j] = if level < 0.0 { -farther } else { farther };
-                    self.reached.push(m);
+                let cell = &mut self.cells[m as usize];
+                if cell.piece != seed.piece {
+                    continue;
                 }
-            }
-        }
-        // Connected parts of either sign. Start in the band: it touches all of them.
-        let mut parts: Vec<(usize, usize, bool)> = Vec::new();
-        let mut order: Vec<u32> = Vec::with_capacity(self.reached.len());
-        for at in 0..marched {
-            let first = self.reached[at];
-            if self.component[first as usize] != u32::MAX {
-                continue;
-            }
-            let label = parts.len() as u32;
-            let positive = self.level[first as usize] >= 0.0;
-            let begin = order.len();
-            order.push(first);
-            self.component[first as usize] = label;
-            let mut next = begin;
-            while next < order.len() {
-                let n = order[next];
-                next += 1;
-                for &m in mesh.adjacent_nodes(n) {
-                    let j = m as usize;
-                    if self.piece[j] == piece
-                        && self.component[j] == u32::MAX
-                        && (self.level[j] >= 0.0) == positive
-                    {
-                        self.component[j] = label;
-                        order.push(m);
+                if cell.state == UNSEEN {
+                    // Distance grows by most of each edge.
+                    let edge = positions[n as usize].distance(positions[m as usize]);
+                    let farther = level.abs() + 0.7 * edge;
+                    cell.state = FLOODED;
+                    cell.level = if level < 0.0 { -farther } else { farther };
+                    cell.group = mine;
+                    let [size, front] = &mut sizes[mine as usize];
+                    *size += 1;
+                    *front += 1;
+                    self.reached.push(m);
+                } else if (cell.level < 0.0) != (level < 0.0) {
+                    self.meets |= next > band && cell.state == FLOODED;
+                } else if cell.group != mine {
+                    let other = find(groups, cell.group);
+                    if other != mine {
+                        // The lower label wins.
+                        let (low, high) = (mine.min(other) as usize, mine.max(other) as usize);
+                        groups[high] = low as u32;
+                        let [size, front] = sizes[high];
+                        waiting -= usize::from(front > 0 && sizes[low][1] > 0);
+                        sizes[low][0] += size;
+                        sizes[low][1] += front;
+                        mine = low as u32;
                     }
                 }
             }
-            parts.push((begin, order.len(), positive));
+            let front = &mut sizes[mine as usize][1];
+            *front -= 1;
+            waiting -= usize::from(*front == 0);
+        }
+        // The rest is of the group that still has a front, if any has.
+        self.rest = -self.mean_edge;
+        let left = seed.nodes.saturating_sub(self.reached.len()) as u32;
+        if let Some(&n) = self.reached.get(next) {
+            let root = find(groups, self.cells[n as usize].group) as usize;
+            sizes[root][0] += left;
+            let far = 8.0 * self.mean_edge;
+            self.rest = if self.cells[n as usize].level < 0.0 {
+                -far
+            } else {
+                far
+            };
         }
         let mut kept = [0, 0];
-        for &(begin, end, positive) in &parts {
-            if end - begin >= least {
-                kept[usize::from(positive)] += 1;
+        let mut crumbs = false;
+        for i in 0..band {
+            if groups[i] as usize != i {
                 continue;
             }
+            if sizes[i][0] as usize >= least {
+                let positive = self.cells[self.reached[i] as usize].level >= 0.0;
+                kept[usize::from(positive)] += 1;
+            } else {
+                crumbs = true;
+            }
+        }
+        if crumbs {
             // A crumb goes over to the other side, close to the surface.
-            for &n in &order[begin..end] {
-                let small = 0.1 * self.mean_edge;
-                self.level[n as usize] = if positive { -small } else { small };
+            let small = 0.1 * self.mean_edge;
+            for &n in &self.reached {
+                let cell = &mut self.cells[n as usize];
+                let root = find(groups, cell.group);
+                if (sizes[root as usize][0] as usize) < least {
+                    cell.level = if cell.level < 0.0 { small } else { -small };
+                    cell.state = FINISHED;
+                    self.meets = true;
+                }
             }
         }
         (kept[0] > 0 && kept[1] > 0).then_some(kept[0] + kept[1])
     }
 
+    /// The levels of the last crack for all nodes of the piece, clamped as
+    /// [`fracas::Crack::from_level`] does where they decide a cut.
+    pub fn levels(&self, mesh: &TetMesh, nodes: &[u32]) -> Vec<(u32, f32)> {
+        nodes
+            .iter()
+            .map(|&n| {
+                let cell = &self.cells[n as usize];
+                let level = match cell.state {
+                    FINISHED => clamped(mesh, n, cell.level),
+                    FLOODED => cell.level,
+                    _ => self.rest,
+                };
+                (n, level)
+            })
+            .collect()
+    }
+
     /// Area of the surface in all tetrahedra with nodes of both signs.
     fn area(&self, mesh: &TetMesh, piece: u32) -> f64 {
         let mut area = 0.0;
-        for &n in &self.reached {
-            let positive = self.level[n as usize] >= 0.0;
+        // Where the sides meet in the band only, so does the surface.
+        let end = if self.meets {
+            self.reached.len()
+        } else {
+            self.band
+        };
+        for &n in &self.reached[..end] {
             // From the negative side, each tetrahedron once: at its lowest negative node.
-            if positive {
+            if self.cells[n as usize].level >= 0.0 {
                 continue;
             }
-            let crosses = mesh
-                .adjacent_nodes(n)
-                .iter()
-                .any(|&m| self.piece[m as usize] == piece && self.level[m as usize] >= 0.0);
+            let crosses = mesh.adjacent_nodes(n).iter().any(|&m| {
+                let cell = &self.cells[m as usize];
+                cell.piece == piece && cell.state != UNSEEN && cell.level >= 0.0
+            });
             if !crosses {
                 continue;
             }
             for &tet in mesh.adjacent_tets(n) {
                 let corners = mesh.tets()[tet as usize];
-                let inside = corners.map(|c| self.piece[c as usize] == piece);
-                let levels: [f32; 4] = std::array::from_fn(|i| {
-                    if inside[i] {
-                        self.level[corners[i] as usize]
-                    } else {
-                        0.0
-                    }
-                });
+                let cells = corners.map(|c| self.cells[c as usize]);
+                let inside = cells.map(|c| c.piece == piece && c.state != UNSEEN);
                 let lowest = (0..4)
-                    .filter(|&i| inside[i] && levels[i] < 0.0)
+                    .filter(|&i| inside[i] && cells[i].level < 0.0)
                     .map(|i| corners[i])
                     .min();
                 if lowest == Some(n) {
-                    area += section_area(mesh.corners(tet), levels, inside);
+                    area += section_area(mesh.corners(tet), cells.map(|c| c.level), inside);
                 }
             }
         }
         area
     }
+}
+
+/// The group that a label belongs to, shortening the way there.
+fn find(groups: &mut [u32], mut label: u32) -> u32 {
+    while groups[label as usize] != label {
+        let up = groups[groups[label as usize] as usize];
+        groups[label as usize] = up;
+        label = up;
+    }
+    label
+}
+
+/// A level that leaves no sliver: see [`fracas::crack::LEAST_CUT_SHARE`].
+fn clamped(mesh: &TetMesh, n: u32, level: f32) -> f32 {
+    let p = mesh.positions()[n as usize];
+    let shortest = mesh
+        .adjacent_nodes(n)
+        .iter()
+        .map(|&m| p.distance_squared(mesh.positions()[m as usize]))
+        .fold(f32::INFINITY, f32::min)
+        .sqrt();
+    let size = level
+        .abs()
+        .clamp(LEAST_CUT_SHARE * shortest, 4.0 * shortest);
+    if level < 0.0 { -size } else { size }
 }
 
 /// Turns a normal towards the direction of largest tension.
@@ -407,13 +520,15 @@ mod tests {
     ) -> (Growth, Option<Grown>) {
         let mut growth = Growth::default();
         growth.fit(mesh.positions().len(), mesh.mean_edge_length());
-        growth.piece.fill(0);
+        growth.cells.iter_mut().for_each(|c| c.piece = 0);
         let pull = principal(&[1e6, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let seed = Seed {
             node,
             normal,
             chance: 3,
             piece: 0,
+            nodes: mesh.positions().len(),
+            reach: 1e9,
         };
         let grown = growth.grow(mesh, seed, options, &mut |_| pull);
         (growth, grown)
@@ -436,9 +551,9 @@ mod tests {
         for (i, p) in mesh.positions().iter().enumerate() {
             let on_plane = (p.x - x0).abs() < 1e-4;
             assert!(
-                on_plane || (growth.level[i] > 0.0) == (p.x > x0),
+                on_plane || (growth.cells[i].level > 0.0) == (p.x > x0),
                 "{p} {}",
-                growth.level[i]
+                growth.cells[i].level
             );
         }
     }
@@ -457,11 +572,40 @@ mod tests {
             .reached
             .iter()
             .filter(|&&n| {
-                mesh.positions()[n as usize].y > 0.7 && growth.state[n as usize] == FINISHED
+                mesh.positions()[n as usize].y > 0.7 && growth.cells[n as usize].state == FINISHED
             })
             .map(|&n| growth.normal[n as usize].x)
             .fold(1.0, f32::min);
         assert!(far > 0.85, "{far}");
+    }
+
+    #[test]
+    fn flooding_no_farther_than_needed_gives_the_same_sides() {
+        let mesh = box_grid([30, 5, 4], Vec3::new(3.0, 0.5, 0.4));
+        let far = grow_in(&mesh, 8, Vec3::X, &GrowthOptions::default());
+        let mut near = Growth::default();
+        near.fit(mesh.positions().len(), mesh.mean_edge_length());
+        near.cells.iter_mut().for_each(|c| c.piece = 0);
+        let pull = principal(&[1e6, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let seed = Seed {
+            node: 8,
+            normal: Vec3::X,
+            chance: 3,
+            piece: 0,
+            nodes: mesh.positions().len(),
+            reach: 0.1,
+        };
+        let grown = near.grow(&mesh, seed, &GrowthOptions::default(), &mut |_| pull);
+        assert_eq!(grown, far.1);
+        assert!(near.reached.len() < far.0.reached.len());
+        let all: Vec<u32> = (0..mesh.positions().len() as u32).collect();
+        let sides = |g: &Growth| -> Vec<bool> {
+            g.levels(&mesh, &all)
+                .iter()
+                .map(|(_, s)| *s > 0.0)
+                .collect()
+        };
+        assert_eq!(sides(&near), sides(&far.0));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use glam::Vec3;
 use crate::crack_growth::{Growth, GrowthOptions, Seed};
 use crate::impact::{Impact, Shake};
 use crate::modes::Modes;
-use crate::principal::{Principal, principal, tension_bound};
+use crate::principal::{Principal, principal, principal_values, tension_exceeds};
 use crate::random::{Random, hash64};
 use crate::sequence::CrackSequence;
 use crate::stress_modes::{LANES, lane};
@@ -68,6 +68,10 @@ impl Default for FractureSettings {
 
 /// Strength of a node never falls below this share of the material's by scatter.
 const WEAKEST: f64 = 0.4;
+
+/// Stress is relieved at least up to this many relief lengths from a crack, where
+/// less than a sixth would be missing.
+const FARTHEST_RELIEF: f32 = 2.5;
 
 /// Why an event ended as it did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,7 +191,15 @@ impl FractureEvent {
             stats.outcome = Outcome::Harmless;
             return refuse(stats);
         }
-        let at = |i: usize| strength.of(modes.nodes()[i]);
+        let positions = fragments.mesh().positions();
+        let at = |i: usize| {
+            let node = modes.nodes()[i];
+            if shake.in_contact_zone(positions[node as usize]) {
+                f32::INFINITY
+            } else {
+                strength.of(node)
+            }
+        };
         let Some(critical) = shake.critical_time(modes, strength.weakest, at) else {
             stats.outcome = Outcome::Held;
             return refuse(stats);
@@ -199,11 +211,11 @@ impl FractureEvent {
             return refuse(stats);
         };
         let q = shake.coordinates(critical.time);
-        self.prepare(fragments.mesh(), modes, &q, &strength);
+        self.prepare(fragments.mesh(), modes, &q, &strength, &shake);
         let chance = Random::new(settings.seed).fork(u64::from(id.0)).fork(event);
         self.crack(&mut sequence, modes, &q, settings, &chance, &mut stats);
         for &n in modes.nodes() {
-            self.growth.piece[n as usize] = u32::MAX;
+            self.growth.cells[n as usize].piece = u32::MAX;
         }
         Decision {
             fracture: sequence.finish(),
@@ -212,7 +224,14 @@ impl FractureEvent {
     }
 
     /// Finds the nodes whose stress exceeds their strength at the chosen moment.
-    fn prepare(&mut self, mesh: &TetMesh, modes: &Modes, q: &[f32], strength: &Strength) {
+    fn prepare(
+        &mut self,
+        mesh: &TetMesh,
+        modes: &Modes,
+        q: &[f32],
+        strength: &Strength,
+        shake: &Shake,
+    ) {
         let nodes = mesh.positions().len();
         self.growth.fit(nodes, modes.mean_edge());
         if self.stamps.len() != nodes {
@@ -225,7 +244,7 @@ impl FractureEvent {
         self.stamp += 1;
         for (i, &n) in modes.nodes().iter().enumerate() {
             self.places[n as usize] = i as u32;
-            self.growth.piece[n as usize] = 0;
+            self.growth.cells[n as usize].piece = 0;
         }
         self.candidates.clear();
         let sizes: Vec<f32> = q.iter().map(|q| q.abs()).collect();
@@ -238,14 +257,11 @@ impl FractureEvent {
                 };
                 let s = lane(&at, l);
                 let limit = strength.of(node);
-                if tension_bound(&s) > limit {
-                    let p = principal(&s);
-                    self.principals[node as usize] = p;
-                    self.stamps[node as usize] = self.stamp;
-                    let overload = p.values[0] / limit;
-                    if overload > 1.0 {
-                        self.candidates.push(Candidate { node, overload });
-                    }
+                if tension_exceeds(&s, limit)
+                    && !shake.in_contact_zone(mesh.positions()[node as usize])
+                {
+                    let overload = principal_values(&s)[0] as f32 / limit;
+                    self.candidates.push(Candidate { node, overload });
                 }
             }
         });
@@ -280,17 +296,11 @@ impl FractureEvent {
                 break;
             };
             let Candidate { node, .. } = self.candidates[worst];
-            let piece = self.growth.piece[node as usize];
+            let piece = self.growth.cells[node as usize].piece;
             if sequence.part(piece).len() < settings.least_nodes {
                 self.candidates[worst].overload = 0.0;
                 continue;
             }
-            let seed = Seed {
-                node,
-                normal: seed_normal(&self.principals[node as usize], chance, attempt as u64),
-                chance: hash64(chance.fork(attempt as u64).bits()),
-                piece,
-            };
             let mut field = Field {
                 modes,
                 q,
@@ -298,6 +308,14 @@ impl FractureEvent {
                 stamps: &mut self.stamps,
                 stamp: self.stamp,
                 principals: &mut self.principals,
+            };
+            let seed = Seed {
+                node,
+                normal: seed_normal(&field.at(node), chance, attempt as u64),
+                chance: hash64(chance.fork(attempt as u64).bits()),
+                piece,
+                nodes: sequence.part(piece).len(),
+                reach: FARTHEST_RELIEF * relief,
             };
             let grown = self
                 .growth
@@ -314,10 +332,7 @@ impl FractureEvent {
                 stats.outcome = Outcome::BrokeEnergy;
                 continue;
             }
-            let Some(new) = self.split(sequence, piece) else {
-                self.candidates[worst].overload = 0.0;
-                continue;
-            };
+            let new = self.split(sequence, piece);
             budget -= cost;
             stats.spent += cost;
             stats.area += grown.area;
@@ -341,39 +356,27 @@ impl FractureEvent {
     }
 
     /// Writes the crack down and gives the leaving side its piece number.
-    fn split(&mut self, sequence: &mut CrackSequence, piece: u32) -> Option<u32> {
-        // Parts of a piece that the crack did not reach stay where they are.
-        for &n in &self.growth.reached {
-            debug_assert_eq!(self.growth.piece[n as usize], piece);
-        }
-        let nodes = sequence.part(piece);
-        let whole = nodes.len() == self.growth.reached.len();
-        let far = 1.0;
-        let (growth, mesh) = (&mut self.growth, sequence.mesh());
-        if !whole {
-            let mut reached = vec![false; growth.piece.len()];
-            for &n in &growth.reached {
-                reached[n as usize] = true;
-            }
-            for &n in nodes.iter().filter(|&&n| !reached[n as usize]) {
-                growth.level[n as usize] = -far;
-            }
-        }
-        let crack = Crack::from_level(mesh, piece, nodes, |n| growth.level[n as usize])?;
-        let new = sequence.push(crack);
+    fn split(&mut self, sequence: &mut CrackSequence, piece: u32) -> u32 {
+        let levels = self.growth.levels(sequence.mesh(), sequence.part(piece));
+        let new = sequence.push(Crack {
+            part: piece,
+            levels,
+        });
         for &n in sequence.part(new) {
-            growth.piece[n as usize] = new;
+            self.growth.cells[n as usize].piece = new;
         }
-        Some(new)
+        new
     }
 
     /// Stress near the new surface is gone: 1 - 1/(1 + x + x²/2) at x reliefs.
     fn relieve(&mut self, old: u32, new: u32, relief: f32) {
         let growth = &self.growth;
         for c in &mut self.candidates {
-            let piece = growth.piece[c.node as usize];
-            if piece == old || piece == new {
-                let x = growth.level[c.node as usize].abs() / relief;
+            let piece = growth.cells[c.node as usize].piece;
+            if (piece == old || piece == new)
+                && let Some(distance) = growth.distance(c.node)
+            {
+                let x = distance / relief;
                 c.overload *= 1.0 - 1.0 / (1.0 + x + 0.5 * x * x);
             }
         }

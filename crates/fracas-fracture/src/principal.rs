@@ -40,13 +40,17 @@ pub fn spectral_norm(s: &Stress) -> f64 {
     first.abs().max(last.abs())
 }
 
-/// A quick upper bound of the largest principal stress: the largest of the three
-/// Gershgorin discs' ends.
+/// Whether the largest principal stress exceeds `limit`: whether `limit I - s` is
+/// not positive definite, by its leading minors. A few products, no root.
 #[must_use]
-pub fn tension_bound(s: &Stress) -> f32 {
-    let [xx, yy, zz, xy, yz, zx] = *s;
-    let (xy, yz, zx) = (xy.abs(), yz.abs(), zx.abs());
-    (xx + xy + zx).max(yy + xy + yz).max(zz + yz + zx)
+pub fn tension_exceeds(s: &Stress, limit: f32) -> bool {
+    let [xx, yy, zz, xy, yz, zx] = s.map(f64::from);
+    let limit = f64::from(limit);
+    let (a, b, c) = (limit - xx, limit - yy, limit - zz);
+    let minor = a * b - xy * xy;
+    // Off-diagonal elements enter negated: the product of all three changes sign.
+    let det = c * minor - a * yz * yz - b * zx * zx - 2.0 * xy * yz * zx;
+    !(a > 0.0 && minor > 0.0 && det > 0.0)
 }
 
 /// Principal values, largest first, and unit directions of the first two.
@@ -183,7 +187,12 @@ mod tests {
             assert!(p.first.dot(p.second).abs() < 1e-5);
             let off = apply(s, p.first) - p.values[0] * p.first;
             assert!(f64::from(off.length()) <= 2e-5 * scale, "{s:?} {p:?}");
-            assert!(f64::from(tension_bound(s)) >= expected[0] - 1e-6 * scale);
+            for factor in [0.5, 0.99, 1.01, 1.5] {
+                let limit = (expected[0] + (factor - 1.0) * scale) as f32;
+                if scale > 0.0 {
+                    assert_eq!(tension_exceeds(s, limit), factor < 1.0, "{s:?} {limit}");
+                }
+            }
             assert!((spectral_norm(s) - scale).abs() <= 1e-7 * scale);
         }
     }

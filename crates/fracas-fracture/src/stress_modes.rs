@@ -177,6 +177,13 @@ impl StressModes {
         weighted(&self.largest_norms, b)
     }
 
+    /// The same for one group.
+    #[must_use]
+    pub fn group_bound(&self, group: usize, b: &[f32]) -> f32 {
+        let start = group * self.modes;
+        weighted(&self.group_norms[start..start + self.modes], b)
+    }
+
     /// Calls back with each group whose bound exceeds `limit`, and the bound.
     pub fn groups_above(&self, b: &[f32], limit: f32, mut found: impl FnMut(usize, f32)) {
         for (cluster, norms) in self.cluster_norms.chunks_exact(self.modes).enumerate() {
