@@ -50,7 +50,6 @@ fn main() -> ExitCode {
 }
 
 /// The subjects, in the order of the pipeline.
-const SUBJECTS: &[fn(&mut Board)] = &[ground::rows, assets::rows, field::rows, fracture::rows];
 const SUBJECTS: &[fn(&mut Board)] = &[
     ground::rows,
     assets::rows,
