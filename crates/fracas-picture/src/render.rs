@@ -447,3 +447,93 @@ fn clipped_segment(view: View, near: f32, ends: [Vec3; 2]) -> Option<[Corner; 2]
         [x, y, 1.0 / c.z]
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cube of side 2 about the origin, its six sides in one colour.
+    fn cube(colour: Colour) -> Mesh {
+        let corner = |i: u32| {
+            let s = |b: u32| if i >> b & 1 == 0 { -1.0 } else { 1.0 };
+            Vec3::new(s(0), s(1), s(2))
+        };
+        let quads = [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ];
+        let triangles = quads
+            .iter()
+            .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+        Mesh::new((0..8).map(corner).collect(), triangles.collect()).colour(colour)
+    }
+
+    fn pixel(image: &Image, x: usize, y: usize) -> [u8; 3] {
+        image.pixels()[y * image.width() + x]
+    }
+
+    fn luminance([r, g, b]: [u8; 3]) -> u32 {
+        u32::from(r) + u32::from(g) + u32::from(b)
+    }
+
+    #[test]
+    fn a_red_cube_is_red_stands_on_a_shadow_and_is_the_same_each_time() {
+        let mut scene = Scene::new();
+        scene.add(cube(Colour::from_srgb(220, 40, 30)));
+        let floating = scene.render(&Camera::default(), 120, 90, Quality::Draft);
+        scene.ground_under_all();
+        let image = scene.render(&Camera::default(), 120, 90, Quality::Draft);
+        let [r, g, b] = pixel(&image, 60, 45);
+        assert!(r > 2 * g && r > 2 * b, "{r} {g} {b}");
+        // The key light comes from the left: the shadow falls to the right.
+        let row = 66;
+        let right = (60..120).map(|x| luminance(pixel(&image, x, row)));
+        let open = luminance(pixel(&floating, 110, row));
+        let darkest = right.filter(|l| *l > 300).min().unwrap();
+        assert!(darkest + 60 < open, "{darkest} against {open}");
+        assert_eq!(
+            image,
+            scene.render(&Camera::default(), 120, 90, Quality::Draft)
+        );
+    }
+
+    #[test]
+    fn what_is_behind_is_hidden_unless_it_is_on_top() {
+        let green = Colour::from_srgb(0, 255, 0);
+        let camera = Camera::at(Vec3::Z * 10.0, Vec3::ZERO);
+        let mut scene = Scene::new();
+        scene.add(cube(Colour::WHITE));
+        scene.point(Vec3::ZERO, 3.0, green);
+        scene.line(
+            Vec3::new(-9.0, 0.5, 0.0),
+            Vec3::new(9.0, 0.5, 0.0),
+            2.0,
+            green,
+        );
+        let hidden = scene.render(&camera, 80, 80, Quality::Draft);
+        assert!(pixel(&hidden, 40, 40)[0] > 100);
+        // Beside the cube the line shows.
+        let beside: Vec<_> = (20..45).map(|y| pixel(&hidden, 4, y)).collect();
+        assert!(beside.contains(&[0, 255, 0]));
+        scene.point_on_top(Vec3::ZERO, 3.0, green);
+        let seen = scene.render(&camera, 80, 80, Quality::Draft);
+        assert_eq!(pixel(&seen, 40, 40), [0, 255, 0]);
+    }
+
+    #[test]
+    fn nothing_nan_and_a_camera_inside_do_no_harm() {
+        let _ = Scene::new().render(&Camera::default(), 0, 0, Quality::Draft);
+        let mut scene = Scene::new();
+        let far = vec![Vec3::NAN, Vec3::X, Vec3::Y, Vec3::splat(f32::INFINITY)];
+        scene.add(Mesh::new(far, vec![[0, 1, 2], [1, 2, 3], [0, 1, 99]]).smooth(30.0));
+        scene.add(cube(Colour::WHITE).edges(Colour::BLACK, 1.0));
+        scene.ground_under_all();
+        let inside = Camera::at(Vec3::new(0.2, 0.1, 0.0), Vec3::X * 5.0);
+        let _ = scene.render(&inside, 40, 30, Quality::Draft);
+        let _ = scene.render(&Camera::default(), 40, 30, Quality::Draft);
+    }
+}

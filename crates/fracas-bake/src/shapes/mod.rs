@@ -146,7 +146,7 @@ const fn counts(triangles: usize, tets: usize, points: usize) -> Option<Counts> 
 pub const ALL: [Shape; 9] = [
     Shape {
         name: "piggy-bank",
-        about: "a hollow earthenware pig with a coin slot, 0.2 m long",
+        about: "a hollow earthenware pig with a coin slot, 0.2 m long and a curly tail",
         paper: counts(9_722, 20_807, 5_870),
         colour: [222, 150, 146],
         make: organic::build_piggy_bank,

@@ -1,4 +1,4 @@
-//! The piggy bank: a hollow earthenware pig, 0.2 m long, with a coin slot.
+//! The piggy bank: a hollow earthenware pig, 0.2 m long without its tail, with a coin slot.
 //!
 //! It looks along +x and stands on y = 0. Body and head are one smooth shell; the
 //! hollow is their inward offset, so the wall has one thickness; legs, ears, snout
