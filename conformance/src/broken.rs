@@ -75,7 +75,9 @@ impl Broken {
     /// When it has broken.
     #[must_use]
     pub fn tree(&self, id: FragmentId) -> &SphereTree {
-        self.trees[id.0 as usize].as_ref().expect("a living fragment")
+        self.trees[id.0 as usize]
+            .as_ref()
+            .expect("a living fragment")
     }
 
     /// The distance field of a living fragment.

@@ -9,4 +9,3 @@
 pub mod broken;
 pub mod ccd;
 pub mod data;
-

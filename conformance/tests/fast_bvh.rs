@@ -12,7 +12,10 @@ fn sample_queries_have_no_false_negative() {
     };
     for kind in ["vertex-face", "edge-edge"] {
         let (mut queries, mut hits, mut false_positives) = (0, 0, 0);
-        let mut folders: Vec<_> = std::fs::read_dir(&root).unwrap().map(|e| e.unwrap().path()).collect();
+        let mut folders: Vec<_> = std::fs::read_dir(&root)
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
         folders.sort();
         for folder in folders.iter().filter(|f| f.join(kind).is_dir()) {
             for file in std::fs::read_dir(folder.join(kind)).unwrap() {
@@ -24,7 +27,11 @@ fn sample_queries_have_no_false_negative() {
                     } else {
                         edge_edge_ccd::first_impact([p, q], [r, s])
                     };
-                    assert!(!query.collides || found.is_some(), "{} query {i}", file.display());
+                    assert!(
+                        !query.collides || found.is_some(),
+                        "{} query {i}",
+                        file.display()
+                    );
                     queries += 1;
                     hits += usize::from(query.collides);
                     false_positives += usize::from(found.is_some() && !query.collides);
@@ -33,6 +40,9 @@ fn sample_queries_have_no_false_negative() {
         }
         println!("{kind}: {queries} queries, {hits} true, {false_positives} false positives");
         assert!(queries > 0 && hits > 0);
-        assert!(false_positives * 100 <= queries, "{false_positives} of {queries}");
+        assert!(
+            false_positives * 100 <= queries,
+            "{false_positives} of {queries}"
+        );
     }
 }

@@ -5,10 +5,10 @@
 //! says otherwise; a missed target stays in the table as missed.
 
 mod assets;
-mod board;
-mod fracture;
 mod ball;
+mod board;
 mod field;
+mod fracture;
 mod ground;
 mod kd_tree;
 mod tet_distance;
