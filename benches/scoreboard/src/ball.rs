@@ -1,47 +1,39 @@
 //! The sphere of Glondu 2013, section 7.2, with any number of surface triangles
 //! and interior points.
 //!
-//! A cubical grid is pulled round; then the longest edges of its surface, and the
-//! longest edges inside, are halved until both counts are reached. Halving an edge
-//! splits all tetrahedra around it, so the mesh stays conforming.
+//! The mesher fills it a little too coarsely; then the longest edges of its surface,
+//! and the longest edges inside, are halved until both counts are reached. Halving an
+//! edge splits all tetrahedra around it, so the mesh stays conforming.
 
 use std::collections::BinaryHeap;
 
 use fracas::TetMesh;
-use fracas::testing::box_grid;
-use glam::Vec3;
+use fracas_bake::tetrahedralize::{Grading, Options, implicit};
+use glam::{DVec3, Vec3};
 
 /// A ball of radius one with about `triangles` on its surface and `interior` points.
 pub fn ball(triangles: usize, interior: usize) -> TetMesh {
-    // The coarsest grid must not have more than is asked for.
-    let by_surface = ((triangles / 12) as f64).sqrt() as u32;
-    let by_interior = (interior as f64).cbrt() as u32 + 1;
-    let mut bisection = Bisection::new(&round_grid(by_surface.min(by_interior).max(2)));
+    let mut edge = 1.6 / (interior as f64).cbrt();
+    let coarse = loop {
+        let mesh = stuffed(edge);
+        let inside = mesh.boundary_nodes().iter().filter(|&&b| !b).count();
+        // The start must not have more than is asked for.
+        if inside <= interior && mesh.boundary().count() <= triangles {
+            break mesh;
+        }
+        edge *= 1.03;
+    };
+    let mut bisection = Bisection::new(&coarse);
     while bisection.triangles < triangles && bisection.halve_longest(true) {}
     while bisection.interior < interior && bisection.halve_longest(false) {}
     TetMesh::build(bisection.positions, bisection.tets).expect("halving keeps a mesh")
 }
 
-fn round_grid(cells: u32) -> TetMesh {
-    let mesh = box_grid([cells; 3], Vec3::splat(2.0));
-    let positions = mesh.positions().iter().map(|&p| {
-        let q = p - Vec3::ONE;
-        // Cubical shells become round ones; equal angles instead of equal steps.
-        let angle = (q / q.abs().max_element().max(1e-6)).map(|x| (x * 0.785_398).tan());
-        angle.normalize_or_zero() * q.abs().max_element()
-    });
-    TetMesh::build(positions.collect(), mesh.tets().to_vec())
-        .or_else(|_| TetMesh::build(slightly_round(&mesh), mesh.tets().to_vec()))
-        .expect("a round grid is a mesh")
-}
-
-/// Between cube and ball: corner tetrahedra keep a volume.
-fn slightly_round(mesh: &TetMesh) -> Vec<Vec3> {
-    let round = |&p: &Vec3| {
-        let q = p - Vec3::ONE;
-        q * (0.2 + 0.8 * q.abs().max_element() / q.length().max(1e-6))
-    };
-    mesh.positions().iter().map(round).collect()
+fn stuffed(edge: f64) -> TetMesh {
+    let options = Options::edge_length(edge).with_grading(Grading::Uniform);
+    let bounds = (DVec3::splat(-1.1), DVec3::splat(1.1));
+    let made = implicit(&|p: DVec3| p.length() - 1.0, bounds, &options).expect("a ball");
+    made.into_mesh()
 }
 
 struct Bisection {

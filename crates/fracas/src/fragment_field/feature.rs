@@ -55,7 +55,11 @@ impl Features {
         let nodes = mesh.tets()[(origin / 4) as usize];
         let [i, j, k] = TET_FACES[(origin % 4) as usize];
         let at = mesh.positions();
-        [at[nodes[i] as usize], at[nodes[j] as usize], at[nodes[k] as usize]]
+        [
+            at[nodes[i] as usize],
+            at[nodes[j] as usize],
+            at[nodes[k] as usize],
+        ]
     }
 
     /// The feature of a boundary face.

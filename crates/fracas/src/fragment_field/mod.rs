@@ -474,7 +474,11 @@ fn boundary_faces(mesh: &TetMesh, tet: u32) -> impl Iterator<Item = (u8, [Vec3; 
     let nodes = mesh.tets()[tet as usize];
     (0..4).filter(move |&k| across[k] == NONE).map(move |k| {
         let ([a, b, c], at) = (TET_FACES[k], mesh.positions());
-        let corners = [at[nodes[a] as usize], at[nodes[b] as usize], at[nodes[c] as usize]];
+        let corners = [
+            at[nodes[a] as usize],
+            at[nodes[b] as usize],
+            at[nodes[c] as usize],
+        ];
         (k as u8, corners)
     })
 }
