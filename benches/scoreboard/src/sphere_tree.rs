@@ -272,7 +272,7 @@ fn section_7_2(board: &mut Board) {
         .collect();
     let mut memory = (QueryScratch::default(), Vec::new());
     let mut largest: f64 = 0.0;
-    let mut total = 0.0;
+    let (mut total, mut first_total) = (0.0, 0.0);
     let mut stats = QueryStats::default();
     for poses in &scenes {
         let pairs = near_pairs(&object, poses);
@@ -299,8 +299,21 @@ fn section_7_2(board: &mut Board) {
                 &mut memory,
             )
         });
+        let (first, _) = best_cpu_ms(3, || {
+            let mut states = vec![[PairState::default(); 2]; pairs.len()];
+            query_pairs(
+                &object,
+                &object.trees,
+                &pairs,
+                poses,
+                Mode::Adaptive,
+                &mut states,
+                &mut memory,
+            )
+        });
         stats.add(&done);
         total += ms / scenes.len() as f64;
+        first_total += first / scenes.len() as f64;
         largest = largest.max(ms);
     }
     board.row(
@@ -311,7 +324,7 @@ fn section_7_2(board: &mut Board) {
             Measured::new(total)
                 .against("Glondu 2013, 7.2, i7-2600", "2013", 1.16)
                 .note(format!(
-                    "all pairs of 12 fragments, mean of 6 moments after the break, largest {largest:.3}; {}",
+                    "all pairs of 12 fragments, second frame of each pair, mean of 6 moments after the break, largest {largest:.3}, first frames {first_total:.3}; {}",
                     work(&stats)
                 ))
         },
@@ -392,12 +405,9 @@ fn bunny_pair(board: &mut Board, mesh: &TetMesh) {
         let per_pose = |mode: Mode, memory: &mut (QueryScratch, Vec<Contact>)| {
             best_cpu_ms(9, || {
                 let mut stats = QueryStats::default();
-                let mut state = [[PairState::default(); 2]];
+                let mut state = [PairState::default(); 2];
                 for pose in &poses {
-                    // The second bunny stays, the first moves.
-                    let pair = [(FragmentId(0), FragmentId(0))];
-                    stats.add(&both_ways(&object, tree, pose, mode, &mut state[0], memory));
-                    std::hint::black_box(&pair);
+                    stats.add(&both_ways(&object, tree, pose, mode, &mut state, memory));
                 }
                 stats
             })

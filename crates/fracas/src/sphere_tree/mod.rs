@@ -39,6 +39,7 @@ pub mod adapt;
 pub mod advance;
 mod build;
 pub mod coverage;
+mod determinism;
 pub mod feature;
 mod insert;
 mod layout;
@@ -56,6 +57,8 @@ use glam::Vec3;
 pub use adapt::{AdaptiveSettings, PairState};
 pub use advance::{Impact, Motion};
 pub use build::{BuildError, BuildOptions, KeepPoints};
+#[doc(hidden)]
+pub use determinism::determinism_digest;
 pub use feature::{Feature, FeatureKind};
 use feature::{FeaturePools, FeatureRef};
 pub use normal_choice::{NormalRule, NormalSettings};

@@ -55,6 +55,10 @@ impl Partner for FragmentDistance<'_> {
 
     #[inline]
     fn sample(&self, p: Vec3, max: f32) -> Option<Sample> {
+        // Much cheaper than to locate the point, and most points fail it.
+        if !FragmentDistance::sphere_may_touch(self, p, max) {
+            return None;
+        }
         if let Some(at) = self.inside(p) {
             let found = self.penetration(&at);
             return Some(Sample {

@@ -1,0 +1,84 @@
+//! Queries allocate nothing in steady state: counted by an allocator that counts.
+
+#![allow(
+    unsafe_code,
+    reason = "an allocator is an unsafe trait; this one only counts"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use fracas::sphere_tree::{AdaptiveSettings, HalfSpace, PairState, Query, QueryScratch};
+use fracas::testing::{Rng, box_grid};
+use fracas::{Contact, FragmentId, Pose};
+use fracas_conformance::broken::Broken;
+use glam::Vec3;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is handed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: as required of our own caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: as required of our own caller.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn queries_reuse_their_memory() {
+    let mut rng = Rng(3);
+    let mut object = Broken::new(box_grid([7, 7, 7], Vec3::ONE));
+    object.break_into(FragmentId(0), 8, &mut rng);
+    let living = object.living();
+    let floor = HalfSpace::new(Vec3::Y, 0.2);
+    let mut scratch = QueryScratch::default();
+    let mut out: Vec<Contact> = Vec::new();
+    let mut stack = Vec::new();
+    let mut all_pairs = |scratch: &mut QueryScratch, out: &mut Vec<Contact>| {
+        let mut contacts = 0;
+        for &a in &living {
+            for &b in &living {
+                let tree = object.tree(a);
+                let query = Query::new(0.01, tree.object_radius());
+                out.clear();
+                let mut state = PairState::default();
+                let (pose, partner) = (Pose::IDENTITY, object.distance(b));
+                tree.contacts(&pose, &partner, &query, scratch, out);
+                tree.contacts(&pose, &floor, &query, scratch, out);
+                tree.contacts_adaptive(
+                    &pose,
+                    &partner,
+                    &query,
+                    &AdaptiveSettings::default(),
+                    &mut state,
+                    scratch,
+                    out,
+                );
+                let still = fracas::sphere_tree::Motion::rest(Pose::IDENTITY);
+                tree.first_impact(&still, &floor, &still, 1e-3, &mut stack);
+                contacts += out.len();
+            }
+        }
+        contacts
+    };
+    let first = all_pairs(&mut scratch, &mut out);
+    let before = COUNT.with(Cell::get);
+    let second = all_pairs(&mut scratch, &mut out);
+    let after = COUNT.with(Cell::get);
+    assert_eq!(first, second);
+    assert!(first > 100);
+    assert_eq!(after - before, 0, "queries allocated");
+}
