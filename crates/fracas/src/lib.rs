@@ -34,6 +34,7 @@ pub mod brute_force;
 pub mod contact;
 pub mod crack;
 mod cut_piece;
+pub mod fast_bvh;
 pub mod fragment;
 pub mod fragment_field;
 pub mod fragment_surface;
@@ -42,7 +43,6 @@ pub mod pose;
 pub mod primitives;
 pub mod sphere_tree;
 pub mod static_mesh;
-pub mod fast_bvh;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_distance;

@@ -63,7 +63,9 @@ impl Cone {
             return Self::INVALID;
         }
         let axis = sum / length;
-        let least = directions.iter().fold(1.0_f32, |least, d| least.min(axis.dot(*d)));
+        let least = directions
+            .iter()
+            .fold(1.0_f32, |least, d| least.min(axis.dot(*d)));
         Self::checked(axis, least - NORMAL_SLACK)
     }
 
@@ -174,7 +176,9 @@ mod tests {
             let mut all = Vec::new();
             for cone in &mut cones {
                 let near = (centre + rng.direction() * 0.4).normalize();
-                let directions: Vec<Vec3> = (0..3).map(|_| (near + rng.direction() * 0.3).normalize()).collect();
+                let directions: Vec<Vec3> = (0..3)
+                    .map(|_| (near + rng.direction() * 0.3).normalize())
+                    .collect();
                 *cone = Cone::around(&directions);
                 all.extend(directions);
             }

@@ -53,7 +53,12 @@ impl PairTest for DiscreteTest<'_> {
 }
 
 /// The exact rule, for any number of shared corners.
-pub(crate) fn triangles_collide(p: [DVec3; 3], q: [DVec3; 3], shared: usize, at: [(usize, usize); 3]) -> bool {
+pub(crate) fn triangles_collide(
+    p: [DVec3; 3],
+    q: [DVec3; 3],
+    shared: usize,
+    at: [(usize, usize); 3],
+) -> bool {
     match shared {
         0 => tri_tri::intersect(p, q),
         1 => tri_tri::intersect_beyond_corner(turned(p, at[0].0), turned(q, at[0].1)),
@@ -81,5 +86,8 @@ fn clear_beyond_corner(p: [DVec3; 3], q: [DVec3; 3]) -> bool {
     let normal = m * n.length_squared().sqrt() - n * m.length_squared().sqrt();
     let size = a.abs().max(b.abs()).max(c.abs()).max(d.abs()).max_element();
     let error = 1e-14 * size * normal.abs().max_element() + f64::MIN_POSITIVE;
-    normal.dot(a) > error && normal.dot(b) > error && normal.dot(c) < -error && normal.dot(d) < -error
+    normal.dot(a) > error
+        && normal.dot(b) > error
+        && normal.dot(c) < -error
+        && normal.dot(d) < -error
 }

@@ -10,10 +10,15 @@ impl Tree {
     /// positions. One pass over vertices, one over nodes from the back.
     pub(crate) fn refit(&mut self, mesh: &Mesh, detection: Detection, culling: Culling) {
         let moving = detection == Detection::Continuous;
-        self.vertex_boxes.resize(mesh.positions.len(), Bounds::EMPTY);
+        self.vertex_boxes
+            .resize(mesh.positions.len(), Bounds::EMPTY);
         for (bounds, [start, end]) in self.vertex_boxes.iter_mut().zip(&mesh.positions) {
             for k in 0..3 {
-                let (low, high) = if start[k] < end[k] { (start[k], end[k]) } else { (end[k], start[k]) };
+                let (low, high) = if start[k] < end[k] {
+                    (start[k], end[k])
+                } else {
+                    (end[k], start[k])
+                };
                 bounds.min[k] = round_down(low);
                 bounds.max[k] = round_up(high);
             }
@@ -22,7 +27,14 @@ impl Tree {
     }
 
     /// Refits the nodes of a range that holds whole subtrees.
-    pub(crate) fn refit_nodes(&mut self, mesh: &Mesh, moving: bool, culling: Culling, from: usize, to: usize) {
+    pub(crate) fn refit_nodes(
+        &mut self,
+        mesh: &Mesh,
+        moving: bool,
+        culling: Culling,
+        from: usize,
+        to: usize,
+    ) {
         let with_normals = culling != Culling::Off;
         let with_binormals = culling == Culling::DualCone;
         for i in (from..to).rev() {
@@ -34,18 +46,24 @@ impl Tree {
                 let mut binormals = Cone::EMPTY;
                 for place in first..first + count {
                     let [a, b, c] = self.leaves[place].corners.map(|v| v as usize);
-                    let own = self.vertex_boxes[a].union(&self.vertex_boxes[b]).union(&self.vertex_boxes[c]);
+                    let own = self.vertex_boxes[a]
+                        .union(&self.vertex_boxes[b])
+                        .union(&self.vertex_boxes[c]);
                     self.boxes[place] = own;
                     bounds = bounds.union(&own);
                     if with_normals && normals.is_valid() {
-                        let (a, b, c) = (&mesh.positions[a], &mesh.positions[b], &mesh.positions[c]);
+                        let (a, b, c) =
+                            (&mesh.positions[a], &mesh.positions[b], &mesh.positions[c]);
                         normals = normals.merge(&cone::of_normals(a, b, c, moving));
                     }
                     if with_binormals {
                         for k in 0..3 {
                             if self.neighbours[place][k] == NONE {
-                                let corner = |k: usize| &mesh.positions[self.leaves[place].corners[k % 3] as usize];
-                                let own = cone::of_binormals(corner(k), corner(k + 1), corner(k + 2));
+                                let corner = |k: usize| {
+                                    &mesh.positions[self.leaves[place].corners[k % 3] as usize]
+                                };
+                                let own =
+                                    cone::of_binormals(corner(k), corner(k + 1), corner(k + 2));
                                 binormals = binormals.merge(&own);
                             }
                         }
