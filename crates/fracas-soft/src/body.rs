@@ -338,14 +338,14 @@ fn check(material: &Material) -> Result<(), SoftBodyError> {
         ("shear", material.shear),
         ("bulk", material.bulk),
     ] {
-        if !(value > 0.0) || !value.is_finite() {
+        if value <= 0.0 || !value.is_finite() {
             return wrong(what, value, positive);
         }
     }
-    if !(material.damping >= 0.0) || !material.damping.is_finite() {
+    if material.damping < 0.0 || !material.damping.is_finite() {
         return wrong("damping", material.damping, "zero or more");
     }
-    if !(material.tear_stretch > 1.0) {
+    if material.tear_stretch.is_nan() || material.tear_stretch <= 1.0 {
         return wrong("tear_stretch", material.tear_stretch, "more than 1");
     }
     Ok(())

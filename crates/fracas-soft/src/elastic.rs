@@ -121,7 +121,7 @@ impl SoftBody {
         let c = f.transpose() * f;
         // The largest eigenvalue lies between a third of the trace and the trace.
         let trace = c.x_axis.x + c.y_axis.y + c.z_axis.z;
-        if !(trace > limit * limit) {
+        if trace.is_nan() || trace <= limit * limit {
             return None;
         }
         // Power iteration from the longest column: it is not orthogonal to the

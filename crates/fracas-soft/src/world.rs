@@ -162,7 +162,7 @@ impl SoftWorld {
     /// Advances by `dt` seconds. Nothing happens if `dt` is not positive.
     pub fn step(&mut self, dt: f32) {
         let h = dt / self.substeps.max(1) as f32;
-        if !(h > 0.0) || !h.is_finite() {
+        if h <= 0.0 || !h.is_finite() {
             return;
         }
         self.stats = WorldStats::default();

@@ -83,11 +83,11 @@ impl Grid {
             (lo, hi) = (lo.min(positions[n as usize]), hi.max(positions[n as usize]));
         }
         let size = (hi - lo).max_element() / cells.max(1) as f32;
-        if !(size > 0.0) || !size.is_finite() {
+        if size <= 0.0 || !size.is_finite() {
             return None;
         }
         let counts = ((hi - lo) / size).round();
-        if !(counts.max_element() < MOST_POINTS as f32) {
+        if !counts.is_finite() || counts.max_element() >= MOST_POINTS as f32 {
             return None;
         }
         let points = counts
@@ -236,7 +236,7 @@ impl Grid {
         let mut value = least[0] + self.size;
         let (mut sum, mut squares) = (least[0], least[0] * least[0]);
         for (k, &next) in least.iter().enumerate().skip(1) {
-            if !(value > next) {
+            if value <= next {
                 break;
             }
             sum += next;

@@ -426,7 +426,7 @@ impl DepthField {
     ) {
         let known = self.arrival[v as usize];
         // Spares the root; wide enough not to lose ties to rounding. Also stops NaN.
-        if !(squared <= known * known * TIE) {
+        if squared.is_nan() || squared > known * known * TIE {
             return;
         }
         let depth = squared.sqrt();

@@ -120,8 +120,7 @@ impl DepthTet {
         let g = DMat3::from_cols(x1 - origin, x2 - origin, x3 - origin);
         let volume = g.determinant();
         let size = g.x_axis.length() * g.y_axis.length() * g.z_axis.length();
-        // Also false for NaN.
-        if !(volume.abs() > 1e-9 * size) {
+        if volume.is_nan() || volume.abs() <= 1e-9 * size {
             return None;
         }
         let to_weights = g.inverse();
@@ -131,7 +130,7 @@ impl DepthTet {
         let length = gradient.length();
         let deepest = depths.iter().fold(0.0_f64, |a, &b| a.max(b));
         // The gradient of a depth is about one; far less is rounding, not direction.
-        if !(length > 1e-6) || !(deepest > 0.0) || !length.is_finite() {
+        if !length.is_finite() || length <= 1e-6 || deepest <= 0.0 {
             return None;
         }
         Some(Self {
@@ -184,8 +183,7 @@ impl DepthTet {
                 leave = leave.min(f / (f - t));
             }
         }
-        // Also false for NaN.
-        if !(enter < leave) {
+        if enter >= leave {
             return None;
         }
         let at = |s: f64| -> [f64; 4] {
@@ -198,7 +196,7 @@ impl DepthTet {
         let depths = [self.depth(&weights[0]), self.depth(&weights[1])];
         let length = (b - a).length() * (leave - enter);
         let total = depths[0] + depths[1];
-        if !(total > 0.0) {
+        if total.is_nan() || total <= 0.0 {
             return None;
         }
         let share = (2.0 * depths[0] + depths[1]) / (3.0 * total);

@@ -288,7 +288,7 @@ mod tests {
                 0.5 * (b - a).perp_dot(c - a)
             })
             .sum();
-        assert!((3.05..3.1416).contains(&area), "area {area}");
+        assert!((3.05..std::f32::consts::PI).contains(&area), "area {area}");
         for specimen in [
             cut_disc(),
             slit_rectangle(),
