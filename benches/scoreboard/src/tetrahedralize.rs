@@ -287,13 +287,33 @@ fn speed(board: &mut Board) {
     ] {
         board.row(name, "s", Target::AtMost(limit), || {
             let mut tets = 0;
-            let ms = best_ms(runs, || {
+            let mut processor = f64::INFINITY;
+            let wall = best_ms(runs, || {
+                let before = processor_seconds();
                 let made = surface(&input, &Options::tets(count)).expect("spot can be filled");
                 tets = made.mesh().tets().len();
-            });
-            Measured::new(ms / 1e3).note(format!(
-                "spot, {tets} tets with search and improvement; best of {runs}, wall clock"
+                if let (Some(before), Some(after)) = (before, processor_seconds()) {
+                    processor = processor.min(after - before);
+                }
+            }) / 1e3;
+            let (value, clock) = if processor.is_finite() {
+                (processor, "processor time")
+            } else {
+                (wall, "wall clock")
+            };
+            Measured::new(value).note(format!(
+                "{clock}; spot, {tets} tets with search and improvement; best of {runs}; {wall:.2} s wall clock"
             ))
         });
     }
+}
+
+/// Time that this process has spent on a processor so far, which other processes do not
+/// lengthen; known on Linux only (in ticks of 10 ms).
+fn processor_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // User and system time are the 12th and 13th fields after the name in brackets.
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks: f64 = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
+    Some(ticks / 100.0)
 }

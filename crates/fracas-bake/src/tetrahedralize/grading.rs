@@ -106,7 +106,8 @@ pub(super) fn lattice(
     let levels = thin + COARSE_LEVELS;
     let cell = space.cell(spacing);
     let cells = ((space.high - space.low) / cell).map(|n| (n - 1e-9).ceil());
-    if !(cells.max_element() < 1e5) {
+    let most = cells.max_element();
+    if most.is_nan() || most > 1e5 {
         return None;
     }
     let root = f64::from(1_u32 << COARSE_LEVELS);

@@ -23,8 +23,9 @@ use super::topology::boundary_topology;
 use super::{Report, Tetrahedralization, TetrahedralizeError};
 use crate::SurfaceMesh;
 
-/// The least sine of a dihedral angle that is left alone: of 5 degrees.
-const FLATTEST: f64 = 0.087;
+/// A tetrahedron with a smaller sine of a dihedral angle counts as not positive. More
+/// is not asked for: a shallower wall makes flat tetrahedra flatter still.
+const FLATTEST: f64 = 0.01;
 /// How often a depth may be halved.
 const HALVINGS: usize = 10;
 /// Part of the way to the opposite side that a wall may take.
