@@ -56,8 +56,11 @@ fn modes_of(fragments: &Fragments, material: &Material, count: usize) -> Modes {
         .expect("a sound body has modes")
 }
 
+/// A box with known frequencies: name, cells, size (m), limit (%), frequencies (Hz).
+type Box3 = (&'static str, [u32; 3], [f32; 3], f64, &'static [f64]);
+
 fn frequencies(board: &mut Board) {
-    let ritz: [(&str, [u32; 3], [f32; 3], f64, &[f64]); 4] = [
+    let ritz: [Box3; 4] = [
         (
             "plate-2-layers",
             [40, 40, 2],

@@ -196,7 +196,7 @@ impl Growth {
             let i = n as usize;
             let p = positions[i];
             let (level, normal) = self
-                .from_neighbours(mesh, n)
+                .level_and_normal(mesh, n)
                 .unwrap_or((seed.normal.dot(p - start), seed.normal));
             self.normal[i] = turn(normal, &stress(n), options.turning);
             self.cells[i].level = level;
@@ -227,7 +227,7 @@ impl Growth {
     }
 
     /// Level and normal at a node from at least three finished neighbours.
-    fn from_neighbours(&self, mesh: &TetMesh, n: u32) -> Option<(f32, Vec3)> {
+    fn level_and_normal(&self, mesh: &TetMesh, n: u32) -> Option<(f32, Vec3)> {
         let positions = mesh.positions();
         let p = positions[n as usize];
         let narrow = 1.0 / (1.5 * self.mean_edge * 1.5 * self.mean_edge);

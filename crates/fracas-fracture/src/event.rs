@@ -168,6 +168,10 @@ impl FractureEvent {
     /// Decides whether and how a fragment breaks. `modes` are those of this
     /// fragment; `event` numbers the events of a run, so that chance differs.
     #[must_use]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the body, what hits it and the taste, each known to the caller by itself"
+    )]
     pub fn decide(
         &mut self,
         fragments: &Fragments,
