@@ -191,7 +191,6 @@ fn load(name: &str, tets: Option<usize>) -> Result<TetMesh, ShatterError> {
                 let options = MesherOptions::tets(tets.unwrap_or(20_000));
                 Ok(tetrahedralize::surface(&surface, &options)?.into_mesh())
             }
-            _ => Err(ShatterError::NoSuchMesh(name.into())),
         };
     }
     let shape = shapes::by_name(name).ok_or_else(|| ShatterError::NoSuchMesh(name.into()))?;

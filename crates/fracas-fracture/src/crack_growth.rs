@@ -27,7 +27,7 @@ use fracas::TetMesh;
 use fracas::crack::LEAST_CUT_SHARE;
 use glam::Vec3;
 
-use crate::principal::Principal;
+use crate::principal::Tension;
 use crate::random::Noise;
 
 /// How cracks grow.
@@ -165,7 +165,7 @@ impl Growth {
         mesh: &TetMesh,
         seed: Seed,
         options: &GrowthOptions,
-        stress: &mut dyn FnMut(u32) -> Principal,
+        stress: &mut dyn FnMut(u32) -> Tension,
     ) -> Option<Grown> {
         for &n in &self.reached {
             self.cells[n as usize].state = UNSEEN;
@@ -182,7 +182,7 @@ impl Growth {
         mesh: &TetMesh,
         seed: Seed,
         options: &GrowthOptions,
-        stress: &mut dyn FnMut(u32) -> Principal,
+        stress: &mut dyn FnMut(u32) -> Tension,
     ) {
         let positions = mesh.positions();
         let start = positions[seed.node as usize];
@@ -196,7 +196,7 @@ impl Growth {
             let i = n as usize;
             let p = positions[i];
             let (level, normal) = self
-                .from_neighbours(mesh, n)
+                .level_and_normal(mesh, n)
                 .unwrap_or((seed.normal.dot(p - start), seed.normal));
             self.normal[i] = turn(normal, &stress(n), options.turning);
             self.cells[i].level = level;
@@ -227,7 +227,7 @@ impl Growth {
     }
 
     /// Level and normal at a node from at least three finished neighbours.
-    fn from_neighbours(&self, mesh: &TetMesh, n: u32) -> Option<(f32, Vec3)> {
+    fn level_and_normal(&self, mesh: &TetMesh, n: u32) -> Option<(f32, Vec3)> {
         let positions = mesh.positions();
         let p = positions[n as usize];
         let narrow = 1.0 / (1.5 * self.mean_edge * 1.5 * self.mean_edge);
@@ -446,19 +446,14 @@ fn clamped(mesh: &TetMesh, n: u32, level: f32) -> f32 {
 }
 
 /// Turns a normal towards the direction of largest tension.
-fn turn(normal: Vec3, stress: &Principal, turning: f32) -> Vec3 {
-    let [first, second, _] = stress.values;
-    if first <= 0.0 {
-        return normal;
-    }
-    let uniaxial = ((first - second) / first).clamp(0.0, 1.0);
-    let along = stress.first.dot(normal);
+fn turn(normal: Vec3, stress: &Tension, turning: f32) -> Vec3 {
+    let along = stress.direction.dot(normal);
     let target = if along >= 0.0 {
-        stress.first
+        stress.direction
     } else {
-        -stress.first
+        -stress.direction
     };
-    let turned = normal + turning * uniaxial * along.abs() * (target - normal);
+    let turned = normal + turning * stress.uniaxial * along.abs() * (target - normal);
     turned.try_normalize().unwrap_or(normal)
 }
 
@@ -510,7 +505,7 @@ mod tests {
     use fracas::testing::box_grid;
 
     use super::*;
-    use crate::principal::principal;
+    use crate::principal::tension;
 
     fn grow_in(
         mesh: &TetMesh,
@@ -521,7 +516,7 @@ mod tests {
         let mut growth = Growth::default();
         growth.fit(mesh.positions().len(), mesh.mean_edge_length());
         growth.cells.iter_mut().for_each(|c| c.piece = 0);
-        let pull = principal(&[1e6, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let pull = tension(&[1e6, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let seed = Seed {
             node,
             normal,
@@ -586,7 +581,7 @@ mod tests {
         let mut near = Growth::default();
         near.fit(mesh.positions().len(), mesh.mean_edge_length());
         near.cells.iter_mut().for_each(|c| c.piece = 0);
-        let pull = principal(&[1e6, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let pull = tension(&[1e6, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let seed = Seed {
             node: 8,
             normal: Vec3::X,

@@ -22,7 +22,9 @@ use glam::Vec3;
 use crate::crack_growth::{Growth, GrowthOptions, Seed};
 use crate::impact::{Impact, Shake};
 use crate::modes::Modes;
-use crate::principal::{Principal, principal, principal_values, tension_exceeds};
+use crate::principal::{
+    Principal, Stress, Tension, principal, principal_values, tension, tension_exceeds,
+};
 use crate::random::{Random, hash64};
 use crate::sequence::CrackSequence;
 use crate::stress_modes::{LANES, lane};
@@ -148,8 +150,8 @@ struct Candidate {
 pub struct FractureEvent {
     growth: Growth,
     candidates: Vec<Candidate>,
-    /// Principal stress of nodes asked for, by mesh node; valid where stamped.
-    principals: Vec<Principal>,
+    /// Stress of nodes asked for, by mesh node; valid where stamped.
+    stresses: Vec<Stress>,
     stamps: Vec<u32>,
     stamp: u32,
     /// Place of each mesh node among the fragment's nodes.
@@ -166,6 +168,10 @@ impl FractureEvent {
     /// Decides whether and how a fragment breaks. `modes` are those of this
     /// fragment; `event` numbers the events of a run, so that chance differs.
     #[must_use]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the body, what hits it and the taste, each known to the caller by itself"
+    )]
     pub fn decide(
         &mut self,
         fragments: &Fragments,
@@ -235,8 +241,7 @@ impl FractureEvent {
         let nodes = mesh.positions().len();
         self.growth.fit(nodes, modes.mean_edge());
         if self.stamps.len() != nodes {
-            let none = principal(&[0.0; 6]);
-            self.principals = vec![none; nodes];
+            self.stresses = vec![[0.0; 6]; nodes];
             self.stamps = vec![0; nodes];
             self.places = vec![0; nodes];
             self.stamp = 0;
@@ -256,6 +261,8 @@ impl FractureEvent {
                     continue;
                 };
                 let s = lane(&at, l);
+                self.stresses[node as usize] = s;
+                self.stamps[node as usize] = self.stamp;
                 let limit = strength.of(node);
                 if tension_exceeds(&s, limit)
                     && !shake.in_contact_zone(mesh.positions()[node as usize])
@@ -307,11 +314,11 @@ impl FractureEvent {
                 places: &self.places,
                 stamps: &mut self.stamps,
                 stamp: self.stamp,
-                principals: &mut self.principals,
+                stresses: &mut self.stresses,
             };
             let seed = Seed {
                 node,
-                normal: seed_normal(&field.at(node), chance, attempt as u64),
+                normal: seed_normal(&principal(&field.at(node)), chance, attempt as u64),
                 chance: hash64(chance.fork(attempt as u64).bits()),
                 piece,
                 nodes: sequence.part(piece).len(),
@@ -319,7 +326,9 @@ impl FractureEvent {
             };
             let grown = self
                 .growth
-                .grow(mesh, seed, &settings.growth, &mut |n| field.at(n));
+                .grow(mesh, seed, &settings.growth, &mut |n| -> Tension {
+                    tension(&field.at(n))
+                });
             let Some(grown) = grown else {
                 self.candidates[worst].overload = 0.0;
                 stats.crumbs += 1;
@@ -384,32 +393,30 @@ impl FractureEvent {
     }
 }
 
-/// Principal stresses on demand.
+/// Stresses on demand.
 struct Field<'a> {
     modes: &'a Modes,
     q: &'a [f32],
     places: &'a [u32],
     stamps: &'a mut [u32],
     stamp: u32,
-    principals: &'a mut [Principal],
+    stresses: &'a mut [Stress],
 }
 
 impl Field<'_> {
-    fn at(&mut self, n: u32) -> Principal {
+    fn at(&mut self, n: u32) -> Stress {
         let i = n as usize;
         if self.stamps[i] != self.stamp {
             let group = self.places[i] as usize / LANES;
             let at = self.modes.stress().at_group(group, self.q);
             for l in 0..LANES {
-                if let Some(&m) = self.modes.nodes().get(group * LANES + l)
-                    && self.stamps[m as usize] != self.stamp
-                {
+                if let Some(&m) = self.modes.nodes().get(group * LANES + l) {
                     self.stamps[m as usize] = self.stamp;
-                    self.principals[m as usize] = principal(&lane(&at, l));
+                    self.stresses[m as usize] = lane(&at, l);
                 }
             }
         }
-        self.principals[i]
+        self.stresses[i]
     }
 }
 

@@ -1,4 +1,51 @@
 //! From an impact to cracks: modal analysis, stress, crack growth and fracture patterns.
+//!
+//! ```text
+//!  impulses --> Shake (how it rings) --> when and where too much --> cracks --> Fracture
+//!                 ^                                                    ^
+//!               Modes (baked, or computed for a fragment)    patterns (no physics)
+//! ```
+//!
+//! | step | module | main items |
+//! | --- | --- | --- |
+//! | what it is made of | [`material`] | [`Material`] |
+//! | stiffness, mass, vibration | [`stiffness`], [`modes`], [`stress_modes`] | [`Modes`] |
+//! | contact and response | [`hertz`], [`oscillator`], [`impact`] | [`Impact`], [`impact::Shake`] |
+//! | stress to cracks | [`principal`], [`event`] | [`FractureEvent`], [`FractureSettings`] |
+//! | cracks without physics | [`patterns`], [`strength`] | [`patterns::voronoi`] and others |
+//! | breaking again | [`refracture`] | [`Breaker`], [`FragmentModes`] |
+//! | chance, writing a fracture down | [`random`], [`sequence`] | |
+//!
+//! ```
+//! use std::sync::Arc;
+//! use fracas::{FragmentId, Fragments, testing::box_grid};
+//! use fracas_fracture::{FractureEvent, FractureSettings, Impact, Material, Modes, ModesOptions};
+//! use glam::Vec3;
+//!
+//! let brick = box_grid([8, 4, 3], Vec3::new(0.215, 0.1025, 0.065));
+//! let mut fragments = Fragments::new(Arc::new(brick));
+//! let whole = FragmentId(0);
+//! let modes = Modes::compute(
+//!     &fragments, whole, &Material::BRICK, &ModesOptions::default(), &mut |_| (),
+//! )?;
+//! // It falls on its corner at 5 m/s.
+//! let impact = Impact {
+//!     point: Vec3::ZERO,
+//!     impulse: Vec3::new(0.8, 0.4, 0.45) * 4.0,
+//!     speed: 5.0,
+//!     effective_mass: 0.7,
+//!     radius: 0.0,
+//!     other_modulus: Material::GRANITE.contact_modulus(),
+//! };
+//! let settings = FractureSettings::default();
+//! let decision =
+//!     FractureEvent::new().decide(&fragments, whole, &modes, &[impact], 0.01, 0, &settings);
+//! let split = fragments.apply(&decision.fracture.expect("that breaks a brick"))?;
+//! assert!(split.children.len() >= 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What is measured, what is assumed and what is left out: `docs/fracture.md`.
 
 mod crack_growth;
 pub mod event;

@@ -113,7 +113,7 @@ pub fn largest(
         let last = basis.len() >= most;
         progress(basis.len() as f32 / most as f32);
         let vectors = basis.len() * BLOCK;
-        let due = vectors >= 2 * request.wanted && basis.len() % 2 == 0;
+        let due = vectors >= 2 * request.wanted && basis.len().is_multiple_of(2);
         if due || last {
             let (values, small) = ritz(&projected);
             let converged = count_converged(request, &values, &small, &next, last);
