@@ -1,8 +1,8 @@
 //! The `fracas` command: one module per subcommand, this file only dispatches.
 
 mod bake;
-mod film;
 mod collide;
+mod film;
 mod inspect;
 mod interrupt;
 mod look;

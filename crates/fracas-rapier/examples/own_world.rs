@@ -31,7 +31,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for step in 0..120 {
         world.step();
         if step % 20 == 19 {
-            println!("{:.2} s: {:.3} m high", step as f32 / 60.0, world.bodies[handle].translation().y);
+            println!(
+                "{:.2} s: {:.3} m high",
+                step as f32 / 60.0,
+                world.bodies[handle].translation().y
+            );
         }
     }
     Ok(())

@@ -124,7 +124,13 @@ pub(crate) fn direction(v: DVec3, error: f64) -> Option<Vec3> {
 /// The directions of a triangle's normal at the end of the step, or of its Bernstein
 /// coefficients over it; zero where there is none that is certain.
 #[inline]
-pub(crate) fn normal_directions(a: &Moving, b: &Moving, c: &Moving, moving: bool, out: &mut [Vec3]) {
+pub(crate) fn normal_directions(
+    a: &Moving,
+    b: &Moving,
+    c: &Moving,
+    moving: bool,
+    out: &mut [Vec3],
+) {
     if !moving {
         let (e, f) = (b[1] - a[1], c[1] - a[1]);
         let error = 16.0 * ROUND * e.abs().max_element() * f.abs().max_element();

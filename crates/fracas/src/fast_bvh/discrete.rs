@@ -49,7 +49,10 @@ impl Tree {
             return false;
         }
         let stride = self.normals.len() / self.leaves.len();
-        let (a, b) = (&self.normals[i * stride..][..stride], &self.normals[j * stride..][..stride]);
+        let (a, b) = (
+            &self.normals[i * stride..][..stride],
+            &self.normals[j * stride..][..stride],
+        );
         let mean = a[stride / 2] + b[stride / 2];
         // The mean of two unit vectors is at most two long.
         let least = 2.0 * SMALLEST_COSINE;
