@@ -159,7 +159,7 @@ fn read_ply(bytes: &[u8]) -> (Vec<DVec3>, Vec<[u32; 3]>) {
         }
         buffer
     };
-    let mut number = |take: &mut dyn FnMut(usize) -> [u8; 8]| {
+    let number = |take: &mut dyn FnMut(usize) -> [u8; 8]| {
         if double {
             f64::from_le_bytes(take(8))
         } else {

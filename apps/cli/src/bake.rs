@@ -8,8 +8,11 @@ use clap::{Args, ValueEnum};
 use fracas_bake::bake::{BakeOptions, Baked, Source, Stage, bake};
 use fracas_bake::tetrahedralize::{Grading, Size};
 
-use crate::interrupt;
 use crate::progress::Progress;
+use crate::{interrupt, look};
+
+/// The colour of things without one of their own (sRGB).
+const PAINT: [u8; 3] = [178, 172, 160];
 
 /// Arguments of `fracas bake`.
 #[derive(Args)]
@@ -25,6 +28,9 @@ pub struct Bake {
     /// Edges about this long, in the units of the mesh.
     #[arg(long, value_name = "LENGTH")]
     edge: Option<f64>,
+    /// Also draw it: surface, triangles, and cut open (PNG).
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
     /// Where the mesh is finer than elsewhere (mesh files only).
     #[arg(long, value_enum, default_value = "thin")]
     grade: Grade,
@@ -72,6 +78,10 @@ pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
         options.output.display(),
         bytes as f64 / 1e6
     );
+    if let Some(path) = &options.png {
+        look::four_views(baked.asset.mesh(), PAINT, baked.asset.name(), path)?;
+        println!("drew         {}", path.display());
+    }
     Ok(())
 }
 

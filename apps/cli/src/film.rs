@@ -59,7 +59,7 @@ pub fn contact_sheet(scene: &Scene, recording: &Recording) -> Image {
 fn still(scene: &Scene, recording: &Recording, after: u64) -> Image {
     let mut picture = Picture::new();
     picture.ground(0.0);
-    let (mut low, mut high) = scene.view();
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
     for (id, track, pose) in recording.at(after) {
         let paint = scene.colour(id.object);
         let [r, g, b] = paint;
@@ -78,15 +78,20 @@ fn still(scene: &Scene, recording: &Recording, after: u64) -> Image {
             .colours(colours)
             .moved(Mat3::from_quat(pose.rotation), pose.translation);
         if let Some((lo, hi)) = mesh.bounds() {
-            // What flies high is followed; what rolls far is let go.
-            (low, high) = (
-                low.min(lo.max(low)),
-                high.max(hi.with_x(high.x).with_z(high.z)),
-            );
+            (low, high) = (low.min(lo), high.max(hi));
         }
         picture.add(mesh);
     }
-    let camera = Camera::framing(low, high, Vec3::new(0.6, 0.42, 1.0));
+    // All bodies and the ground below them; what rolls out of the scene is let go.
+    let (near, far) = scene.view();
+    let reach = far - near;
+    let (low, high) = (
+        low.min(near.with_x(f32::INFINITY).with_z(f32::INFINITY))
+            .max(near - reach),
+        high.max(low + 0.2 * reach)
+            .min(far + reach.with_y(f32::INFINITY)),
+    );
+    let camera = Camera::framing(low.min(high), high, Vec3::new(0.6, 0.42, 1.0));
     picture.render(&camera, 420, 340, Quality::Fine)
 }
 

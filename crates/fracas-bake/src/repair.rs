@@ -228,7 +228,7 @@ impl PolygonSoup {
 
     /// Vertices and triangles exactly as listed, polygons fanned, nothing repaired: for
     /// those who need the file's own numbers.
-    pub(crate) fn as_listed(self) -> Result<(Vec<DVec3>, Vec<[u32; 3]>), SurfaceMeshError> {
+    pub(crate) fn into_listed(self) -> Result<(Vec<DVec3>, Vec<[u32; 3]>), SurfaceMeshError> {
         self.check()?;
         let mut triangles = Vec::with_capacity(self.ends.len());
         let mut start = 0;

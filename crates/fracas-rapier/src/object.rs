@@ -133,7 +133,6 @@ impl SharedObject {
     ///
     /// # Panics
     /// When a thread has panicked while it broke the object.
-    #[must_use]
     pub fn read(&self) -> RwLockReadGuard<'_, ObjectState> {
         self.0
             .read()

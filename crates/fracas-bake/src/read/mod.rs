@@ -109,7 +109,7 @@ pub fn read_as_listed(path: impl AsRef<Path>) -> Result<(Vec<DVec3>, Vec<[u32; 3
                 ));
             }
         };
-        soup.as_listed().map_err(surface_error)
+        soup.into_listed().map_err(surface_error)
     };
     listed().map_err(|e| e.in_file(&name))
 }

@@ -5,13 +5,21 @@ use std::sync::Arc;
 use fracas::sphere_tree::BuildOptions;
 use fracas::{FieldOptions, FragmentId, Fragments};
 use fracas_bake::shapes;
-use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions};
+use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule};
 use fracas_rapier::Blueprint;
 use fracas_rapier::world::ObjectOptions;
 use glam::Vec3;
 use parry3d::math::Pose;
 
 use super::{Progress, SceneError};
+
+/// Objects break, fragments do not: so the paper's counts of fragments are met.
+const ONCE: RefractureRule = RefractureRule {
+    least_nodes_for_modes: 60,
+    least_nodes_for_pattern: 24,
+    most_generations: 1,
+    modes: 24,
+};
 
 /// A kind of body, computed once and placed many times.
 #[derive(Clone, Debug)]
@@ -83,7 +91,9 @@ impl Kit {
             seed: self.settings.seed ^ seed,
             ..self.settings
         };
-        let breaker = Breaker::new(self.material, Some(self.modes.clone())).with_settings(settings);
+        let breaker = Breaker::new(self.material, Some(self.modes.clone()))
+            .with_settings(settings)
+            .with_rule(ONCE);
         ObjectOptions::new(self.blueprint.clone())
             .breakable(breaker)
             .at(pose)

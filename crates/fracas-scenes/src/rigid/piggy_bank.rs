@@ -21,7 +21,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let mut scene = Scene::new("piggy-bank", options.world(0.015, 0.05), 200, view);
     scene.world.add_floor(0.0, 0.6);
     let tilt = Quat::from_scaled_axis(Vec3::new(0.25, 0.4, 0.15));
-    let pose = Pose::from_parts(Vec3::new(0.0, 0.9, 0.0), tilt);
+    let pose = Pose::from_parts(Vec3::new(0.0, 1.5, 0.0), tilt);
     scene.world.add(kit.body(pose, 0));
     scene.colours.push(kit.colour());
     Ok(scene)

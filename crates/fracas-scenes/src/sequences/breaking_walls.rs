@@ -259,10 +259,10 @@ impl BreakingWalls {
             part.new_triangles.iter().flatten().for_each(|&v| take(v));
             let mut fresh = vec![false; part.new_positions.len()];
             for v in part.new_triangles.iter().flatten() {
-                if let Some(at) = (*v as usize).checked_sub(now.len()) {
-                    if !std::mem::replace(&mut fresh[at], true) {
-                        rest.push(part.new_positions[at]);
-                    }
+                if let Some(at) = (*v as usize).checked_sub(now.len())
+                    && !std::mem::replace(&mut fresh[at], true)
+                {
+                    rest.push(part.new_positions[at]);
                 }
             }
             let centre = rest.iter().sum::<DVec3>() / rest.len() as f64;
