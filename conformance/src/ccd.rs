@@ -87,14 +87,23 @@ pub fn read_scene(scene: (&str, &str, [&str; 2])) -> Option<Scene> {
             serde_json::from_slice(&open(path)).expect("a JSON list")
         };
         let pairs = json(&root.join("boxes").join(format!("{frame}{kind}.json")));
-        let truth = json(&root.join("mma_bool").join(format!("{frame}{kind}_mma_bool.json")));
+        let truth = json(
+            &root
+                .join("mma_bool")
+                .join(format!("{frame}{kind}_mma_bool.json")),
+        );
         let id = |v: &serde_json::Value| v.as_u64().expect("an id") as u32;
         pairs
             .as_array()
             .expect("pairs")
             .iter()
             .zip(truth.as_array().expect("labels"))
-            .map(|(pair, label)| ([id(&pair[0]), id(&pair[1])], label.as_bool().expect("a label")))
+            .map(|(pair, label)| {
+                (
+                    [id(&pair[0]), id(&pair[1])],
+                    label.as_bool().expect("a label"),
+                )
+            })
             .collect()
     };
     Some(Scene {
@@ -133,7 +142,11 @@ fn read_ply(bytes: &[u8]) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let double = header.contains("property double x");
     let count = |what: &str| -> usize {
         let at = header.find(what).expect("an element") + what.len();
-        header[at..].split_whitespace().next().and_then(|n| n.parse().ok()).expect("a count")
+        header[at..]
+            .split_whitespace()
+            .next()
+            .and_then(|n| n.parse().ok())
+            .expect("a count")
     };
     let mut rest = &bytes[header_end + END.len()..];
     let mut take = |n: usize| {
@@ -146,11 +159,13 @@ fn read_ply(bytes: &[u8]) -> (Vec<DVec3>, Vec<[u32; 3]>) {
         }
         buffer
     };
-    let mut number = |take: &mut dyn FnMut(usize) -> [u8; 8]| {
+    let number = |take: &mut dyn FnMut(usize) -> [u8; 8]| {
         if double {
             f64::from_le_bytes(take(8))
         } else {
-            f64::from(f32::from_le_bytes(take(4)[..4].try_into().expect("four bytes")))
+            f64::from(f32::from_le_bytes(
+                take(4)[..4].try_into().expect("four bytes"),
+            ))
         }
     };
     let positions = (0..count("element vertex"))

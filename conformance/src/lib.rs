@@ -10,4 +10,3 @@ pub mod broken;
 pub mod ccd;
 pub mod data;
 pub mod rational;
-

@@ -75,7 +75,9 @@ impl Integer {
         let mut digits = Vec::with_capacity(large.digits.len());
         let mut borrow = 0_i64;
         for i in 0..large.digits.len() {
-            let d = i64::from(large.digits[i]) - i64::from(small.digits.get(i).copied().unwrap_or(0)) + borrow;
+            let d = i64::from(large.digits[i])
+                - i64::from(small.digits.get(i).copied().unwrap_or(0))
+                + borrow;
             digits.push(d as u32);
             borrow = d >> 32;
         }
@@ -116,7 +118,11 @@ fn split(x: f64) -> (i64, i32) {
     let bits = x.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32;
     let fraction = (bits & ((1 << 52) - 1)) as i64;
-    let (mantissa, exponent) = if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
+    let (mantissa, exponent) = if exponent == 0 {
+        (fraction, -1074)
+    } else {
+        (fraction | 1 << 52, exponent - 1075)
+    };
     (if x < 0.0 { -mantissa } else { mantissa }, exponent)
 }
 
@@ -145,7 +151,11 @@ impl Polynomial {
     /// 1: provably positive; -1: provably negative; 0: neither.
     fn sign(&self) -> i32 {
         let first = self.0[0].sign();
-        if first != 0 && self.0.iter().all(|c| c.sign() == first) { first } else { 0 }
+        if first != 0 && self.0.iter().all(|c| c.sign() == first) {
+            first
+        } else {
+            0
+        }
     }
 
     fn changes_sign(&self) -> bool {
@@ -259,8 +269,15 @@ impl Question {
 
 /// All coordinates as integers of one scale.
 fn integers(points: [&Moving; 4]) -> [[Vector; 2]; 4] {
-    let all = points.iter().flat_map(|p| p.iter()).flat_map(|p| p.to_array());
-    let least = all.filter(|x| *x != 0.0).map(|x| split(x).1).min().unwrap_or(0);
+    let all = points
+        .iter()
+        .flat_map(|p| p.iter())
+        .flat_map(|p| p.to_array());
+    let least = all
+        .filter(|x| *x != 0.0)
+        .map(|x| split(x).1)
+        .min()
+        .unwrap_or(0);
     let integer = |x: f64| {
         if x == 0.0 {
             return Integer::default();
@@ -282,7 +299,11 @@ pub fn vertex_face(vertex: &Moving, face: [&Moving; 3]) -> Verdict {
     let (a, b, c) = (difference(&a, &v), difference(&b, &v), difference(&c, &v));
     let question = Question {
         volume: triple(&a, &b, &c),
-        areas: vec![cross_quadratics(&a, &b), cross_quadratics(&b, &c), cross_quadratics(&c, &a)],
+        areas: vec![
+            cross_quadratics(&a, &b),
+            cross_quadratics(&b, &c),
+            cross_quadratics(&c, &a),
+        ],
         excluded: |s| s.contains(&1) && s.contains(&-1),
         certain: |s| s == [1; 3] || s == [-1; 3],
     };
@@ -316,7 +337,13 @@ mod tests {
 
     #[test]
     fn integers_agree_with_wide_ones() {
-        for (a, b) in [(0, 5), (7, -7), (i64::MAX, i64::MIN + 1), (-3, 1 << 40), (123_456_789_012, -987_654_321)] {
+        for (a, b) in [
+            (0, 5),
+            (7, -7),
+            (i64::MAX, i64::MIN + 1),
+            (-3, 1 << 40),
+            (123_456_789_012, -987_654_321),
+        ] {
             let (x, y) = (Integer::shifted(a, 0), Integer::shifted(b, 0));
             let wide = |v: i128| {
                 let high = Integer::shifted((v >> 62) as i64, 62);
@@ -326,13 +353,23 @@ mod tests {
             assert_eq!(x.minus(&y), wide(i128::from(a) - i128::from(b)));
             assert_eq!(x.times(&y), wide(i128::from(a) * i128::from(b)));
         }
-        assert_eq!(Integer::shifted(3, 70).minus(&Integer::shifted(3, 70)).sign(), 0);
+        assert_eq!(
+            Integer::shifted(3, 70)
+                .minus(&Integer::shifted(3, 70))
+                .sign(),
+            0
+        );
     }
 
     #[test]
     fn a_vertex_through_a_triangle() {
         let still = |p: DVec3| [p, p];
-        let [a, b, c] = [dvec3(0.0, 0.0, 0.0), dvec3(1.0, 0.0, 0.0), dvec3(0.0, 1.0, 0.0)].map(still);
+        let [a, b, c] = [
+            dvec3(0.0, 0.0, 0.0),
+            dvec3(1.0, 0.0, 0.0),
+            dvec3(0.0, 1.0, 0.0),
+        ]
+        .map(still);
         let fall = |x: f64| [dvec3(x, 0.2, 0.3), dvec3(x, 0.2, -0.7)];
         let Verdict::Touch(low, high) = vertex_face(&fall(0.2), [&a, &b, &c]) else {
             panic!("it falls through");

@@ -18,7 +18,10 @@ fn sample_queries_have_no_false_negative() {
     };
     for kind in ["vertex-face", "edge-edge"] {
         let (mut queries, mut hits, mut false_positives) = (0, 0, 0);
-        let mut folders: Vec<_> = std::fs::read_dir(&root).unwrap().map(|e| e.unwrap().path()).collect();
+        let mut folders: Vec<_> = std::fs::read_dir(&root)
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
         folders.sort();
         for folder in folders.iter().filter(|f| f.join(kind).is_dir()) {
             for file in std::fs::read_dir(folder.join(kind)).unwrap() {
@@ -30,7 +33,11 @@ fn sample_queries_have_no_false_negative() {
                     } else {
                         edge_edge_ccd::first_impact([p, q], [r, s])
                     };
-                    assert!(!query.collides || found.is_some(), "{} query {i}", file.display());
+                    assert!(
+                        !query.collides || found.is_some(),
+                        "{} query {i}",
+                        file.display()
+                    );
                     queries += 1;
                     hits += usize::from(query.collides);
                     false_positives += usize::from(found.is_some() && !query.collides);
@@ -41,7 +48,10 @@ fn sample_queries_have_no_false_negative() {
         assert!(queries > 0 && hits > 0);
         // The queries were chosen to be hard: most of the false ones touch within
         // rounding.
-        assert!(false_positives * 10 <= queries, "{false_positives} of {queries}");
+        assert!(
+            false_positives * 10 <= queries,
+            "{false_positives} of {queries}"
+        );
     }
 }
 
@@ -62,11 +72,22 @@ fn recorded_scenes_have_no_false_negative() {
         scene.contacts(&mut Scratch::default(), &mut contacts);
         let nv = data.start.len() as u32;
         let ne = (0..).take_while(|&e| scene.edge(e).is_some()).count() as u32;
-        let vf: BTreeSet<[u32; 2]> = contacts.vertex_face.iter().map(|c| [c.vertex, nv + ne + c.face]).collect();
-        let ee: BTreeSet<[u32; 2]> = contacts.edge_edge.iter().map(|c| c.edges.map(|e| nv + e)).collect();
+        let vf: BTreeSet<[u32; 2]> = contacts
+            .vertex_face
+            .iter()
+            .map(|c| [c.vertex, nv + ne + c.face])
+            .collect();
+        let ee: BTreeSet<[u32; 2]> = contacts
+            .edge_edge
+            .iter()
+            .map(|c| c.edges.map(|e| nv + e))
+            .collect();
         let moving = |v: u32| [data.start[v as usize], data.end[v as usize]];
         let mut wrong = 0;
-        for (list, found, faces) in [(&data.vertex_face, &vf, true), (&data.edge_edge, &ee, false)] {
+        for (list, found, faces) in [
+            (&data.vertex_face, &vf, true),
+            (&data.edge_edge, &ee, false),
+        ] {
             let truth: BTreeSet<[u32; 2]> = list.iter().filter(|l| l.1).map(|l| l.0).collect();
             let missed: Vec<_> = truth.difference(found).collect();
             assert!(missed.is_empty(), "{}: {missed:?}", name.0);
@@ -81,7 +102,12 @@ fn recorded_scenes_have_no_false_negative() {
                 wrong += usize::from(verdict == Verdict::Apart);
             }
         }
-        println!("{}: {} vertex-face, {} edge-edge, {wrong} provably wrong", name.0, vf.len(), ee.len());
+        println!(
+            "{}: {} vertex-face, {} edge-edge, {wrong} provably wrong",
+            name.0,
+            vf.len(),
+            ee.len()
+        );
         assert_eq!(wrong, 0);
     }
 }
@@ -104,14 +130,23 @@ fn continuous_tests_against_exact_arithmetic() {
         };
         let [a, b, c, d] = [point(), point(), point(), point()];
         for (exact, found) in [
-            (vertex_face(&a, [&b, &c, &d]), vertex_face_ccd::first_impact(&a, [&b, &c, &d])),
-            (edge_edge([&a, &b], [&c, &d]), edge_edge_ccd::first_impact([&a, &b], [&c, &d])),
+            (
+                vertex_face(&a, [&b, &c, &d]),
+                vertex_face_ccd::first_impact(&a, [&b, &c, &d]),
+            ),
+            (
+                edge_edge([&a, &b], [&c, &d]),
+                edge_edge_ccd::first_impact([&a, &b], [&c, &d]),
+            ),
         ] {
             match exact {
                 Verdict::Touch(low, high) => {
                     touches += 1;
                     let time = found.unwrap_or_else(|| panic!("missed in round {round}"));
-                    assert!(time <= high && time > low - 1e-6, "{time} against {low}..{high}");
+                    assert!(
+                        time <= high && time > low - 1e-6,
+                        "{time} against {low}..{high}"
+                    );
                 }
                 Verdict::Apart => false_positives += usize::from(found.is_some()),
                 Verdict::Grazing => {}

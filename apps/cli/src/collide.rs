@@ -60,7 +60,11 @@ struct Frame {
 fn read_frame(path: &Path) -> Result<Frame, Box<dyn Error>> {
     let tetrahedral = [".msh", ".mesh", ".vtk", ".ele", ".node"]
         .iter()
-        .any(|ending| path.to_string_lossy().trim_end_matches(".gz").ends_with(ending));
+        .any(|ending| {
+            path.to_string_lossy()
+                .trim_end_matches(".gz")
+                .ends_with(ending)
+        });
     let (positions, listed) = if tetrahedral {
         let surface = boundary_surface(&read_tet_mesh(path)?.0);
         (surface.positions().to_vec(), surface.triangles().to_vec())
@@ -89,18 +93,21 @@ struct Found {
 /// Runs the subcommand.
 pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
     if options.continuous && options.frames.len() < 2 {
-        return Err("--continuous needs at least two frames: a step leads from one to the next".into());
+        return Err(
+            "--continuous needs at least two frames: a step leads from one to the next".into(),
+        );
     }
-    let detection = if options.continuous { Detection::Continuous } else { Detection::Discrete };
+    let detection = if options.continuous {
+        Detection::Continuous
+    } else {
+        Detection::Discrete
+    };
     let settings = Settings {
         detection,
         ..Settings::default()
     };
     let progress = Progress::new(options.frames.len());
-    let mut scratch = Scratch {
-        parallel: true,
-        ..Scratch::default()
-    };
+    let mut scratch = Scratch::parallel();
     let mut scene = FastBvh::new(settings);
     let mut body: Option<BodyId> = None;
     let mut known: Option<Vec<[u32; 3]>> = None;
@@ -114,12 +121,22 @@ pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
         let at_fault = |e: fracas::fast_bvh::EditError| format!("{name}: {e}");
         let start = Instant::now();
         let same = known.as_ref() == Some(&frame.triangles)
-            && body.is_some_and(|b| scene.vertices(b).is_ok_and(|v| v.len() == frame.positions.len()));
+            && body.is_some_and(|b| {
+                scene
+                    .vertices(b)
+                    .is_ok_and(|v| v.len() == frame.positions.len())
+            });
         match body {
-            Some(body) if same => scene.move_vertices(body, &frame.positions).map_err(at_fault)?,
+            Some(body) if same => scene
+                .move_vertices(body, &frame.positions)
+                .map_err(at_fault)?,
             _ => {
                 scene = FastBvh::new(settings);
-                body = Some(scene.add(&frame.positions, &frame.triangles).map_err(at_fault)?);
+                body = Some(
+                    scene
+                        .add(&frame.positions, &frame.triangles)
+                        .map_err(at_fault)?,
+                );
                 known = Some(frame.triangles.clone());
             }
         }
@@ -147,9 +164,15 @@ pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
     }
     drop(progress);
     let heading = if options.continuous {
-        format!("{:<32} {:>10} {:>9} {:>12} {:>9} {:>9}  first impact\n", "frame", "triangles", "ms", "overlaps", "v-f", "e-e")
+        format!(
+            "{:<32} {:>10} {:>9} {:>12} {:>9} {:>9}  first impact\n",
+            "frame", "triangles", "ms", "overlaps", "v-f", "e-e"
+        )
     } else {
-        format!("{:<32} {:>10} {:>9} {:>12} {:>9}\n", "frame", "triangles", "ms", "overlaps", "pairs")
+        format!(
+            "{:<32} {:>10} {:>9} {:>12} {:>9}\n",
+            "frame", "triangles", "ms", "overlaps", "pairs"
+        )
     };
     print(&(heading + &table));
     if let Some(path) = &options.json {
@@ -165,15 +188,32 @@ pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
 }
 
 fn line(name: &str, frame: &Frame, found: &Found, continuous: bool, changed: bool) -> String {
-    let short: String = name.chars().rev().take(32).collect::<Vec<_>>().into_iter().rev().collect();
+    let short: String = name
+        .chars()
+        .rev()
+        .take(32)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .collect();
     let overlaps = count(found.stats.overlap_tests as usize);
-    let head = format!("{short:<32} {:>10} {:>9.2} {overlaps:>12}", count(frame.triangles.len()), found.ms);
+    let head = format!(
+        "{short:<32} {:>10} {:>9.2} {overlaps:>12}",
+        count(frame.triangles.len()),
+        found.ms
+    );
     let note = if changed { "  (mesh changed)" } else { "" };
     if !continuous {
         return format!("{head} {:>9}{note}\n", count(found.pairs.len()));
     }
-    let first = found.contacts.earliest().map_or("-".into(), |t| format!("{t:.6}"));
-    let (vf, ee) = (found.contacts.vertex_face.len(), found.contacts.edge_edge.len());
+    let first = found
+        .contacts
+        .earliest()
+        .map_or("-".into(), |t| format!("{t:.6}"));
+    let (vf, ee) = (
+        found.contacts.vertex_face.len(),
+        found.contacts.edge_edge.len(),
+    );
     format!("{head} {:>9} {:>9}  {first}{note}\n", count(vf), count(ee))
 }
 
@@ -192,8 +232,16 @@ fn as_json(name: &str, scene: &FastBvh, frame: &Frame, found: &Found, continuous
         "overlap_tests": found.stats.overlap_tests,
     });
     if continuous {
-        let vf = found.contacts.vertex_face.iter().map(|c| json!([c.vertex, face(c.face), c.time]));
-        let ee = found.contacts.edge_edge.iter().map(|c| json!([vertices + c.edges[0], vertices + c.edges[1], c.time]));
+        let vf = found
+            .contacts
+            .vertex_face
+            .iter()
+            .map(|c| json!([c.vertex, face(c.face), c.time]));
+        let ee = found
+            .contacts
+            .edge_edge
+            .iter()
+            .map(|c| json!([vertices + c.edges[0], vertices + c.edges[1], c.time]));
         value["vf"] = vf.collect();
         value["ee"] = ee.collect();
         value["earliest_toi"] = json!(found.contacts.earliest());
@@ -230,12 +278,23 @@ impl Picture {
 
     fn add(&mut self, scene: &FastBvh, frame: &Frame, found: &Found) -> Result<(), Box<dyn Error>> {
         let mut red = vec![false; frame.triangles.len()];
-        for f in found.pairs.iter().flatten().copied().chain(found.contacts.vertex_face.iter().map(|c| c.face)) {
+        for f in found
+            .pairs
+            .iter()
+            .flatten()
+            .copied()
+            .chain(found.contacts.vertex_face.iter().map(|c| c.face))
+        {
             red[f as usize] = true;
         }
         let mut touched = vec![false; frame.positions.len()];
         for contact in &found.contacts.edge_edge {
-            for v in contact.edges.iter().filter_map(|&e| scene.edge(e)).flatten() {
+            for v in contact
+                .edges
+                .iter()
+                .filter_map(|&e| scene.edge(e))
+                .flatten()
+            {
                 touched[v as usize] = true;
             }
         }
@@ -249,9 +308,13 @@ impl Picture {
         let [calm, hit] = &parts;
         let mesh = self.glb.mesh(
             &name,
-            &[Part::new(&positions, calm, self.calm), Part::new(&positions, hit, self.hit)],
+            &[
+                Part::new(&positions, calm, self.calm),
+                Part::new(&positions, hit, self.hit),
+            ],
         )?;
-        self.nodes.push(self.glb.node(&name, Some(mesh), Place::default())?);
+        self.nodes
+            .push(self.glb.node(&name, Some(mesh), Place::default())?);
         Ok(())
     }
 

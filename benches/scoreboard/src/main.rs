@@ -5,11 +5,11 @@
 //! says otherwise; a missed target stays in the table as missed.
 
 mod assets;
+mod ball;
 mod board;
 mod fast_bvh;
-mod fracture;
-mod ball;
 mod field;
+mod fracture;
 mod ground;
 mod kd_tree;
 mod tet_distance;

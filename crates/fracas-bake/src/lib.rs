@@ -31,7 +31,8 @@ pub use asset::{Asset, AssetError, SectionTag};
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use inspect::{SurfaceReport, TetReport, boundary_surface, inspect_surface, inspect_tets};
 pub use read::{
-    Mesh, read, read_as_listed, read_bytes, read_bytes_with, read_surface, read_tet_mesh, read_tets, tet_mesh_of,
+    Mesh, read, read_as_listed, read_bytes, read_bytes_with, read_surface, read_tet_mesh,
+    read_tets, tet_mesh_of,
 };
 pub use repair::{Repair, Repairs};
 pub use surface_mesh::{SurfaceMesh, SurfaceMeshError};

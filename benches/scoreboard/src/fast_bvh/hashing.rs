@@ -11,7 +11,11 @@ pub fn intersections(scene: &FastBvh) -> Vec<[u32; 2]> {
     for body in scene.bodies() {
         for &t in scene.triangles(body).unwrap_or(&[]) {
             if let Some(corners) = scene.corners(t) {
-                triangles.push((t, corners, corners.map(|v| scene.position(v).map_or(DVec3::ZERO, |p| p[1]))));
+                triangles.push((
+                    t,
+                    corners,
+                    corners.map(|v| scene.position(v).map_or(DVec3::ZERO, |p| p[1])),
+                ));
             }
         }
     }
@@ -23,7 +27,10 @@ pub fn intersections(scene: &FastBvh) -> Vec<[u32; 2]> {
     let extent: f64 = boxes.iter().map(|(l, h)| (*h - *l).max_element()).sum();
     let cell = (extent / boxes.len().max(1) as f64).max(1e-9);
     let key = |p: DVec3| (p / cell).floor().to_array().map(|x| x as i64);
-    let hash = |x: i64, y: i64, z: i64| (x.wrapping_mul(73_856_093) ^ y.wrapping_mul(19_349_663) ^ z.wrapping_mul(83_492_791)) as u64;
+    let hash = |x: i64, y: i64, z: i64| {
+        (x.wrapping_mul(73_856_093) ^ y.wrapping_mul(19_349_663) ^ z.wrapping_mul(83_492_791))
+            as u64
+    };
     let mut entries: Vec<(u64, u32)> = Vec::new();
     for (i, (low, high)) in boxes.iter().enumerate() {
         let (a, b) = (key(*low), key(*high));

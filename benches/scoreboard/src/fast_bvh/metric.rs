@@ -12,7 +12,11 @@ const POSES: usize = 12;
 
 /// Rows of the correlation.
 pub fn rows(board: &mut Board) {
-    let meshes: [(&str, Mesh); 3] = [("ball", icosphere(4)), ("bumpy", bumpy()), ("cloth", folded())];
+    let meshes: [(&str, Mesh); 3] = [
+        ("ball", icosphere(4)),
+        ("bumpy", bumpy()),
+        ("cloth", folded()),
+    ];
     let (mut inter, mut own, mut text) = (0.0, 0.0, String::new());
     if !board.wants_row("fast-bvh/metric-inter") && !board.wants_row("fast-bvh/metric-self") {
         return;
@@ -23,12 +27,22 @@ pub fn rows(board: &mut Board) {
         own += s / meshes.len() as f64;
         text += &format!("{name} {i:.2}/{s:.2} ");
     }
-    board.row("fast-bvh/metric-inter-correlation", "r", Target::None, || {
-        Measured::new(inter).against("Heo 2010", "2010", 0.71).note(format!("inter/self per mesh: {text}"))
-    });
-    board.row("fast-bvh/metric-self-correlation", "r", Target::None, || {
-        Measured::new(own).against("Heo 2010", "2010", 0.48)
-    });
+    board.row(
+        "fast-bvh/metric-inter-correlation",
+        "r",
+        Target::None,
+        || {
+            Measured::new(inter)
+                .against("Heo 2010", "2010", 0.71)
+                .note(format!("inter/self per mesh: {text}"))
+        },
+    );
+    board.row(
+        "fast-bvh/metric-self-correlation",
+        "r",
+        Target::None,
+        || Measured::new(own).against("Heo 2010", "2010", 0.48),
+    );
 }
 
 fn correlations(mesh: &Mesh) -> (f64, f64) {
@@ -51,7 +65,11 @@ fn correlations(mesh: &Mesh) -> (f64, f64) {
         let mut more = 0.0;
         for pose in 0..POSES {
             let turn = pose as f64 * 2.4;
-            let at = dvec3(turn.cos(), turn.sin(), (pose as f64 / POSES as f64 - 0.5) * 1.2);
+            let at = dvec3(
+                turn.cos(),
+                turn.sin(),
+                (pose as f64 / POSES as f64 - 0.5) * 1.2,
+            );
             let positions: Vec<DVec3> = probe.0.iter().map(|p| at * 0.9 + *p * 0.3).collect();
             let mut with = scene.clone();
             with.add(&positions, &probe.1).expect("valid");
@@ -65,10 +83,16 @@ fn correlations(mesh: &Mesh) -> (f64, f64) {
 
 fn pearson(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
-    let (mx, my) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
+    let (mx, my) = (
+        points.iter().map(|p| p.0).sum::<f64>() / n,
+        points.iter().map(|p| p.1).sum::<f64>() / n,
+    );
     let sum = |f: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>();
     let covariance = sum(&|p| (p.0 - mx) * (p.1 - my));
-    covariance / (sum(&|p| (p.0 - mx).powi(2)) * sum(&|p| (p.1 - my).powi(2))).sqrt().max(f64::MIN_POSITIVE)
+    covariance
+        / (sum(&|p| (p.0 - mx).powi(2)) * sum(&|p| (p.1 - my).powi(2)))
+            .sqrt()
+            .max(f64::MIN_POSITIVE)
 }
 
 fn bumpy() -> Mesh {

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
 use fracas::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 use fracas_conformance::ccd::{self, SCENES};
@@ -10,6 +9,7 @@ use fracas_scenes::sequences::ripple::ripple;
 use glam::DVec3;
 use serde_json::Value;
 
+use super::{Instant, ms};
 use crate::board::{Board, Measured, Target};
 
 struct Step {
@@ -26,12 +26,19 @@ pub fn rows(board: &mut Board) {
     }
     let Some(python) = std::env::var_os("FRACAS_IPCTK_PYTHON") else {
         for name in names {
-            board.skip(name, "set FRACAS_IPCTK_PYTHON to a Python with ipctk 1.6.1 and numpy");
+            board.skip(
+                name,
+                "set FRACAS_IPCTK_PYTHON to a Python with ipctk 1.6.1 and numpy",
+            );
         }
         return;
     };
     let (start, end, triangles) = ripple(215);
-    let ripple = Step { start, end, triangles };
+    let ripple = Step {
+        start,
+        end,
+        triangles,
+    };
     compare(board, names[0], &ripple, &PathBuf::from(&python));
     match ccd::read_scene(SCENES[0]) {
         Some(data) => {
@@ -66,9 +73,12 @@ fn compare(board: &mut Board, name: &str, step: &Step, python: &Path) {
     });
     // Theirs is conservative: never later than the truth; the tolerance of 1e-6 is
     // one of space and, by the speed of the points, of time.
-    board.row(&format!("{name}-first-impact-difference"), "steps", Target::Between(0.0, 1e-5), || {
-        Measured::new(earliest.unwrap_or(1.0) - their_step)
-    });
+    board.row(
+        &format!("{name}-first-impact-difference"),
+        "steps",
+        Target::Between(0.0, 1e-5),
+        || Measured::new(earliest.unwrap_or(1.0) - their_step),
+    );
 }
 
 fn run_ours(step: &Step) -> (f64, Option<f64>) {
@@ -84,7 +94,7 @@ fn run_ours(step: &Step) -> (f64, Option<f64>) {
         scene.move_vertices(body, &step.end).expect("finite");
         scene.update();
         scene.contacts(&mut scratch, &mut contacts);
-        best = best.min(start.elapsed().as_secs_f64() * 1e3);
+        best = best.min(ms(start));
     }
     (best, contacts.earliest())
 }
@@ -93,16 +103,40 @@ fn run_peer(step: &Step, python: &Path) -> Result<Value, String> {
     let folder = std::env::temp_dir().join(format!("fracas-peer-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
     let prefix = folder.join("step");
-    let write = |ending: &str, bytes: Vec<u8>| std::fs::write(prefix.with_extension(ending), bytes).map_err(|e| e.to_string());
-    let flat = |points: &[DVec3]| points.iter().flat_map(|p| p.to_array()).flat_map(f64::to_le_bytes).collect();
+    let write = |ending: &str, bytes: Vec<u8>| {
+        std::fs::write(prefix.with_extension(ending), bytes).map_err(|e| e.to_string())
+    };
+    let flat = |points: &[DVec3]| {
+        points
+            .iter()
+            .flat_map(|p| p.to_array())
+            .flat_map(f64::to_le_bytes)
+            .collect()
+    };
     write("v0", flat(&step.start))?;
     write("v1", flat(&step.end))?;
-    write("f", step.triangles.iter().flatten().flat_map(|i| i.to_le_bytes()).collect())?;
+    write(
+        "f",
+        step.triangles
+            .iter()
+            .flatten()
+            .flat_map(|i| i.to_le_bytes())
+            .collect(),
+    )?;
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../peers/ipctk.py");
-    let output = Command::new(python).arg(script).arg(&prefix).arg("2").output();
+    let output = Command::new(python)
+        .arg(script)
+        .arg(&prefix)
+        .arg("2")
+        .output();
     let _ = std::fs::remove_dir_all(&folder);
     let output = output.map_err(|e| format!("cannot run {}: {e}", python.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().unwrap_or_default();
-    serde_json::from_str(last).map_err(|_| format!("the peer failed: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    serde_json::from_str(last).map_err(|_| {
+        format!(
+            "the peer failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        )
+    })
 }

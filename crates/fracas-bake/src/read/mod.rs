@@ -90,7 +90,11 @@ pub fn read_as_listed(path: impl AsRef<Path>) -> Result<(Vec<DVec3>, Vec<[u32; 3
     let name = path.display().to_string();
     let listed = || {
         let bytes = read_file(path)?;
-        let bytes = if is_gzip(&bytes) { inflate(&bytes)? } else { bytes };
+        let bytes = if is_gzip(&bytes) {
+            inflate(&bytes)?
+        } else {
+            bytes
+        };
         let plain = strip_suffix(&name, ".gz").unwrap_or(&name);
         let soup = match format_of(plain, &bytes)? {
             Format::Obj => obj::read(&bytes)?,

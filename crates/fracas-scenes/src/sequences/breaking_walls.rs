@@ -57,7 +57,11 @@ impl BreakingWalls {
         for layer in 0..2 {
             for y in 0..=NY {
                 for x in 0..=NX {
-                    let p = dvec3(x as f64 / NX as f64 - 0.5, y as f64 / NY as f64 - 0.5, layer as f64 - 0.5);
+                    let p = dvec3(
+                        x as f64 / NX as f64 - 0.5,
+                        y as f64 / NY as f64 - 0.5,
+                        layer as f64 - 0.5,
+                    );
                     positions.push(p * SIZE);
                 }
             }
@@ -66,17 +70,47 @@ impl BreakingWalls {
         let mut quad = |[a, b, c, d]: [u32; 4]| triangles.extend([[a, b, c], [a, c, d]]);
         for y in 0..NY {
             for x in 0..NX {
-                quad([node(x, y, 0), node(x, y + 1, 0), node(x + 1, y + 1, 0), node(x + 1, y, 0)]);
-                quad([node(x, y, 1), node(x + 1, y, 1), node(x + 1, y + 1, 1), node(x, y + 1, 1)]);
+                quad([
+                    node(x, y, 0),
+                    node(x, y + 1, 0),
+                    node(x + 1, y + 1, 0),
+                    node(x + 1, y, 0),
+                ]);
+                quad([
+                    node(x, y, 1),
+                    node(x + 1, y, 1),
+                    node(x + 1, y + 1, 1),
+                    node(x, y + 1, 1),
+                ]);
             }
         }
         for x in 0..NX {
-            quad([node(x, 0, 0), node(x + 1, 0, 0), node(x + 1, 0, 1), node(x, 0, 1)]);
-            quad([node(x + 1, NY, 0), node(x, NY, 0), node(x, NY, 1), node(x + 1, NY, 1)]);
+            quad([
+                node(x, 0, 0),
+                node(x + 1, 0, 0),
+                node(x + 1, 0, 1),
+                node(x, 0, 1),
+            ]);
+            quad([
+                node(x + 1, NY, 0),
+                node(x, NY, 0),
+                node(x, NY, 1),
+                node(x + 1, NY, 1),
+            ]);
         }
         for y in 0..NY {
-            quad([node(0, y + 1, 0), node(0, y, 0), node(0, y, 1), node(0, y + 1, 1)]);
-            quad([node(NX, y, 0), node(NX, y + 1, 0), node(NX, y + 1, 1), node(NX, y, 1)]);
+            quad([
+                node(0, y + 1, 0),
+                node(0, y, 0),
+                node(0, y, 1),
+                node(0, y + 1, 1),
+            ]);
+            quad([
+                node(NX, y, 0),
+                node(NX, y + 1, 0),
+                node(NX, y + 1, 1),
+                node(NX, y, 1),
+            ]);
         }
         let (ball, faces) = icosphere(3);
         Self {
@@ -104,7 +138,11 @@ impl BreakingWalls {
         let push = 0.06 * ((4.0 - before) / 4.0).clamp(0.0, 1.0);
         let place = |p: &DVec3| {
             let r2 = p.x * p.x + p.y * p.y;
-            dvec3(p.x, p.y, p.z + push * libm::exp(-r2 / 0.08) + wall as f64 * SPACING)
+            dvec3(
+                p.x,
+                p.y,
+                p.z + push * libm::exp(-r2 / 0.08) + wall as f64 * SPACING,
+            )
         };
         self.wall.0.iter().map(place).collect()
     }
@@ -123,9 +161,13 @@ impl BreakingWalls {
         let mut labels = Vec::with_capacity(NX * NY);
         for y in 0..NY {
             for x in 0..NX {
-                let (px, py) = ((x as f64 + 0.5) / NX as f64 * 2.0 - 1.0, (y as f64 + 0.5) / NY as f64 * 1.5 - 0.75);
+                let (px, py) = (
+                    (x as f64 + 0.5) / NX as f64 * 2.0 - 1.0,
+                    (y as f64 + 0.5) / NY as f64 * 1.5 - 0.75,
+                );
                 let distance = |s: &(f64, f64)| (s.0 - px) * (s.0 - px) + (s.1 - py) * (s.1 - py);
-                let nearest = (0..PIECES).min_by(|&a, &b| distance(&seeds[a]).total_cmp(&distance(&seeds[b])));
+                let nearest = (0..PIECES)
+                    .min_by(|&a, &b| distance(&seeds[a]).total_cmp(&distance(&seeds[b])));
                 labels.push(nearest.unwrap_or(0));
             }
         }
@@ -165,7 +207,10 @@ impl BreakingWalls {
                 let new = &mut parts[part].new_positions;
                 let first = *columns[part].entry(at).or_insert_with(|| {
                     let first = new.len() as u32;
-                    let (a, b) = (now[node(at.0, at.1, 0) as usize], now[node(at.0, at.1, 1) as usize]);
+                    let (a, b) = (
+                        now[node(at.0, at.1, 0) as usize],
+                        now[node(at.0, at.1, 1) as usize],
+                    );
                     new.extend((1..LAYERS).map(|l| a.lerp(b, l as f64 / LAYERS as f64)));
                     first
                 });
@@ -244,7 +289,9 @@ impl BreakingWalls {
         let age = (frame as f64 - piece.born as f64 + 0.5) / 24.0;
         let by = piece.velocity * age + dvec3(0.0, -4.9 * age * age, 0.0);
         let shrink = 0.998;
-        let place = |p: &DVec3| piece.centre + by + rotate((*p - piece.centre) * shrink, piece.axis, piece.spin * age);
+        let place = |p: &DVec3| {
+            piece.centre + by + rotate((*p - piece.centre) * shrink, piece.axis, piece.spin * age)
+        };
         piece.rest.iter().map(place).collect()
     }
 }
@@ -264,7 +311,12 @@ impl Sequence for BreakingWalls {
 
     fn next_frame(&mut self) -> Vec<Change> {
         let frame = self.frame;
-        let ball = self.ball.0.iter().map(|p| *p + Self::ball_at(frame)).collect();
+        let ball = self
+            .ball
+            .0
+            .iter()
+            .map(|p| *p + Self::ball_at(frame))
+            .collect();
         let mut changes = Vec::new();
         if frame == 0 {
             for wall in 0..WALLS {
@@ -277,7 +329,10 @@ impl Sequence for BreakingWalls {
         for wall in 0..WALLS {
             if frame < Self::breaks_at(wall) {
                 let positions = self.wall_at(wall, frame);
-                changes.push(Change::Move { body: wall, positions });
+                changes.push(Change::Move {
+                    body: wall,
+                    positions,
+                });
             } else if frame == Self::breaks_at(wall) {
                 self.break_wall(wall, &mut changes);
             }

@@ -39,11 +39,19 @@ impl Cloth {
     fn cloth_at(&self, time: f64) -> Vec<DVec3> {
         let drop = smooth(time / 0.3);
         let fold = smooth((time - 0.1) / 0.9);
-        self.cloth.0.iter().map(|p| drape(p.x, p.y, drop, fold)).collect()
+        self.cloth
+            .0
+            .iter()
+            .map(|p| drape(p.x, p.y, drop, fold))
+            .collect()
     }
 
     fn ball_at(&self, time: f64) -> Vec<DVec3> {
-        self.ball.0.iter().map(|p| rotate(*p * BALL, DVec3::Z, 2.0 * time)).collect()
+        self.ball
+            .0
+            .iter()
+            .map(|p| rotate(*p * BALL, DVec3::Z, 2.0 * time))
+            .collect()
     }
 }
 
@@ -75,7 +83,11 @@ fn drape(u: f64, v: f64, drop: f64, fold: f64) -> DVec3 {
     let angle = theta + twist + lean;
     let wave = 0.07 * depth * libm::sin(n * theta);
     let fine = 0.004 * drop * libm::sin(37.0 * u + 11.0 * v);
-    dvec3((out + wave) * libm::cos(angle), (out + wave) * libm::sin(angle), height + fine * depth)
+    dvec3(
+        (out + wave) * libm::cos(angle),
+        (out + wave) * libm::sin(angle),
+        height + fine * depth,
+    )
 }
 
 impl Sequence for Cloth {

@@ -48,10 +48,21 @@ impl ExplodingDragon {
     #[must_use]
     pub fn new((positions, triangles): Mesh) -> Self {
         let (ball, faces) = icosphere(3);
-        let low = positions.iter().copied().reduce(DVec3::min).unwrap_or_default();
-        let high = positions.iter().copied().reduce(DVec3::max).unwrap_or_default();
+        let low = positions
+            .iter()
+            .copied()
+            .reduce(DVec3::min)
+            .unwrap_or_default();
+        let high = positions
+            .iter()
+            .copied()
+            .reduce(DVec3::max)
+            .unwrap_or_default();
         let scale = 1.0 / (high - low).max_element().max(1e-9);
-        let centred = positions.iter().map(|p| (*p - (low + high) * 0.5) * scale).collect();
+        let centred = positions
+            .iter()
+            .map(|p| (*p - (low + high) * 0.5) * scale)
+            .collect();
         let figure = refine_to((centred, triangles), TRIANGLES - faces.len());
         let all = Piece {
             body: 0,
@@ -79,7 +90,11 @@ impl ExplodingDragon {
         let (along, around) = (900_u32, 60_u32);
         let centre = |s: f64| {
             let r = 0.3 + 0.1 * libm::cos(3.0 * s);
-            dvec3(r * libm::cos(2.0 * s), r * libm::sin(2.0 * s), 0.14 * libm::sin(3.0 * s))
+            dvec3(
+                r * libm::cos(2.0 * s),
+                r * libm::sin(2.0 * s),
+                0.14 * libm::sin(3.0 * s),
+            )
         };
         let mut positions = Vec::new();
         for i in 0..along {
@@ -97,7 +112,12 @@ impl ExplodingDragon {
         for i in 0..along {
             for j in 0..around {
                 let (k, l) = ((i + 1) % along, (j + 1) % around);
-                let [a, b, c, d] = [i * around + j, i * around + l, k * around + j, k * around + l];
+                let [a, b, c, d] = [
+                    i * around + j,
+                    i * around + l,
+                    k * around + j,
+                    k * around + l,
+                ];
                 triangles.extend([[a, b, d], [a, d, c]]);
             }
         }
@@ -138,13 +158,19 @@ impl ExplodingDragon {
             };
             let count = parent.triangles.len();
             let seeds: Vec<DVec3> = (0..PIECES[event])
-                .map(|_| centroid(parent.triangles[(random.unit() * count as f64) as usize % count]))
+                .map(|_| {
+                    centroid(parent.triangles[(random.unit() * count as f64) as usize % count])
+                })
                 .collect();
             let mut lists: Vec<Vec<u32>> = vec![Vec::new(); seeds.len()];
             for (local, &t) in parent.triangles.iter().enumerate() {
                 let c = centroid(t);
                 let nearest = (0..seeds.len())
-                    .min_by(|&a, &b| seeds[a].distance_squared(c).total_cmp(&seeds[b].distance_squared(c)))
+                    .min_by(|&a, &b| {
+                        seeds[a]
+                            .distance_squared(c)
+                            .total_cmp(&seeds[b].distance_squared(c))
+                    })
                     .unwrap_or(0);
                 lists[nearest].push(local as u32);
             }
@@ -155,7 +181,8 @@ impl ExplodingDragon {
             let mut seen = vec![u32::MAX; self.figure.0.len()];
             let mut parts = Vec::new();
             for (number, kept) in lists.into_iter().enumerate() {
-                let triangles: Vec<u32> = kept.iter().map(|&l| parent.triangles[l as usize]).collect();
+                let triangles: Vec<u32> =
+                    kept.iter().map(|&l| parent.triangles[l as usize]).collect();
                 let mut vertices = Vec::new();
                 for v in triangles.iter().flat_map(|&t| self.figure.1[t as usize]) {
                     if seen[v as usize] != number as u32 {
@@ -163,7 +190,11 @@ impl ExplodingDragon {
                         vertices.push(v);
                     }
                 }
-                let centre = vertices.iter().map(|&v| self.figure.0[v as usize]).sum::<DVec3>() / vertices.len() as f64;
+                let centre = vertices
+                    .iter()
+                    .map(|&v| self.figure.0[v as usize])
+                    .sum::<DVec3>()
+                    / vertices.len() as f64;
                 let away = rotate(centre - parent.centre, parent.axis, parent.angle);
                 self.pieces.push(Piece {
                     body: self.bodies,
@@ -171,7 +202,9 @@ impl ExplodingDragon {
                     vertices,
                     centre,
                     at: parent.at + away,
-                    velocity: parent.velocity + away.normalize_or_zero() * random.range(0.1, 0.5) + random.in_ball() * 0.05,
+                    velocity: parent.velocity
+                        + away.normalize_or_zero() * random.range(0.1, 0.5)
+                        + random.in_ball() * 0.05,
                     axis: parent.axis,
                     angle: parent.angle,
                     spin: parent.spin + random.range(-1.0, 1.0) * 0.8,
@@ -222,7 +255,12 @@ impl Sequence for ExplodingDragon {
     fn next_frame(&mut self) -> Vec<Change> {
         let frame = self.frame;
         self.frame += 1;
-        let ball = self.ball.0.iter().map(|p| *p + Self::ball_at(frame)).collect();
+        let ball = self
+            .ball
+            .0
+            .iter()
+            .map(|p| *p + Self::ball_at(frame))
+            .collect();
         if frame == 0 {
             let figure = self.positions_of(&self.pieces[0], 0);
             return vec![

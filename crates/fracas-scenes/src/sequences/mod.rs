@@ -123,7 +123,11 @@ impl Random {
 
     fn in_ball(&mut self) -> DVec3 {
         loop {
-            let p = DVec3::new(self.range(-1.0, 1.0), self.range(-1.0, 1.0), self.range(-1.0, 1.0));
+            let p = DVec3::new(
+                self.range(-1.0, 1.0),
+                self.range(-1.0, 1.0),
+                self.range(-1.0, 1.0),
+            );
             if p.length_squared() <= 1.0 {
                 return p;
             }
@@ -146,7 +150,10 @@ mod tests {
     /// The sizes and counts of Table 1, and that every frame is accepted.
     #[test]
     fn sequences_are_as_announced() {
-        let check = |sequence: &mut dyn Sequence, first: std::ops::RangeInclusive<usize>, last: std::ops::RangeInclusive<usize>, frames: usize| {
+        let check = |sequence: &mut dyn Sequence,
+                     first: std::ops::RangeInclusive<usize>,
+                     last: std::ops::RangeInclusive<usize>,
+                     frames: usize| {
             let mut player = Player::new(Settings {
                 detection: Detection::Discrete,
                 ..Settings::default()
@@ -160,17 +167,46 @@ mod tests {
                 }
                 player.apply(&changes).unwrap();
                 if frame == 0 {
-                    assert!(first.contains(&player.scene.triangle_count()), "{}", player.scene.triangle_count());
+                    assert!(
+                        first.contains(&player.scene.triangle_count()),
+                        "{}",
+                        player.scene.triangle_count()
+                    );
                 }
             }
             player.scene.validate().unwrap();
-            assert!(last.contains(&player.scene.triangle_count()), "{} {}", sequence.name(), player.scene.triangle_count());
+            assert!(
+                last.contains(&player.scene.triangle_count()),
+                "{} {}",
+                sequence.name(),
+                player.scene.triangle_count()
+            );
             let expected: Vec<usize> = events.into_iter().filter(|&e| e < frames).collect();
             assert_eq!(split_at, expected, "{}", sequence.name());
         };
-        check(&mut n_body::NBody::new(), 32_000..=34_000, 32_000..=34_000, 5);
-        check(&mut cloth::Cloth::new(), 92_000..=93_000, 92_000..=93_000, 3);
-        check(&mut breaking_walls::BreakingWalls::new(), 41_000..=43_000, 136_000..=144_000, 80);
-        check(&mut exploding_dragon::ExplodingDragon::procedural(), 250_000..=254_000, 250_000..=254_000, 30);
+        check(
+            &mut n_body::NBody::new(),
+            32_000..=34_000,
+            32_000..=34_000,
+            5,
+        );
+        check(
+            &mut cloth::Cloth::new(),
+            92_000..=93_000,
+            92_000..=93_000,
+            3,
+        );
+        check(
+            &mut breaking_walls::BreakingWalls::new(),
+            41_000..=43_000,
+            136_000..=144_000,
+            80,
+        );
+        check(
+            &mut exploding_dragon::ExplodingDragon::procedural(),
+            250_000..=254_000,
+            250_000..=254_000,
+            30,
+        );
     }
 }

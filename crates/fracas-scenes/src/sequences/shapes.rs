@@ -111,7 +111,10 @@ pub fn refine_to((mut positions, mut triangles): Mesh, target: usize) -> Mesh {
         let mut at = 0;
         while at < edges.len() {
             let (a, b, _) = edges[at];
-            let users = edges[at..].iter().take_while(|e| (e.0, e.1) == (a, b)).count();
+            let users = edges[at..]
+                .iter()
+                .take_while(|e| (e.0, e.1) == (a, b))
+                .count();
             let length = positions[a as usize].distance_squared(positions[b as usize]);
             unique.push((length, at, users));
             at += users;

@@ -45,11 +45,17 @@ pub fn contacts(scene: &FastBvh) -> Contacts {
                 continue;
             }
             if let Some(time) = vertex_face_ccd::first_impact(moving(v), corners.map(moving)) {
-                out.vertex_face.push(VertexFace { vertex: v, face: f, time });
+                out.vertex_face.push(VertexFace {
+                    vertex: v,
+                    face: f,
+                    time,
+                });
             }
         }
     }
-    let edges: Vec<u32> = (0..mesh.edges.len() as u32).filter(|&e| scene.edge(e).is_some()).collect();
+    let edges: Vec<u32> = (0..mesh.edges.len() as u32)
+        .filter(|&e| scene.edge(e).is_some())
+        .collect();
     for (i, &e) in edges.iter().enumerate() {
         let ends = mesh.edges[e as usize];
         for &f in &edges[i + 1..] {
@@ -58,7 +64,10 @@ pub fn contacts(scene: &FastBvh) -> Contacts {
                 continue;
             }
             if let Some(time) = edge_edge_ccd::first_impact(ends.map(moving), others.map(moving)) {
-                out.edge_edge.push(EdgeEdge { edges: [e, f], time });
+                out.edge_edge.push(EdgeEdge {
+                    edges: [e, f],
+                    time,
+                });
             }
         }
     }
@@ -67,5 +76,7 @@ pub fn contacts(scene: &FastBvh) -> Contacts {
 }
 
 fn live_triangles(scene: &FastBvh) -> Vec<u32> {
-    (0..scene.mesh.corners.len() as u32).filter(|&t| scene.corners(t).is_some()).collect()
+    (0..scene.mesh.corners.len() as u32)
+        .filter(|&t| scene.corners(t).is_some())
+        .collect()
 }

@@ -70,7 +70,8 @@ pub(crate) fn build(builder: Builder, items: &mut [Ref], out: &mut impl Emit) {
 
 fn is_leaf(items: &[Ref]) -> bool {
     items.len() == 1
-        || items.len() <= LEAF_TRIANGLES && items.iter().all(|r| matches!(r.item, Item::Triangle(_)))
+        || items.len() <= LEAF_TRIANGLES
+            && items.iter().all(|r| matches!(r.item, Item::Triangle(_)))
 }
 
 fn centre_bounds(items: &[Ref]) -> ([f32; 3], [f32; 3]) {
@@ -123,7 +124,15 @@ fn grid(items: &mut [Ref], limit: usize, depth: usize, out: &mut impl Emit) {
 }
 
 /// The balanced tree over cells `from..to`, without the empty ones.
-fn cells(items: &mut [Ref], start: &[usize; 9], from: usize, to: usize, limit: usize, depth: usize, out: &mut impl Emit) {
+fn cells(
+    items: &mut [Ref],
+    start: &[usize; 9],
+    from: usize,
+    to: usize,
+    limit: usize,
+    depth: usize,
+    out: &mut impl Emit,
+) {
     let offset = start[from];
     if to - from == 1 {
         return grid(items, limit, depth + 1, out);

@@ -66,7 +66,9 @@ impl Cone {
             return Self::INVALID;
         }
         let axis = sum / length;
-        let least = directions.iter().fold(1.0_f32, |least, d| least.min(axis.dot(*d)));
+        let least = directions
+            .iter()
+            .fold(1.0_f32, |least, d| least.min(axis.dot(*d)));
         Self::checked(axis, least - NORMAL_SLACK)
     }
 
@@ -122,7 +124,13 @@ pub(crate) fn direction(v: DVec3, error: f64) -> Option<Vec3> {
 /// The directions of a triangle's normal at the end of the step, or of its Bernstein
 /// coefficients over it; zero where there is none that is certain.
 #[inline]
-pub(crate) fn normal_directions(a: &Moving, b: &Moving, c: &Moving, moving: bool, out: &mut [Vec3]) {
+pub(crate) fn normal_directions(
+    a: &Moving,
+    b: &Moving,
+    c: &Moving,
+    moving: bool,
+    out: &mut [Vec3],
+) {
     if !moving {
         let (e, f) = (b[1] - a[1], c[1] - a[1]);
         let error = 16.0 * ROUND * e.abs().max_element() * f.abs().max_element();
@@ -173,7 +181,9 @@ mod tests {
             let mut all = Vec::new();
             for cone in &mut cones {
                 let near = (centre + rng.direction() * 0.4).normalize();
-                let directions: Vec<Vec3> = (0..3).map(|_| (near + rng.direction() * 0.3).normalize()).collect();
+                let directions: Vec<Vec3> = (0..3)
+                    .map(|_| (near + rng.direction() * 0.3).normalize())
+                    .collect();
                 *cone = Cone::around(&directions);
                 all.extend(directions);
             }

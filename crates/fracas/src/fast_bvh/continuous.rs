@@ -55,7 +55,9 @@ impl Contacts {
     #[must_use]
     pub fn earliest(&self) -> Option<f64> {
         let times = self.vertex_face.iter().map(|c| c.time);
-        times.chain(self.edge_edge.iter().map(|c| c.time)).reduce(f64::min)
+        times
+            .chain(self.edge_edge.iter().map(|c| c.time))
+            .reduce(f64::min)
     }
 
     pub(crate) fn clear(&mut self) {
@@ -64,8 +66,10 @@ impl Contacts {
     }
 
     pub(crate) fn sort(&mut self) {
-        self.vertex_face.sort_unstable_by_key(|c| u64::from(c.vertex) << 32 | u64::from(c.face));
-        self.edge_edge.sort_unstable_by_key(|c| u64::from(c.edges[0]) << 32 | u64::from(c.edges[1]));
+        self.vertex_face
+            .sort_unstable_by_key(|c| u64::from(c.vertex) << 32 | u64::from(c.face));
+        self.edge_edge
+            .sort_unstable_by_key(|c| u64::from(c.edges[0]) << 32 | u64::from(c.edges[1]));
     }
 }
 
@@ -107,10 +111,21 @@ impl PairTest for ContinuousTest<'_> {
 impl ContinuousTest<'_> {
     /// The vertices that `a` owns against the face `b`.
     #[inline]
-    fn vertices_of(&mut self, tree: &Tree, a: &Leaf, b: &Leaf, face: [&Moving; 3], face_box: &MovingBounds, stats: &mut QueryStats) {
+    fn vertices_of(
+        &mut self,
+        tree: &Tree,
+        a: &Leaf,
+        b: &Leaf,
+        face: [&Moving; 3],
+        face_box: &MovingBounds,
+        stats: &mut QueryStats,
+    ) {
         for k in 0..3 {
             let v = a.corners[k];
-            if a.owned >> k & 1 == 0 || b.corners.contains(&v) || !tree.vertex_boxes[v as usize].may_meet(face_box) {
+            if a.owned >> k & 1 == 0
+                || b.corners.contains(&v)
+                || !tree.vertex_boxes[v as usize].may_meet(face_box)
+            {
                 continue;
             }
             stats.elementary_tests += 1;
@@ -133,7 +148,14 @@ impl ContinuousTest<'_> {
     }
 
     #[inline]
-    fn edges_of(&mut self, tree: &Tree, a: &Leaf, b: &Leaf, b_box: &MovingBounds, stats: &mut QueryStats) {
+    fn edges_of(
+        &mut self,
+        tree: &Tree,
+        a: &Leaf,
+        b: &Leaf,
+        b_box: &MovingBounds,
+        stats: &mut QueryStats,
+    ) {
         for k in 0..3 {
             if a.owned >> (3 + k) & 1 == 0 {
                 continue;
@@ -148,7 +170,8 @@ impl ContinuousTest<'_> {
                 if b.owned >> (3 + l) & 1 == 0 || e.contains(&f[0]) || e.contains(&f[1]) {
                     continue;
                 }
-                let f_box = tree.vertex_boxes[f[0] as usize].union(&tree.vertex_boxes[f[1] as usize]);
+                let f_box =
+                    tree.vertex_boxes[f[0] as usize].union(&tree.vertex_boxes[f[1] as usize]);
                 if !e_box.may_meet(&f_box) {
                     continue;
                 }
@@ -156,7 +179,8 @@ impl ContinuousTest<'_> {
                 let mut edges = [a.edges[k], b.edges[l]];
                 edges.sort_unstable();
                 // In the order of ids, so that the answer does not depend on the tree.
-                let [first, second] = edges.map(|e| self.mesh.edges[e as usize].map(|v| &self.mesh.positions[v as usize]));
+                let [first, second] = edges
+                    .map(|e| self.mesh.edges[e as usize].map(|v| &self.mesh.positions[v as usize]));
                 let outcome = if self.filter {
                     edge_edge_ccd::search::<true>(first, second)
                 } else {
@@ -192,11 +216,18 @@ fn clear_beyond_edge(p: [&Moving; 3], q: [&Moving; 3], at: [(usize, usize); 3]) 
 #[inline]
 fn clear_beyond_corner(p: [&Moving; 3], q: [&Moving; 3], (i, j): (usize, usize)) -> bool {
     let corner = p[i];
-    let (a, b) = (difference(p[(i + 1) % 3], corner), difference(p[(i + 2) % 3], corner));
-    let (c, d) = (difference(q[(j + 1) % 3], corner), difference(q[(j + 2) % 3], corner));
+    let (a, b) = (
+        difference(p[(i + 1) % 3], corner),
+        difference(p[(i + 2) % 3], corner),
+    );
+    let (c, d) = (
+        difference(q[(j + 1) % 3], corner),
+        difference(q[(j + 2) % 3], corner),
+    );
     let (m, n) = (a[0] + a[1] + b[0] + b[1], c[0] + c[1] + d[0] + d[1]);
     let normal = m * n.length_squared().sqrt() - n * m.length_squared().sqrt();
     let largest = size(&a).max(size(&b)).max(size(&c)).max(size(&d));
     let error = 32.0 * ROUND * largest * normal.abs().max_element() + f64::MIN_POSITIVE;
-    [a, b].iter().flatten().all(|x| normal.dot(*x) > error) && [c, d].iter().flatten().all(|x| normal.dot(*x) < -error)
+    [a, b].iter().flatten().all(|x| normal.dot(*x) > error)
+        && [c, d].iter().flatten().all(|x| normal.dot(*x) < -error)
 }

@@ -57,10 +57,10 @@
 
 use glam::DVec2;
 
+use super::Culling;
 use super::cone::SMALLEST_COSINE;
 use super::mesh::{Mesh, NONE};
 use super::tree::{CULLED, Tree};
-use super::Culling;
 use crate::primitives::Moving;
 use crate::primitives::bernstein::ROUND;
 
@@ -91,7 +91,13 @@ impl Tree {
     /// Decides for every node, from the top, whether it is culled, and computes
     /// `cost_self` [Heo 2010, eq. 7] on the way back. Below a culled node nothing
     /// is decided: no query goes there. Returns the nodes culled.
-    pub(crate) fn cull(&mut self, mesh: &Mesh, culling: Culling, node: usize, scratch: &mut CullScratch) -> u32 {
+    pub(crate) fn cull(
+        &mut self,
+        mesh: &Mesh,
+        culling: Culling,
+        node: usize,
+        scratch: &mut CullScratch,
+    ) -> u32 {
         let own = self.decide(mesh, culling, node, scratch);
         let leaf = self.nodes[node].is_leaf();
         let info = &mut self.info[node];
@@ -107,11 +113,18 @@ impl Tree {
         let (l, r) = (node + 1, self.nodes[node].link as usize);
         let culled = self.cull(mesh, culling, l, scratch) + self.cull(mesh, culling, r, scratch);
         let (left, right) = (&self.info[l], &self.info[r]);
-        self.info[node].cost_self = left.cost_inter + right.cost_inter + left.cost_self + right.cost_self;
+        self.info[node].cost_self =
+            left.cost_inter + right.cost_inter + left.cost_self + right.cost_self;
         culled
     }
 
-    fn decide(&mut self, mesh: &Mesh, culling: Culling, node: usize, scratch: &mut CullScratch) -> bool {
+    fn decide(
+        &mut self,
+        mesh: &Mesh,
+        culling: Culling,
+        node: usize,
+        scratch: &mut CullScratch,
+    ) -> bool {
         let info = &self.info[node];
         if culling == Culling::StarContour {
             return self.normals_on_one_side(node) && {
@@ -155,7 +168,9 @@ impl Tree {
         }
         let v = sum / length;
         let range = info.first as usize * stride..(info.first + info.count) as usize * stride;
-        self.normals[range].iter().all(|n| n.dot(v) > SMALLEST_COSINE)
+        self.normals[range]
+            .iter()
+            .all(|n| n.dot(v) > SMALLEST_COSINE)
     }
 
     /// The boundary half-edges of a node seen along the axis of its normal cone:
@@ -166,7 +181,8 @@ impl Tree {
         let axis = info.normals.axis.as_dvec3().normalize();
         let (u, v) = axis.any_orthonormal_pair();
         let origin = mesh.positions[self.leaves[first as usize].corners[0] as usize][0];
-        let see = |moving: &Moving| moving.map(|p| DVec2::new((p - origin).dot(u), (p - origin).dot(v)));
+        let see =
+            |moving: &Moving| moving.map(|p| DVec2::new((p - origin).dot(u), (p - origin).dot(v)));
         contour.clear();
         for place in first as usize..(first + count) as usize {
             let neighbours = self.neighbours[place];
@@ -247,13 +263,24 @@ fn star_shaped(contour: &[Seen]) -> bool {
 fn counter_clockwise(e: &Seen, centre: [DVec2; 2]) -> bool {
     let (a0, b0) = (e.from[0] - centre[0], e.to[0] - centre[0]);
     let (a1, b1) = (e.from[1] - centre[1], e.to[1] - centre[1]);
-    let largest = a0.abs().max(b0.abs()).max(a1.abs()).max(b1.abs()).max_element();
+    let largest = a0
+        .abs()
+        .max(b0.abs())
+        .max(a1.abs())
+        .max(b1.abs())
+        .max_element();
     // Points are projections with a relative error of a few roundings of their
     // distance from the origin, which is a point of the patch: of the size of the
     // patch, which twice the distance of the farthest point from the centre bounds
     // only roughly; hence the generous factor.
-    let error = 16.0 * AREA_ERROR * largest * largest.max(centre[0].abs().max(centre[1].abs()).max_element()) + f64::MIN_POSITIVE;
-    a0.perp_dot(b0) > error && a0.perp_dot(b1) + a1.perp_dot(b0) > 2.0 * error && a1.perp_dot(b1) > error
+    let error = 16.0
+        * AREA_ERROR
+        * largest
+        * largest.max(centre[0].abs().max(centre[1].abs()).max_element())
+        + f64::MIN_POSITIVE;
+    a0.perp_dot(b0) > error
+        && a0.perp_dot(b1) + a1.perp_dot(b0) > 2.0 * error
+        && a1.perp_dot(b1) > error
 }
 
 /// How many half-edges the ray from `centre` along the first axis crosses upwards
@@ -340,9 +367,7 @@ fn apart(e: &Seen, f: &Seen) -> bool {
         }
         let at = if e.ids[0] == shared { e.from } else { e.to };
         let (p, q) = (other_end(e, shared), other_end(f, shared));
-        return (0..2).all(|s| {
-            (0..2).all(|t| (p[s] - at[s]).dot(q[t] - at[t]) < 0.0)
-        });
+        return (0..2).all(|s| (0..2).all(|t| (p[s] - at[s]).dot(q[t] - at[t]) < 0.0));
     }
     let sides = [strictly(e, f.from), strictly(e, f.to)];
     let other = [strictly(f, e.from), strictly(f, e.to)];

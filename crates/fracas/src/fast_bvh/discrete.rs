@@ -49,7 +49,10 @@ impl Tree {
             return false;
         }
         let stride = self.normals.len() / self.leaves.len();
-        let (a, b) = (&self.normals[i * stride..][..stride], &self.normals[j * stride..][..stride]);
+        let (a, b) = (
+            &self.normals[i * stride..][..stride],
+            &self.normals[j * stride..][..stride],
+        );
         let mean = a[stride / 2] + b[stride / 2];
         // The mean of two unit vectors is at most two long.
         let least = 2.0 * SMALLEST_COSINE;
@@ -81,7 +84,12 @@ impl PairTest for DiscreteTest<'_> {
 }
 
 /// The exact rule, for any number of shared corners.
-pub(crate) fn triangles_collide(p: [DVec3; 3], q: [DVec3; 3], shared: usize, at: [(usize, usize); 3]) -> bool {
+pub(crate) fn triangles_collide(
+    p: [DVec3; 3],
+    q: [DVec3; 3],
+    shared: usize,
+    at: [(usize, usize); 3],
+) -> bool {
     match shared {
         0 => tri_tri::intersect(p, q),
         1 => tri_tri::intersect_beyond_corner(turned(p, at[0].0), turned(q, at[0].1)),
@@ -109,5 +117,8 @@ fn clear_beyond_corner(p: [DVec3; 3], q: [DVec3; 3]) -> bool {
     let normal = m * n.length_squared().sqrt() - n * m.length_squared().sqrt();
     let size = a.abs().max(b.abs()).max(c.abs()).max(d.abs()).max_element();
     let error = 1e-14 * size * normal.abs().max_element() + f64::MIN_POSITIVE;
-    normal.dot(a) > error && normal.dot(b) > error && normal.dot(c) < -error && normal.dot(d) < -error
+    normal.dot(a) > error
+        && normal.dot(b) > error
+        && normal.dot(c) < -error
+        && normal.dot(d) < -error
 }

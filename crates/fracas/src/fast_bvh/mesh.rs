@@ -33,7 +33,9 @@ pub enum EditError {
         body: u32,
     },
     /// A triangle names a vertex that is not there.
-    #[error("triangle {triangle} of {what} names vertex {vertex}, but there are {count}: indices are local to the body")]
+    #[error(
+        "triangle {triangle} of {what} names vertex {vertex}, but there are {count}: indices are local to the body"
+    )]
     BadIndex {
         /// The new body, or the part of a split.
         what: String,
@@ -55,7 +57,9 @@ pub enum EditError {
         vertex: u32,
     },
     /// A position is NaN, infinite, or larger than 1e30.
-    #[error("vertex {vertex} of {what} is at {position}: positions must be finite and below 1e30 in size")]
+    #[error(
+        "vertex {vertex} of {what} is at {position}: positions must be finite and below 1e30 in size"
+    )]
     BadPosition {
         /// The body.
         what: String,
@@ -91,7 +95,9 @@ pub enum EditError {
         what: String,
     },
     /// A merge names a body twice or names none.
-    #[error("a merge needs different bodies, at least one; body {body} is named twice (or the list is empty)")]
+    #[error(
+        "a merge needs different bodies, at least one; body {body} is named twice (or the list is empty)"
+    )]
     BadMerge {
         /// The repeated body.
         body: u32,
@@ -177,13 +183,19 @@ impl Mesh {
         for (b, body) in self.bodies.iter().enumerate() {
             let Some(body) = body else { continue };
             for (i, &v) in body.vertices.iter().enumerate() {
-                if (self.vertex_body[v as usize], self.vertex_local[v as usize]) != (b as u32, i as u32) {
+                if (self.vertex_body[v as usize], self.vertex_local[v as usize])
+                    != (b as u32, i as u32)
+                {
                     return Err(format!("vertex {v} is not number {i} of body {b}"));
                 }
             }
             for (i, &t) in body.triangles.iter().enumerate() {
                 live += 1;
-                if (self.triangle_body[t as usize], self.triangle_local[t as usize]) != (b as u32, i as u32) {
+                if (
+                    self.triangle_body[t as usize],
+                    self.triangle_local[t as usize],
+                ) != (b as u32, i as u32)
+                {
                     return Err(format!("triangle {t} is not number {i} of body {b}"));
                 }
                 self.validate_triangle(t, b as u32)?;
@@ -192,7 +204,10 @@ impl Mesh {
         if live == self.live_triangles {
             Ok(())
         } else {
-            Err(format!("{live} triangles in bodies, {} counted", self.live_triangles))
+            Err(format!(
+                "{live} triangles in bodies, {} counted",
+                self.live_triangles
+            ))
         }
     }
 
@@ -205,7 +220,9 @@ impl Mesh {
             }
             let owner = self.vertex_owner[v as usize];
             if owner == NONE || !self.corners[owner as usize].contains(&v) {
-                return Err(format!("vertex {v} is owned by triangle {owner}, which does not have it"));
+                return Err(format!(
+                    "vertex {v} is owned by triangle {owner}, which does not have it"
+                ));
             }
             let e = self.triangle_edges[t as usize][k];
             if e == NONE || self.edges[e as usize] != [v.min(w), v.max(w)] {
@@ -213,11 +230,15 @@ impl Mesh {
             }
             let owner = self.edge_owner[e as usize];
             if owner == NONE || !self.triangle_edges[owner as usize].contains(&e) {
-                return Err(format!("edge {e} is owned by triangle {owner}, which does not have it"));
+                return Err(format!(
+                    "edge {e} is owned by triangle {owner}, which does not have it"
+                ));
             }
             let n = self.neighbours[t as usize][k];
             if n != NONE {
-                let back = (0..3).find(|&l| self.neighbours[n as usize][l] == t && self.triangle_edges[n as usize][l] == e);
+                let back = (0..3).find(|&l| {
+                    self.neighbours[n as usize][l] == t && self.triangle_edges[n as usize][l] == e
+                });
                 if back.is_none_or(|l| self.corners[n as usize][l] != w) {
                     return Err(format!("triangles {t} and {n} are not linked both ways"));
                 }
@@ -232,26 +253,30 @@ impl Mesh {
         let mut bits = 0;
         for k in 0..3 {
             bits |= u8::from(self.vertex_owner[self.corners[t][k] as usize] == triangle) << k;
-            bits |= u8::from(self.edge_owner[self.triangle_edges[t][k] as usize] == triangle) << (3 + k);
+            bits |= u8::from(self.edge_owner[self.triangle_edges[t][k] as usize] == triangle)
+                << (3 + k);
         }
         bits
     }
 
-    pub(crate) fn add(&mut self, positions: &[DVec3], triangles: &[[u32; 3]]) -> Result<BodyId, EditError> {
+    pub(crate) fn add(
+        &mut self,
+        positions: &[DVec3],
+        triangles: &[[u32; 3]],
+    ) -> Result<BodyId, EditError> {
         let what = || "the new body".to_owned();
         check_positions(positions, what)?;
         check_triangles(triangles, positions.len(), what)?;
         if triangles.is_empty() {
             return Err(EditError::Empty { what: what() });
         }
-        if self.corners.len() + triangles.len() > 1 << 30 || self.positions.len() + positions.len() > 1 << 30 {
+        if self.corners.len() + triangles.len() > 1 << 30
+            || self.positions.len() + positions.len() > 1 << 30
+        {
             return Err(EditError::TooMany);
         }
         let id = BodyId(self.bodies.len() as u32);
-        let vertices: Vec<u32> = positions
-            .iter()
-            .map(|&p| self.new_vertex([p, p]))
-            .collect();
+        let vertices: Vec<u32> = positions.iter().map(|&p| self.new_vertex([p, p])).collect();
         let triangles: Vec<u32> = triangles
             .iter()
             .map(|t| self.new_triangle(t.map(|v| vertices[v as usize])))
@@ -294,7 +319,11 @@ impl Mesh {
         Ok(body)
     }
 
-    pub(crate) fn move_vertices(&mut self, id: BodyId, positions: &[DVec3]) -> Result<(), EditError> {
+    pub(crate) fn move_vertices(
+        &mut self,
+        id: BodyId,
+        positions: &[DVec3],
+    ) -> Result<(), EditError> {
         let body = self.body(id)?;
         if body.vertices.len() != positions.len() {
             return Err(EditError::WrongCount {
@@ -396,7 +425,11 @@ impl Mesh {
         for (p, part) in parts.iter().enumerate() {
             let what = || format!("part {p} of the split of body {}", id.0);
             check_positions(&part.new_positions, what)?;
-            check_triangles(&part.new_triangles, old_vertices + part.new_positions.len(), what)?;
+            check_triangles(
+                &part.new_triangles,
+                old_vertices + part.new_positions.len(),
+                what,
+            )?;
             if part.kept.is_empty() && part.new_triangles.is_empty() {
                 return Err(EditError::Empty { what: what() });
             }
@@ -426,7 +459,10 @@ impl Mesh {
                 }
             }
         }
-        let removed: Vec<u32> = removed.iter().map(|&t| body.triangles[t as usize]).collect();
+        let removed: Vec<u32> = removed
+            .iter()
+            .map(|&t| body.triangles[t as usize])
+            .collect();
         for &t in &removed {
             for k in 0..3 {
                 self.release_edge_of_owner(t, k);
@@ -446,7 +482,8 @@ impl Mesh {
             let new_id = BodyId(first_id + p as u32);
             let mut vertices: Vec<u32> = Vec::new();
             let mut origin: Vec<u32> = Vec::new();
-            let mut triangles: Vec<u32> = Vec::with_capacity(part.kept.len() + part.new_triangles.len());
+            let mut triangles: Vec<u32> =
+                Vec::with_capacity(part.kept.len() + part.new_triangles.len());
             let mut place = |mesh: &mut Self, local: u32| {
                 let at = local as usize;
                 if copy_of[at] == NONE {
@@ -689,14 +726,22 @@ fn edge_key(corners: [u32; 3], k: usize) -> u64 {
     u64::from(a.max(b)) << 32 | u64::from(a.min(b))
 }
 
-fn partition(id: BodyId, count: usize, parts: &[Part], removed: &[u32]) -> Result<Vec<u32>, EditError> {
+fn partition(
+    id: BodyId,
+    count: usize,
+    parts: &[Part],
+    removed: &[u32],
+) -> Result<Vec<u32>, EditError> {
     let problem = |triangle, problem| EditError::NoPartition {
         body: id.0,
         triangle,
         problem,
     };
     let mut part_of = vec![NONE - 1; count];
-    let lists = parts.iter().enumerate().map(|(p, part)| (p as u32, &part.kept[..]));
+    let lists = parts
+        .iter()
+        .enumerate()
+        .map(|(p, part)| (p as u32, &part.kept[..]));
     for (p, list) in lists.chain([(NONE, removed)]) {
         for &t in list {
             let Some(slot) = part_of.get_mut(t as usize) else {
@@ -728,7 +773,11 @@ fn check_positions(positions: &[DVec3], what: impl Fn() -> String) -> Result<(),
     }
 }
 
-fn check_triangles(triangles: &[[u32; 3]], count: usize, what: impl Fn() -> String) -> Result<(), EditError> {
+fn check_triangles(
+    triangles: &[[u32; 3]],
+    count: usize,
+    what: impl Fn() -> String,
+) -> Result<(), EditError> {
     for (triangle, t) in triangles.iter().enumerate() {
         if let Some(&vertex) = t.iter().find(|&&v| v as usize >= count) {
             return Err(EditError::BadIndex {

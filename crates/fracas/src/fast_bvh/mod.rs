@@ -195,9 +195,19 @@ pub struct Scratch {
     walk: WalkScratch,
     pairs: Vec<TaskBuffer<Vec<[u32; 2]>>>,
     contacts: Vec<TaskBuffer<Contacts>>,
-    /// Run on the caller's rayon pool (with the feature `parallel`). The output is
-    /// the same.
-    pub parallel: bool,
+    parallel: bool,
+}
+
+impl Scratch {
+    /// For queries that run on the caller's rayon pool (with the feature `parallel`;
+    /// without it, on this thread). The output is the same as with `default()`.
+    #[must_use]
+    pub fn parallel() -> Self {
+        Self {
+            parallel: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// Deforming, fracturing triangle meshes under one hierarchy.
@@ -232,7 +242,11 @@ impl FastBvh {
     ///
     /// # Errors
     /// Names the triangle or vertex that is bad; nothing is added then.
-    pub fn add(&mut self, positions: &[DVec3], triangles: &[[u32; 3]]) -> Result<BodyId, EditError> {
+    pub fn add(
+        &mut self,
+        positions: &[DVec3],
+        triangles: &[[u32; 3]],
+    ) -> Result<BodyId, EditError> {
         let id = self.mesh.add(positions, triangles)?;
         self.changes.bodies.push((id.0, Origin::Added));
         Ok(id)
@@ -259,7 +273,12 @@ impl FastBvh {
     /// # Errors
     /// When there is no such body, when parts and `removed` are no partition of its
     /// triangles, or when a part's new triangles are bad. Nothing has changed then.
-    pub fn split(&mut self, body: BodyId, parts: &[Part], removed: &[u32]) -> Result<Vec<NewBody>, EditError> {
+    pub fn split(
+        &mut self,
+        body: BodyId,
+        parts: &[Part],
+        removed: &[u32],
+    ) -> Result<Vec<NewBody>, EditError> {
         let (new, removed, _) = self.mesh.split(body, parts, removed)?;
         for t in removed {
             self.drop_place(t);
@@ -268,7 +287,9 @@ impl FastBvh {
         let number = self.changes.splits;
         self.changes.splits += 1;
         let origin = Origin::Split(number);
-        self.changes.bodies.extend(new.iter().map(|n| (n.id.0, origin)));
+        self.changes
+            .bodies
+            .extend(new.iter().map(|n| (n.id.0, origin)));
         Ok(new)
     }
 
@@ -316,7 +337,8 @@ impl FastBvh {
             self.rebuild(builder);
         } else if edited {
             let changes = std::mem::take(&mut self.changes);
-            self.tree.rewrite(&self.mesh, &changes, &[], builder, &mut self.rewriting);
+            self.tree
+                .rewrite(&self.mesh, &changes, &[], builder, &mut self.rewriting);
             if self.tree.depth > restructure::DEEPEST {
                 self.rebuild(builder);
             }
@@ -328,20 +350,28 @@ impl FastBvh {
         };
         self.tree.refit(&self.mesh, detection, culling);
         if !self.tree.nodes.is_empty() {
-            stats.culled_subtrees = self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
+            stats.culled_subtrees =
+                self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
             if edited || everything {
                 self.tree.remember_costs();
             }
             let by_volume = restructuring == Restructuring::SelectiveByVolume;
             if restructuring == Restructuring::Selective || by_volume {
-                let chosen = self.tree.choose_rebuilds(by_volume, builder, self.stats.cost_self);
+                let chosen = self
+                    .tree
+                    .choose_rebuilds(by_volume, builder, self.stats.cost_self);
                 if !chosen.is_empty() {
                     stats.rebuilt_subtrees = chosen.len();
-                    stats.rebuilt_triangles = chosen.iter().map(|&n| self.tree.info[n as usize].count as usize).sum();
+                    stats.rebuilt_triangles = chosen
+                        .iter()
+                        .map(|&n| self.tree.info[n as usize].count as usize)
+                        .sum();
                     let none = Changes::default();
-                    self.tree.rewrite(&self.mesh, &none, &chosen, builder, &mut self.rewriting);
+                    self.tree
+                        .rewrite(&self.mesh, &none, &chosen, builder, &mut self.rewriting);
                     self.tree.refit(&self.mesh, detection, culling);
-                    stats.culled_subtrees = self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
+                    stats.culled_subtrees =
+                        self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
                     self.tree.remember_costs();
                 }
             }
@@ -360,11 +390,17 @@ impl FastBvh {
     pub fn intersections(&self, scratch: &mut Scratch, out: &mut Vec<[u32; 2]>) -> QueryStats {
         out.clear();
         let Scratch {
-            walk, pairs, parallel, ..
+            walk,
+            pairs,
+            parallel,
+            ..
         } = scratch;
         let (used, stats) = run_tasks(&self.tree, walk, pairs, *parallel, |task, buffer| {
             let TaskBuffer { out, stack, stats } = buffer;
-            let mut test = discrete::DiscreteTest { mesh: &self.mesh, out };
+            let mut test = discrete::DiscreteTest {
+                mesh: &self.mesh,
+                out,
+            };
             self.tree.walk(task, stack, &mut test, stats);
         });
         for buffer in &mut pairs[..used] {
@@ -503,7 +539,8 @@ impl FastBvh {
 
     /// Builds the whole tree anew.
     fn rebuild(&mut self, builder: Builder) {
-        self.tree.build_all(&self.mesh, builder, &mut self.rewriting);
+        self.tree
+            .build_all(&self.mesh, builder, &mut self.rewriting);
     }
 
     fn drop_place(&mut self, triangle: u32) {

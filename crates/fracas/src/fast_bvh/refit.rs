@@ -12,13 +12,18 @@ impl Tree {
     /// positions. One pass over vertices, one over nodes from the back.
     pub(crate) fn refit(&mut self, mesh: &Mesh, detection: Detection, culling: Culling) {
         let moving = detection == Detection::Continuous;
-        self.vertex_boxes.resize(mesh.positions.len(), MovingBounds::EMPTY);
+        self.vertex_boxes
+            .resize(mesh.positions.len(), MovingBounds::EMPTY);
         for (bounds, [start, end]) in self.vertex_boxes.iter_mut().zip(&mesh.positions) {
             bounds.end = outward(*end);
             bounds.start = if moving { outward(*start) } else { bounds.end };
         }
         let stride = if moving { 3 } else { 1 };
-        let normals = if culling == Culling::Off { 0 } else { self.leaves.len() * stride };
+        let normals = if culling == Culling::Off {
+            0
+        } else {
+            self.leaves.len() * stride
+        };
         self.normals.resize(normals, Vec3::ZERO);
         for i in (0..self.nodes.len()).rev() {
             if self.nodes[i].is_leaf() {
@@ -30,7 +35,10 @@ impl Tree {
     }
 
     fn refit_leaf(&mut self, mesh: &Mesh, moving: bool, culling: Culling, i: usize) {
-        let (first, count) = (self.nodes[i].link as usize, self.nodes[i].leaf_count as usize);
+        let (first, count) = (
+            self.nodes[i].link as usize,
+            self.nodes[i].leaf_count as usize,
+        );
         let stride = if moving { 3 } else { 1 };
         let mut bounds = Bounds::EMPTY;
         let mut normals = Cone::EMPTY;
@@ -69,27 +77,27 @@ impl Tree {
     }
 
     fn refit_inner(&mut self, culling: Culling, i: usize) {
-            let (l, r) = (i + 1, self.nodes[i].link as usize);
-            let bounds = self.nodes[l].bounds.union(&self.nodes[r].bounds);
-            self.nodes[i].bounds = bounds;
-            match culling {
-                Culling::Off => {}
-                Culling::StarContour => {
-                    self.info[i].normals.axis = self.info[l].normals.axis + self.info[r].normals.axis;
-                }
-                _ => self.info[i].normals = self.info[l].normals.merge(&self.info[r].normals),
+        let (l, r) = (i + 1, self.nodes[i].link as usize);
+        let bounds = self.nodes[l].bounds.union(&self.nodes[r].bounds);
+        self.nodes[i].bounds = bounds;
+        match culling {
+            Culling::Off => {}
+            Culling::StarContour => {
+                self.info[i].normals.axis = self.info[l].normals.axis + self.info[r].normals.axis;
             }
-            if culling == Culling::DualCone {
-                self.info[i].binormals = self.info[l].binormals.merge(&self.info[r].binormals);
-            }
-            // TC_I = 1 + P(l) TC_I(l) + P(r) TC_I(r), P a ratio of volumes [eq. 6].
-            let thickness = 1e-3 * f64::from(bounds.extent_sum()) + f64::MIN_POSITIVE;
-            let whole = bounds.thick_volume(thickness);
-            let share = |c: usize| {
-                let p = self.nodes[c].bounds.thick_volume(thickness) / whole;
-                p.min(1.0) as f32 * self.info[c].cost_inter
-            };
-            self.info[i].cost_inter = 1.0 + share(l) + share(r);
+            _ => self.info[i].normals = self.info[l].normals.merge(&self.info[r].normals),
+        }
+        if culling == Culling::DualCone {
+            self.info[i].binormals = self.info[l].binormals.merge(&self.info[r].binormals);
+        }
+        // TC_I = 1 + P(l) TC_I(l) + P(r) TC_I(r), P a ratio of volumes [eq. 6].
+        let thickness = 1e-3 * f64::from(bounds.extent_sum()) + f64::MIN_POSITIVE;
+        let whole = bounds.thick_volume(thickness);
+        let share = |c: usize| {
+            let p = self.nodes[c].bounds.thick_volume(thickness) / whole;
+            p.min(1.0) as f32 * self.info[c].cost_inter
+        };
+        self.info[i].cost_inter = 1.0 + share(l) + share(r);
     }
 }
 

@@ -45,14 +45,20 @@ impl Tree {
     }
 
     /// The subtrees to build anew, in order, none inside another.
-    pub(crate) fn choose_rebuilds(&self, by_volume: bool, builder: Builder, last_cost: f64) -> Vec<u32> {
+    pub(crate) fn choose_rebuilds(
+        &self,
+        by_volume: bool,
+        builder: Builder,
+        last_cost: f64,
+    ) -> Vec<u32> {
         let per_level = match builder {
             Builder::Grid { .. } => GRID_UNITS,
             Builder::Median | Builder::RandomAxis { .. } => MEDIAN_UNITS,
             Builder::BinnedSah => SAH_UNITS,
         };
         let whole = self.leaves.len() as f64;
-        let step = TESTS_PER_COST * last_cost.max(f64::from(self.info[0].cost_self)) + REWRITE_UNITS * whole;
+        let step = TESTS_PER_COST * last_cost.max(f64::from(self.info[0].cost_self))
+            + REWRITE_UNITS * whole;
         let mut chosen = Vec::new();
         let mut benefit_of_all = 0.0;
         let mut stack = vec![0_u32];
@@ -65,10 +71,14 @@ impl Tree {
             let loss = per_level * count * f64::from(info.count.ilog2());
             let excess = f64::from(info.cost_self) - f64::from(info.built_cost);
             let costly = if by_volume {
-                let (l, r) = (&self.nodes[i as usize + 1].bounds, &self.nodes[node.link as usize].bounds);
+                let (l, r) = (
+                    &self.nodes[i as usize + 1].bounds,
+                    &self.nodes[node.link as usize].bounds,
+                );
                 let thickness = 1e-3 * f64::from(node.bounds.extent_sum());
                 let volume = |b: &Bounds| b.thick_volume(thickness);
-                volume(l) + volume(r) > 0.0 && volume(&node.bounds) < VOLUME_RATIO * (volume(l) + volume(r))
+                volume(l) + volume(r) > 0.0
+                    && volume(&node.bounds) < VOLUME_RATIO * (volume(l) + volume(r))
             } else {
                 TESTS_PER_COST * excess > loss
             };

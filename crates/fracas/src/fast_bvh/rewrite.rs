@@ -164,7 +164,12 @@ impl Tree {
     }
 
     /// The tree over all bodies, from their triangles.
-    pub(crate) fn build_all(&mut self, mesh: &Mesh, builder: Builder, scratch: &mut RewriteScratch) {
+    pub(crate) fn build_all(
+        &mut self,
+        mesh: &Mesh,
+        builder: Builder,
+        scratch: &mut RewriteScratch,
+    ) {
         scratch.nodes.clear();
         scratch.info.clear();
         scratch.order.clear();
@@ -193,7 +198,13 @@ impl Tree {
 
     /// A root with two given halves: for tests that need a certain tree.
     #[cfg(test)]
-    pub(crate) fn build_two(&mut self, mesh: &Mesh, left: &[u32], right: &[u32], scratch: &mut RewriteScratch) {
+    pub(crate) fn build_two(
+        &mut self,
+        mesh: &Mesh,
+        left: &[u32],
+        right: &[u32],
+        scratch: &mut RewriteScratch,
+    ) {
         scratch.nodes.clear();
         scratch.info.clear();
         scratch.order.clear();
@@ -211,7 +222,11 @@ impl Tree {
             order: &mut scratch.order,
         };
         let handle = writer.open();
-        let refs = |half: &[u32]| half.iter().map(|&t| triangle_ref(mesh, t)).collect::<Vec<_>>();
+        let refs = |half: &[u32]| {
+            half.iter()
+                .map(|&t| triangle_ref(mesh, t))
+                .collect::<Vec<_>>()
+        };
         build(Builder::Median, &mut refs(left), &mut writer);
         writer.middle(handle);
         build(Builder::Median, &mut refs(right), &mut writer);
@@ -230,7 +245,11 @@ impl Tree {
 
     fn classify(&self, mesh: &Mesh, changes: &Changes, scratch: &mut RewriteScratch) {
         let places = self.leaves.len();
-        let (class, run_end, staying) = (&mut scratch.class, &mut scratch.run_end, &mut scratch.staying);
+        let (class, run_end, staying) = (
+            &mut scratch.class,
+            &mut scratch.run_end,
+            &mut scratch.staying,
+        );
         class.clear();
         class.resize(places, STAY);
         for &place in &changes.dead {
@@ -260,10 +279,20 @@ impl Tree {
         }
     }
 
-    fn collect_units(&self, mesh: &Mesh, node: u32, class: &[u32], run_end: &[u32], staying: &[u32], groups: &mut [Vec<Ref>]) {
+    fn collect_units(
+        &self,
+        mesh: &Mesh,
+        node: u32,
+        class: &[u32],
+        run_end: &[u32],
+        staying: &[u32],
+        groups: &mut [Vec<Ref>],
+    ) {
         let info = &self.info[node as usize];
         let (first, end) = (info.first as usize, (info.first + info.count) as usize);
-        if staying[end] - staying[first] == info.count || class[first] == DEAD && run_end[first] as usize >= end {
+        if staying[end] - staying[first] == info.count
+            || class[first] == DEAD && run_end[first] as usize >= end
+        {
             return;
         }
         if class[first] < DEAD && run_end[first] as usize >= end {
@@ -282,7 +311,14 @@ impl Tree {
             return;
         }
         self.collect_units(mesh, node + 1, class, run_end, staying, groups);
-        self.collect_units(mesh, self.nodes[node as usize].link, class, run_end, staying, groups);
+        self.collect_units(
+            mesh,
+            self.nodes[node as usize].link,
+            class,
+            run_end,
+            staying,
+            groups,
+        );
     }
 
     fn widen(&self, body: Option<&Body>, range: &mut (u32, u32)) {
@@ -372,7 +408,11 @@ impl Tree {
     /// Levels of the tree.
     fn levels(&self) -> usize {
         let mut deepest = 0;
-        let mut stack = if self.nodes.is_empty() { vec![] } else { vec![(0_u32, 1_usize)] };
+        let mut stack = if self.nodes.is_empty() {
+            vec![]
+        } else {
+            vec![(0_u32, 1_usize)]
+        };
         while let Some((i, depth)) = stack.pop() {
             deepest = deepest.max(depth);
             let node = &self.nodes[i as usize];
@@ -506,7 +546,8 @@ impl Writer<'_> {
         }
         let (l, r) = (node + 1, self.old.nodes[node as usize].link);
         let any = |w: &Self, c: u32| {
-            w.old.stays(c, w.staying) > 0 || !Self::within(w.attached, |a| a.0, c, w.old.end_of(c)).is_empty()
+            w.old.stays(c, w.staying) > 0
+                || !Self::within(w.attached, |a| a.0, c, w.old.end_of(c)).is_empty()
         };
         match (any(self, l), any(self, r)) {
             (true, true) => {

@@ -36,12 +36,16 @@ const SAFE: [Culling; 3] = [Culling::Off, Culling::FullContour, Culling::StarCon
 
 fn check(scene: &FastBvh, what: &str) -> (usize, usize) {
     scene.validate().unwrap_or_else(|e| panic!("{what}: {e}"));
-    let (mut scratch, mut contacts, mut pairs) = (Scratch::default(), Contacts::default(), Vec::new());
+    let (mut scratch, mut contacts, mut pairs) =
+        (Scratch::default(), Contacts::default(), Vec::new());
     scene.contacts(&mut scratch, &mut contacts);
     assert_eq!(contacts, brute_force::contacts(scene), "{what}");
     scene.intersections(&mut scratch, &mut pairs);
     assert_eq!(pairs, brute_force::intersections(scene), "{what}");
-    (contacts.vertex_face.len() + contacts.edge_edge.len(), pairs.len())
+    (
+        contacts.vertex_face.len() + contacts.edge_edge.len(),
+        pairs.len(),
+    )
 }
 
 #[test]
@@ -60,7 +64,11 @@ fn crumpling_sheets_match_brute_force() {
                     let rolled = if bend.abs() < 1e-9 {
                         *p
                     } else {
-                        dvec3(libm::sin(angle) / bend, p.y, (1.0 - libm::cos(angle)) / bend)
+                        dvec3(
+                            libm::sin(angle) / bend,
+                            p.y,
+                            (1.0 - libm::cos(angle)) / bend,
+                        )
                     };
                     rolled + (rng.direction() * noise).as_dvec3()
                 })
@@ -95,7 +103,11 @@ fn smooth_sheets_are_culled_whole() {
         scene.update();
         scene.move_vertices(body, &wave(0.2)).unwrap();
         let stats = scene.update();
-        assert_eq!((stats.culled_subtrees, stats.cost_self), (1, 0.0), "{culling:?}");
+        assert_eq!(
+            (stats.culled_subtrees, stats.cost_self),
+            (1, 0.0),
+            "{culling:?}"
+        );
         check(&scene, "wave");
     }
 }
@@ -130,7 +142,12 @@ fn the_penetrating_pipe_is_missed_by_the_papers_mode_and_found_by_ours() {
     for i in 0..along {
         for j in 0..around {
             let k = (j + 1) % around;
-            let [a, b, c, d] = [i * around + j, i * around + k, (i + 1) * around + j, (i + 1) * around + k];
+            let [a, b, c, d] = [
+                i * around + j,
+                i * around + k,
+                (i + 1) * around + j,
+                (i + 1) * around + k,
+            ];
             triangles.extend([[a, c, d], [a, d, b]]);
         }
     }
@@ -160,7 +177,12 @@ fn the_penetrating_pipe_is_missed_by_the_papers_mode_and_found_by_ours() {
     assert_eq!(found(Culling::FullContour), truth);
     for risky in [Culling::DualCone, Culling::RealContour, Culling::NormalCone] {
         let pairs = found(risky);
-        assert!(pairs.len() < truth.len(), "{risky:?} finds {} of {}", pairs.len(), truth.len());
+        assert!(
+            pairs.len() < truth.len(),
+            "{risky:?} finds {} of {}",
+            pairs.len(),
+            truth.len()
+        );
     }
 }
 
@@ -173,9 +195,12 @@ impl FastBvh {
             let [a, b, c] = mesh.corners[t as usize].map(|v| mesh.positions[v as usize][1]);
             (b - a).cross(c - a).normalize().z < -0.3
         });
-        self.tree.build_two(&self.mesh, &down, &up, &mut self.rewriting);
-        self.tree.refit(&self.mesh, self.settings.detection, self.settings.culling);
-        self.tree.cull(&self.mesh, self.settings.culling, 0, &mut self.culling);
+        self.tree
+            .build_two(&self.mesh, &down, &up, &mut self.rewriting);
+        self.tree
+            .refit(&self.mesh, self.settings.detection, self.settings.culling);
+        self.tree
+            .cull(&self.mesh, self.settings.culling, 0, &mut self.culling);
         self.validate().unwrap();
     }
 }
@@ -186,7 +211,8 @@ fn blob(rng: &mut Rng, n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let axis = rng.direction().as_dvec3();
     let (u, v) = axis.any_orthonormal_pair();
     for p in &mut positions {
-        *p = at + u * p.x + v * p.y + axis * (0.3 * p.x * p.y) + (rng.direction() * 0.02).as_dvec3();
+        *p =
+            at + u * p.x + v * p.y + axis * (0.3 * p.x * p.y) + (rng.direction() * 0.02).as_dvec3();
     }
     (positions, triangles)
 }
@@ -198,8 +224,16 @@ fn random_edits_match_brute_force() {
     for seed in 0..6 {
         let mut rng = Rng(100 + seed);
         let settings = Settings {
-            builder: [Builder::Grid { limit: 8 }, Builder::Median, Builder::BinnedSah][seed as usize % 3],
-            restructuring: if seed == 5 { Restructuring::SelectiveByVolume } else { Restructuring::Selective },
+            builder: [
+                Builder::Grid { limit: 8 },
+                Builder::Median,
+                Builder::BinnedSah,
+            ][seed as usize % 3],
+            restructuring: if seed == 5 {
+                Restructuring::SelectiveByVolume
+            } else {
+                Restructuring::Selective
+            },
             ..Settings::default()
         };
         let mut scene = FastBvh::new(settings);
@@ -235,7 +269,11 @@ fn random_edits_match_brute_force() {
                         let by = (rng.direction() * 0.1).as_dvec3();
                         let to: Vec<DVec3> = vertices
                             .iter()
-                            .map(|&v| scene.position(v).unwrap()[1] + by + (rng.direction() * 0.03).as_dvec3())
+                            .map(|&v| {
+                                scene.position(v).unwrap()[1]
+                                    + by
+                                    + (rng.direction() * 0.03).as_dvec3()
+                            })
                             .collect();
                         scene.move_vertices(id, &to).unwrap();
                     }
@@ -251,11 +289,16 @@ fn random_edits_match_brute_force() {
             let mut fresh = scene.clone();
             fresh.settings.restructuring = Restructuring::RebuildAlways;
             fresh.rebuild(Builder::Median);
-            fresh.tree.refit(&fresh.mesh, Detection::Continuous, Culling::StarContour);
+            fresh
+                .tree
+                .refit(&fresh.mesh, Detection::Continuous, Culling::StarContour);
             if !fresh.tree.nodes.is_empty() {
-                fresh.tree.cull(&fresh.mesh, Culling::StarContour, 0, &mut fresh.culling);
+                fresh
+                    .tree
+                    .cull(&fresh.mesh, Culling::StarContour, 0, &mut fresh.culling);
             }
-            let (mut scratch, mut a, mut b) = (Scratch::default(), Contacts::default(), Contacts::default());
+            let (mut scratch, mut a, mut b) =
+                (Scratch::default(), Contacts::default(), Contacts::default());
             fresh.validate().unwrap();
             scene.contacts(&mut scratch, &mut a);
             fresh.contacts(&mut scratch, &mut b);
@@ -281,14 +324,21 @@ fn split_somehow(scene: &mut FastBvh, body: BodyId, rng: &mut Rng) {
     for part in &mut parts {
         if part.kept.is_empty() || rng.below(2) == 0 {
             let old = scene.position(vertices[0]).unwrap()[1];
-            part.new_positions.push(old + (rng.direction() * 0.3).as_dvec3());
+            part.new_positions
+                .push(old + (rng.direction() * 0.3).as_dvec3());
             part.new_triangles.push([0, 1, vertices.len() as u32]);
         }
     }
     let new = scene.split(body, &parts, &removed).unwrap();
     for (part, body) in parts.iter().zip(&new) {
-        assert_eq!(scene.triangles(body.id).unwrap().len(), part.kept.len() + part.new_triangles.len());
-        assert_eq!(scene.vertices(body.id).unwrap().len(), body.vertex_origin.len());
+        assert_eq!(
+            scene.triangles(body.id).unwrap().len(),
+            part.kept.len() + part.new_triangles.len()
+        );
+        assert_eq!(
+            scene.vertices(body.id).unwrap().len(),
+            body.vertex_origin.len()
+        );
     }
 }
 
@@ -303,13 +353,22 @@ fn bad_edits_are_refused_by_name() {
         text(bad),
         "triangle 1 of the new body names vertex 9, but there are 4: indices are local to the body"
     );
-    assert!(matches!(scene.add(&positions, &[[0, 1, 1]]), Err(EditError::RepeatedVertex { triangle: 0, .. })));
-    assert!(matches!(scene.add(&positions, &[]), Err(EditError::Empty { .. })));
+    assert!(matches!(
+        scene.add(&positions, &[[0, 1, 1]]),
+        Err(EditError::RepeatedVertex { triangle: 0, .. })
+    ));
+    assert!(matches!(
+        scene.add(&positions, &[]),
+        Err(EditError::Empty { .. })
+    ));
     assert!(matches!(
         scene.move_vertices(body, &[DVec3::NAN; 4]),
         Err(EditError::BadPosition { vertex: 0, .. })
     ));
-    assert!(matches!(scene.move_vertices(body, &positions[..3]), Err(EditError::WrongCount { given: 3, .. })));
+    assert!(matches!(
+        scene.move_vertices(body, &positions[..3]),
+        Err(EditError::WrongCount { given: 3, .. })
+    ));
     let part = |kept: &[u32]| Part {
         kept: kept.to_vec(),
         ..Part::default()
@@ -322,7 +381,10 @@ fn bad_edits_are_refused_by_name() {
         let error = scene.split(body, &parts, &[]).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
     }
-    assert!(matches!(scene.merge(&[body, body]), Err(EditError::BadMerge { .. })));
+    assert!(matches!(
+        scene.merge(&[body, body]),
+        Err(EditError::BadMerge { .. })
+    ));
     scene.delete(body).unwrap();
     assert_eq!(scene.delete(body), Err(EditError::NoSuchBody { body: 0 }));
     scene.update();
@@ -331,16 +393,31 @@ fn bad_edits_are_refused_by_name() {
 
 #[test]
 fn degenerate_meshes() {
-    let points = [dvec3(0.0, 0.0, 0.0), dvec3(1.0, 0.0, 0.0), dvec3(2.0, 0.0, 0.0), dvec3(0.0, 0.0, 0.0)];
+    let points = [
+        dvec3(0.0, 0.0, 0.0),
+        dvec3(1.0, 0.0, 0.0),
+        dvec3(2.0, 0.0, 0.0),
+        dvec3(0.0, 0.0, 0.0),
+    ];
     for scale in [1.0, 1e-25, 1e25] {
         let mut scene = FastBvh::new(Settings::default());
         // Three triangles on one edge, a flat one, two of the same corners, a point.
-        let fan: Vec<DVec3> = [dvec3(0.0, 0.0, 0.0), dvec3(0.0, 0.0, 1.0), dvec3(1.0, 0.0, 0.0), dvec3(0.0, 1.0, 0.0), dvec3(-1.0, -1.0, 0.0)]
-            .iter()
-            .map(|p| *p * scale)
-            .collect();
-        scene.add(&fan, &[[0, 1, 2], [0, 1, 3], [0, 1, 4], [1, 0, 4]]).unwrap();
-        scene.add(&points.map(|p| p * scale), &[[0, 1, 2], [0, 1, 3]]).unwrap();
+        let fan: Vec<DVec3> = [
+            dvec3(0.0, 0.0, 0.0),
+            dvec3(0.0, 0.0, 1.0),
+            dvec3(1.0, 0.0, 0.0),
+            dvec3(0.0, 1.0, 0.0),
+            dvec3(-1.0, -1.0, 0.0),
+        ]
+        .iter()
+        .map(|p| *p * scale)
+        .collect();
+        scene
+            .add(&fan, &[[0, 1, 2], [0, 1, 3], [0, 1, 4], [1, 0, 4]])
+            .unwrap();
+        scene
+            .add(&points.map(|p| p * scale), &[[0, 1, 2], [0, 1, 3]])
+            .unwrap();
         scene.add(&[DVec3::ONE * scale; 3], &[[0, 1, 2]]).unwrap();
         scene.update();
         let (_, pairs) = check(&scene, "degenerate");
@@ -362,7 +439,10 @@ fn threads_change_nothing() {
     }
     scene.update();
     let ask = |threads: usize, parallel: bool| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(|| {
             let mut scratch = Scratch {
                 parallel,

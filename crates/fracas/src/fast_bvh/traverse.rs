@@ -103,7 +103,10 @@ impl Tree {
             out.push((l, l));
             out.push((r, r));
             stats.overlap_tests += 1;
-            if self.nodes[l as usize].bounds.overlaps(&self.nodes[r as usize].bounds) {
+            if self.nodes[l as usize]
+                .bounds
+                .overlaps(&self.nodes[r as usize].bounds)
+            {
                 out.push((l, r));
             }
             return true;
@@ -131,7 +134,13 @@ impl Tree {
     }
 
     /// Works a task off.
-    pub(crate) fn walk(&self, task: Task, stack: &mut Vec<Task>, test: &mut impl PairTest, stats: &mut QueryStats) {
+    pub(crate) fn walk(
+        &self,
+        task: Task,
+        stack: &mut Vec<Task>,
+        test: &mut impl PairTest,
+        stats: &mut QueryStats,
+    ) {
         stack.clear();
         stack.push(task);
         while let Some((a, b)) = stack.pop() {
@@ -156,7 +165,10 @@ impl Tree {
                 }
                 continue;
             }
-            let (other_first, other_end) = (other.link as usize, (other.link + other.leaf_count) as usize);
+            let (other_first, other_end) = (
+                other.link as usize,
+                (other.link + other.leaf_count) as usize,
+            );
             for i in first..end {
                 stats.overlap_tests += 1;
                 if !self.boxes[i].swept().overlaps(&other.bounds) {

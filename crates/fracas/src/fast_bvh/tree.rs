@@ -27,8 +27,16 @@ impl Bounds {
     pub(crate) fn union(&self, o: &Self) -> Self {
         let mut u = *self;
         for k in 0..3 {
-            u.min[k] = if o.min[k] < u.min[k] { o.min[k] } else { u.min[k] };
-            u.max[k] = if o.max[k] > u.max[k] { o.max[k] } else { u.max[k] };
+            u.min[k] = if o.min[k] < u.min[k] {
+                o.min[k]
+            } else {
+                u.min[k]
+            };
+            u.max[k] = if o.max[k] > u.max[k] {
+                o.max[k]
+            } else {
+                u.max[k]
+            };
         }
         u
     }
@@ -231,14 +239,23 @@ impl Tree {
                 owned: u32::from(mesh.owned_bits(t)),
             });
             self.neighbours.push(mesh.neighbours[at].map(|n| {
-                if n == NONE { NONE } else { self.place[n as usize] }
+                if n == NONE {
+                    NONE
+                } else {
+                    self.place[n as usize]
+                }
             }));
         }
         self.boxes.resize(order.len(), MovingBounds::EMPTY);
     }
 
     /// Whether the triangles of a node hang together across edges, remembered.
-    pub(crate) fn one_component(&mut self, node: usize, stack: &mut Vec<u32>, seen: &mut Vec<bool>) -> bool {
+    pub(crate) fn one_component(
+        &mut self,
+        node: usize,
+        stack: &mut Vec<u32>,
+        seen: &mut Vec<bool>,
+    ) -> bool {
         let info = self.info[node];
         if info.flags & COMPONENT_KNOWN != 0 {
             return info.flags & ONE_COMPONENT != 0;
@@ -269,26 +286,40 @@ impl Tree {
     pub(crate) fn validate(&self, mesh: &Mesh) -> Result<(), String> {
         let n = self.leaves.len();
         if n != mesh.live_triangles {
-            return Err(format!("{n} triangles in the tree, {} in the mesh", mesh.live_triangles));
+            return Err(format!(
+                "{n} triangles in the tree, {} in the mesh",
+                mesh.live_triangles
+            ));
         }
         for (place, leaf) in self.leaves.iter().enumerate() {
             let t = leaf.id as usize;
-            if self.place[t] != place as u32 || leaf.corners != mesh.corners[t] || leaf.edges != mesh.triangle_edges[t] {
+            if self.place[t] != place as u32
+                || leaf.corners != mesh.corners[t]
+                || leaf.edges != mesh.triangle_edges[t]
+            {
                 return Err(format!("triangle {t} at place {place} is out of date"));
             }
             let moving = &self.boxes[place];
             for v in leaf.corners {
                 let ends = mesh.positions[v as usize];
                 for (bounds, p) in [(&moving.start, ends[0]), (&moving.end, ends[1])] {
-                    let inside = (0..3).all(|k| f64::from(bounds.min[k]) <= p[k] && p[k] <= f64::from(bounds.max[k]));
+                    let inside = (0..3).all(|k| {
+                        f64::from(bounds.min[k]) <= p[k] && p[k] <= f64::from(bounds.max[k])
+                    });
                     if !inside {
-                        return Err(format!("vertex {v} at {p} is outside the box of its triangle {t}"));
+                        return Err(format!(
+                            "vertex {v} at {p} is outside the box of its triangle {t}"
+                        ));
                     }
                 }
             }
         }
         if n == 0 {
-            return if self.nodes.is_empty() { Ok(()) } else { Err("nodes without triangles".into()) };
+            return if self.nodes.is_empty() {
+                Ok(())
+            } else {
+                Err("nodes without triangles".into())
+            };
         }
         let mut stack = vec![0_u32];
         let mut visited = 0;
@@ -301,20 +332,29 @@ impl Tree {
                 }
                 for place in info.first..info.first + info.count {
                     if !node.bounds.contains(&self.boxes[place as usize].swept()) {
-                        return Err(format!("leaf {i} does not contain its triangle at place {place}"));
+                        return Err(format!(
+                            "leaf {i} does not contain its triangle at place {place}"
+                        ));
                     }
                 }
                 continue;
             }
             let (l, r) = (i as usize + 1, node.link as usize);
             let (left, right) = (&self.info[l], &self.info[r]);
-            if left.first != info.first || right.first != left.first + left.count || left.count + right.count != info.count {
+            if left.first != info.first
+                || right.first != left.first + left.count
+                || left.count + right.count != info.count
+            {
                 return Err(format!("node {i} and its children differ in range"));
             }
             if self.end_of(l as u32) != r as u32 {
-                return Err(format!("node {i}: the right child does not follow the left subtree"));
+                return Err(format!(
+                    "node {i}: the right child does not follow the left subtree"
+                ));
             }
-            if !node.bounds.contains(&self.nodes[l].bounds) || !node.bounds.contains(&self.nodes[r].bounds) {
+            if !node.bounds.contains(&self.nodes[l].bounds)
+                || !node.bounds.contains(&self.nodes[r].bounds)
+            {
                 return Err(format!("node {i} does not contain its children"));
             }
             stack.extend([l as u32, r as u32]);

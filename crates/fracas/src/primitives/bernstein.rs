@@ -184,7 +184,12 @@ impl Cubic {
 
 /// Whether all of `vectors`, moving linearly, are provably positive (or all
 /// negative) in one and the same coordinate over `[l, r]`.
-pub(crate) fn separated_on<const N: usize>(vectors: &[&Moving; N], error: f64, l: f64, r: f64) -> bool {
+pub(crate) fn separated_on<const N: usize>(
+    vectors: &[&Moving; N],
+    error: f64,
+    l: f64,
+    r: f64,
+) -> bool {
     let mut low = DVec3::INFINITY;
     let mut high = DVec3::NEG_INFINITY;
     for vector in vectors {
@@ -298,8 +303,18 @@ mod tests {
         // (t - 0.2)(t - 0.7)(t + 1), by values at the Bernstein nodes' blossom.
         let (r1, r2, r3) = (0.2, 0.7, -1.0);
         let blossom = |a: f64, b: f64, c: f64| {
-            let s = [(a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a)];
-            s.iter().map(|(x, y, z)| (x - r1) * (y - r2) * (z - r3)).sum::<f64>() / 6.0
+            let s = [
+                (a, b, c),
+                (a, c, b),
+                (b, a, c),
+                (b, c, a),
+                (c, a, b),
+                (c, b, a),
+            ];
+            s.iter()
+                .map(|(x, y, z)| (x - r1) * (y - r2) * (z - r3))
+                .sum::<f64>()
+                / 6.0
         };
         let f = cubic([
             blossom(0.0, 0.0, 0.0),
@@ -311,7 +326,10 @@ mod tests {
         assert!((t - 0.2).abs() < 1e-8, "{t}");
         let t = first_root(&f, |_, r| r < 0.4).expect("one root left");
         assert!((t - 0.7).abs() < 1e-8, "{t}");
-        assert_eq!(first_root(&f, |_, r| r < 0.4 || r - 0.7 > 0.0 && r < 0.71), None);
+        assert_eq!(
+            first_root(&f, |_, r| r < 0.4 || r - 0.7 > 0.0 && r < 0.71),
+            None
+        );
     }
 
     #[test]

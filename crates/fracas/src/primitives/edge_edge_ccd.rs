@@ -11,7 +11,9 @@
 //! The search and the **guarantee** are those of [`super::vertex_face_ccd`]: no
 //! false negative, a time that is never late, false positives within rounding.
 
-use super::bernstein::{CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated, separated_on, size};
+use super::bernstein::{
+    CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated, separated_on, size,
+};
 
 /// The first time of impact of two edges, or `None` when they provably do not touch.
 #[must_use]
@@ -24,7 +26,12 @@ pub fn first_impact(first: [&Moving; 2], second: [&Moving; 2]) -> Option<f64> {
 #[inline]
 pub(crate) fn search<const FILTER: bool>(first: [&Moving; 2], second: [&Moving; 2]) -> Outcome {
     let ([a, b], [c, d]) = (first, second);
-    let (ac, ad, bc, bd) = (difference(c, a), difference(d, a), difference(c, b), difference(d, b));
+    let (ac, ad, bc, bd) = (
+        difference(c, a),
+        difference(d, a),
+        difference(c, b),
+        difference(d, b),
+    );
     let largest = size(&ac).max(size(&ad)).max(size(&bc)).max(size(&bd));
     let error = 8.0 * ROUND * largest + f64::MIN_POSITIVE;
     let between = [&ac, &ad, &bc, &bd];
@@ -48,9 +55,7 @@ pub(crate) fn search<const FILTER: bool>(first: [&Moving; 2], second: [&Moving; 
         }
         let (a_plus, a_minus) = a_of_cd.signs_on(l, r);
         let (b_plus, b_minus) = b_of_cd.signs_on(l, r);
-        (a_plus & b_plus).any()
-            || (a_minus & b_minus).any()
-            || separated_on(&between, error, l, r)
+        (a_plus & b_plus).any() || (a_minus & b_minus).any() || separated_on(&between, error, l, r)
     });
     time.map_or(Outcome::Apart, Outcome::At)
 }
@@ -74,15 +79,24 @@ mod tests {
         let down = dvec3(0.0, 0.0, -4.0);
         let t = falling(dvec3(-1.0, 0.0, 1.0), dvec3(1.0, 0.0, 1.0), down).expect("crosses");
         assert!(t <= 0.25 && t > 0.25 - 1e-9);
-        assert_eq!(falling(dvec3(-1.0, 1.5, 1.0), dvec3(1.0, 1.5, 1.0), down), None);
-        assert_eq!(falling(dvec3(0.5, 0.0, 1.0), dvec3(1.0, 0.0, 1.0), down), None);
+        assert_eq!(
+            falling(dvec3(-1.0, 1.5, 1.0), dvec3(1.0, 1.5, 1.0), down),
+            None
+        );
+        assert_eq!(
+            falling(dvec3(0.5, 0.0, 1.0), dvec3(1.0, 0.0, 1.0), down),
+            None
+        );
     }
 
     #[test]
     fn parallel_and_collinear_edges() {
         let down = dvec3(0.0, 0.0, -4.0);
         assert!(falling(dvec3(0.0, 0.0, 1.0), dvec3(0.0, 3.0, 1.0), down).is_some());
-        assert_eq!(falling(dvec3(0.0, 1.5, 1.0), dvec3(0.0, 3.0, 1.0), down), None);
+        assert_eq!(
+            falling(dvec3(0.0, 1.5, 1.0), dvec3(0.0, 3.0, 1.0), down),
+            None
+        );
         let along = dvec3(0.0, -2.0, 0.0);
         let t = falling(dvec3(0.0, 2.0, 0.0), dvec3(0.0, 3.0, 0.0), along).expect("meets");
         assert!(t <= 0.5 && t > 0.5 - 1e-9, "{t}");

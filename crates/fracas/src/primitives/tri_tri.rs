@@ -213,7 +213,11 @@ mod tests {
 
     #[test]
     fn pierced_touched_and_missed() {
-        let pierce = [dvec3(1.0, 1.0, -1.0), dvec3(1.0, 1.0, 1.0), dvec3(5.0, 5.0, 1.0)];
+        let pierce = [
+            dvec3(1.0, 1.0, -1.0),
+            dvec3(1.0, 1.0, 1.0),
+            dvec3(5.0, 5.0, 1.0),
+        ];
         assert!(intersect(BASE, pierce) && intersect(pierce, BASE));
         let touch = pierce.map(|p| p + dvec3(0.0, 0.0, 1.0));
         assert!(intersect(BASE, touch));
@@ -225,25 +229,45 @@ mod tests {
 
     #[test]
     fn coplanar_cases() {
-        let inside = [dvec3(0.5, 0.5, 0.0), dvec3(1.0, 0.5, 0.0), dvec3(0.5, 1.0, 0.0)];
+        let inside = [
+            dvec3(0.5, 0.5, 0.0),
+            dvec3(1.0, 0.5, 0.0),
+            dvec3(0.5, 1.0, 0.0),
+        ];
         assert!(intersect(BASE, inside) && intersect(inside, BASE));
         let apart = inside.map(|p| p + dvec3(4.0, 0.0, 0.0));
         assert!(!intersect(BASE, apart));
-        let corner = [dvec3(4.0, 0.0, 0.0), dvec3(5.0, 0.0, 0.0), dvec3(5.0, 1.0, 0.0)];
+        let corner = [
+            dvec3(4.0, 0.0, 0.0),
+            dvec3(5.0, 0.0, 0.0),
+            dvec3(5.0, 1.0, 0.0),
+        ];
         assert!(intersect(BASE, corner));
     }
 
     #[test]
     fn degenerate_triangles_are_segments_and_points() {
-        let segment = [dvec3(1.0, 1.0, -1.0), dvec3(1.0, 1.0, 1.0), dvec3(1.0, 1.0, 0.5)];
+        let segment = [
+            dvec3(1.0, 1.0, -1.0),
+            dvec3(1.0, 1.0, 1.0),
+            dvec3(1.0, 1.0, 0.5),
+        ];
         assert!(intersect(BASE, segment) && intersect(segment, BASE));
-        let lying = [dvec3(-1.0, 1.0, 0.0), dvec3(1.0, 1.0, 0.0), dvec3(0.0, 1.0, 0.0)];
+        let lying = [
+            dvec3(-1.0, 1.0, 0.0),
+            dvec3(1.0, 1.0, 0.0),
+            dvec3(0.0, 1.0, 0.0),
+        ];
         assert!(intersect(BASE, lying) && intersect(lying, BASE));
         let point = [dvec3(1.0, 1.0, 0.0); 3];
         assert!(intersect(BASE, point) && intersect(point, point));
         let off = [dvec3(1.0, 1.0, 1e-300); 3];
         assert!(!intersect(off, point));
-        let collinear = [dvec3(2.0, 2.0, 0.0), dvec3(3.0, 3.0, 0.0), dvec3(2.5, 2.5, 0.0)];
+        let collinear = [
+            dvec3(2.0, 2.0, 0.0),
+            dvec3(3.0, 3.0, 0.0),
+            dvec3(2.5, 2.5, 0.0),
+        ];
         let next = collinear.map(|p| p + dvec3(0.75, 0.75, 0.0));
         assert!(intersect(collinear, next));
         let far = collinear.map(|p| p + dvec3(1.25, 1.25, 0.0));
@@ -279,7 +303,11 @@ mod tests {
         let mut met = 0;
         for _ in 0..4000 {
             let mut point = || {
-                dvec3(rng.below(4) as f64, rng.below(4) as f64, rng.below(3) as f64)
+                dvec3(
+                    rng.below(4) as f64,
+                    rng.below(4) as f64,
+                    rng.below(3) as f64,
+                )
             };
             let a = [point(), point(), point()];
             let b = [point(), point(), point()];

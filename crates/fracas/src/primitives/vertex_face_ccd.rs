@@ -21,7 +21,9 @@
 //! rounding loses contacts. The filter of [Tang 2010] (all Bernstein coefficients
 //! of one sign) is the first look of the search.
 
-use super::bernstein::{CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated, separated_on, size};
+use super::bernstein::{
+    CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated, separated_on, size,
+};
 
 /// The first time of impact of `vertex` and the triangle `face`, or `None` when
 /// they provably do not touch.
@@ -81,15 +83,24 @@ mod tests {
     fn falls_through_and_misses() {
         let t = against_still(dvec3(0.2, 0.2, 1.0), dvec3(0.2, 0.2, -3.0)).expect("hits");
         assert!(t <= 0.25 && t > 0.25 - 1e-9);
-        assert_eq!(against_still(dvec3(0.7, 0.7, 1.0), dvec3(0.7, 0.7, -3.0)), None);
-        assert_eq!(against_still(dvec3(0.2, 0.2, 1.0), dvec3(0.2, 0.2, 0.5)), None);
+        assert_eq!(
+            against_still(dvec3(0.7, 0.7, 1.0), dvec3(0.7, 0.7, -3.0)),
+            None
+        );
+        assert_eq!(
+            against_still(dvec3(0.2, 0.2, 1.0), dvec3(0.2, 0.2, 0.5)),
+            None
+        );
     }
 
     #[test]
     fn touches_of_corner_edge_start_and_end_count() {
         assert!(against_still(dvec3(0.0, 0.0, 1.0), dvec3(0.0, 0.0, -1.0)).is_some());
         assert!(against_still(dvec3(0.5, 0.5, 1.0), dvec3(0.5, 0.5, -1.0)).is_some());
-        assert_eq!(against_still(dvec3(0.1, 0.1, 0.0), dvec3(0.1, 0.1, 1.0)), Some(0.0));
+        assert_eq!(
+            against_still(dvec3(0.1, 0.1, 0.0), dvec3(0.1, 0.1, 1.0)),
+            Some(0.0)
+        );
         assert!(against_still(dvec3(0.1, 0.1, 1.0), dvec3(0.1, 0.1, 0.0)).is_some());
     }
 
@@ -97,13 +108,21 @@ mod tests {
     fn slides_in_the_plane() {
         let t = against_still(dvec3(-1.0, 0.25, 0.0), dvec3(1.0, 0.25, 0.0)).expect("enters");
         assert!(t <= 0.5 && t > 0.5 - 1e-9, "{t}");
-        assert_eq!(against_still(dvec3(-1.0, 2.0, 0.0), dvec3(1.0, 1.5, 0.0)), None);
+        assert_eq!(
+            against_still(dvec3(-1.0, 2.0, 0.0), dvec3(1.0, 1.5, 0.0)),
+            None
+        );
     }
 
     #[test]
     fn degenerate_triangles_and_still_points() {
         let p = still(dvec3(0.5, 0.0, 0.0));
-        let line = [dvec3(0.0, 0.0, 0.0), dvec3(1.0, 0.0, 0.0), dvec3(2.0, 0.0, 0.0)].map(still);
+        let line = [
+            dvec3(0.0, 0.0, 0.0),
+            dvec3(1.0, 0.0, 0.0),
+            dvec3(2.0, 0.0, 0.0),
+        ]
+        .map(still);
         assert_eq!(first_impact(&p, [&line[0], &line[1], &line[2]]), Some(0.0));
         let off = still(dvec3(3.0, 0.0, 0.0));
         assert_eq!(first_impact(&off, [&line[0], &line[1], &line[2]]), None);
@@ -115,7 +134,9 @@ mod tests {
     fn the_filter_never_drops_an_impact() {
         let mut rng = crate::testing::Rng(11);
         let mut point = || {
-            let p = |rng: &mut crate::testing::Rng| rng.in_box(-glam::Vec3::ONE, glam::Vec3::ONE).as_dvec3();
+            let p = |rng: &mut crate::testing::Rng| {
+                rng.in_box(-glam::Vec3::ONE, glam::Vec3::ONE).as_dvec3()
+            };
             [p(&mut rng), p(&mut rng)]
         };
         let mut hits = 0;
