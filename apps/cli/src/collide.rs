@@ -107,10 +107,7 @@ pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
         ..Settings::default()
     };
     let progress = Progress::new(options.frames.len());
-    let mut scratch = Scratch {
-        parallel: true,
-        ..Scratch::default()
-    };
+    let mut scratch = Scratch::parallel();
     let mut scene = FastBvh::new(settings);
     let mut body: Option<BodyId> = None;
     let mut known: Option<Vec<[u32; 3]>> = None;

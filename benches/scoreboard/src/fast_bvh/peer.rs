@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
 use fracas::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 use fracas_conformance::ccd::{self, SCENES};
@@ -10,6 +9,7 @@ use fracas_scenes::sequences::ripple::ripple;
 use glam::DVec3;
 use serde_json::Value;
 
+use super::{Instant, ms};
 use crate::board::{Board, Measured, Target};
 
 struct Step {
@@ -94,7 +94,7 @@ fn run_ours(step: &Step) -> (f64, Option<f64>) {
         scene.move_vertices(body, &step.end).expect("finite");
         scene.update();
         scene.contacts(&mut scratch, &mut contacts);
-        best = best.min(start.elapsed().as_secs_f64() * 1e3);
+        best = best.min(ms(start));
     }
     (best, contacts.earliest())
 }

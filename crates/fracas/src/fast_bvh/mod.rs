@@ -195,9 +195,19 @@ pub struct Scratch {
     walk: WalkScratch,
     pairs: Vec<TaskBuffer<Vec<[u32; 2]>>>,
     contacts: Vec<TaskBuffer<Contacts>>,
-    /// Run on the caller's rayon pool (with the feature `parallel`). The output is
-    /// the same.
-    pub parallel: bool,
+    parallel: bool,
+}
+
+impl Scratch {
+    /// For queries that run on the caller's rayon pool (with the feature `parallel`;
+    /// without it, on this thread). The output is the same as with `default()`.
+    #[must_use]
+    pub fn parallel() -> Self {
+        Self {
+            parallel: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// Deforming, fracturing triangle meshes under one hierarchy.
