@@ -169,6 +169,9 @@ pub(crate) struct Mesh {
     marked: Vec<bool>,
 }
 
+/// What a split leaves: the new bodies, the removed triangles, the added ones by part.
+type SplitTriangles = (Vec<NewBody>, Vec<u32>, Vec<Vec<u32>>);
+
 impl Mesh {
     pub(crate) fn body(&self, id: BodyId) -> Result<&Body, EditError> {
         self.bodies
@@ -412,13 +415,13 @@ impl Mesh {
         }
     }
 
-    /// Returns the new bodies, the removed triangles and the added ones by part.
+    /// Returns what it did, triangle by triangle.
     pub(crate) fn split(
         &mut self,
         id: BodyId,
         parts: &[Part],
         removed: &[u32],
-    ) -> Result<(Vec<NewBody>, Vec<u32>, Vec<Vec<u32>>), EditError> {
+    ) -> Result<SplitTriangles, EditError> {
         let body = self.body(id)?;
         let (old_vertices, old_triangles) = (body.vertices.len(), body.triangles.len());
         let part_of = partition(id, old_triangles, parts, removed)?;
@@ -762,7 +765,7 @@ fn partition(
 fn check_positions(positions: &[DVec3], what: impl Fn() -> String) -> Result<(), EditError> {
     match positions
         .iter()
-        .position(|p| !(p.abs().max_element() <= LARGEST_COORDINATE) || !p.is_finite())
+        .position(|p| !p.is_finite() || p.abs().max_element() > LARGEST_COORDINATE)
     {
         None => Ok(()),
         Some(vertex) => Err(EditError::BadPosition {
