@@ -19,7 +19,6 @@ pub fn install() {
 }
 
 /// Holds back the end of the program as long as it lives.
-#[must_use]
 pub fn lock() -> MutexGuard<'static, ()> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
