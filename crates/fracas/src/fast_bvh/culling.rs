@@ -163,7 +163,7 @@ impl Tree {
         let stride = self.normals.len() / self.leaves.len();
         let sum = info.normals.axis;
         let length = sum.length();
-        if !(length > LEAST_MEAN * info.count as f32) {
+        if length.is_nan() || length <= LEAST_MEAN * info.count as f32 {
             return false;
         }
         let v = sum / length;
@@ -218,7 +218,7 @@ fn star_shaped(contour: &[Seen]) -> bool {
         }
     }
     for t in 0..2 {
-        if !(weight[t] > 0.0) {
+        if weight[t].is_nan() || weight[t] <= 0.0 {
             return false;
         }
         centre[t] /= weight[t];

@@ -412,13 +412,13 @@ impl Mesh {
         }
     }
 
-    /// Returns the new bodies, the removed triangles and the added ones by part.
+    /// Returns the new bodies and the removed triangles.
     pub(crate) fn split(
         &mut self,
         id: BodyId,
         parts: &[Part],
         removed: &[u32],
-    ) -> Result<(Vec<NewBody>, Vec<u32>, Vec<Vec<u32>>), EditError> {
+    ) -> Result<(Vec<NewBody>, Vec<u32>), EditError> {
         let body = self.body(id)?;
         let (old_vertices, old_triangles) = (body.vertices.len(), body.triangles.len());
         let part_of = partition(id, old_triangles, parts, removed)?;
@@ -577,7 +577,7 @@ impl Mesh {
             self.number(&body, BodyId(new));
             self.bodies[new as usize] = Some(body);
         }
-        Ok((new_bodies, removed, new_triangles))
+        Ok((new_bodies, removed))
     }
 
     /// Builds edges, links and owners anew at the marked vertices of some bodies:
@@ -762,7 +762,7 @@ fn partition(
 fn check_positions(positions: &[DVec3], what: impl Fn() -> String) -> Result<(), EditError> {
     match positions
         .iter()
-        .position(|p| !(p.abs().max_element() <= LARGEST_COORDINATE) || !p.is_finite())
+        .position(|p| !p.is_finite() || p.abs().max_element() > LARGEST_COORDINATE)
     {
         None => Ok(()),
         Some(vertex) => Err(EditError::BadPosition {

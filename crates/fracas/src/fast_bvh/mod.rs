@@ -279,7 +279,7 @@ impl FastBvh {
         parts: &[Part],
         removed: &[u32],
     ) -> Result<Vec<NewBody>, EditError> {
-        let (new, removed, _) = self.mesh.split(body, parts, removed)?;
+        let (new, removed) = self.mesh.split(body, parts, removed)?;
         for t in removed {
             self.drop_place(t);
         }
@@ -544,11 +544,11 @@ impl FastBvh {
     }
 
     fn drop_place(&mut self, triangle: u32) {
-        if let Some(place) = self.tree.place.get_mut(triangle as usize) {
-            if *place != NONE {
-                self.changes.dead.push(*place);
-                *place = NONE;
-            }
+        if let Some(place) = self.tree.place.get_mut(triangle as usize)
+            && *place != NONE
+        {
+            self.changes.dead.push(*place);
+            *place = NONE;
         }
     }
 

@@ -258,10 +258,10 @@ impl Tree {
         for (g, &(b, _)) in changes.bodies.iter().enumerate() {
             if let Some(body) = mesh.bodies[b as usize].as_ref() {
                 for &t in &body.triangles {
-                    if let Some(&place) = self.place.get(t as usize) {
-                        if place != NONE {
-                            class[place as usize] = g as u32;
-                        }
+                    if let Some(&place) = self.place.get(t as usize)
+                        && place != NONE
+                    {
+                        class[place as usize] = g as u32;
                     }
                 }
             }
@@ -323,10 +323,10 @@ impl Tree {
 
     fn widen(&self, body: Option<&Body>, range: &mut (u32, u32)) {
         for &t in body.map_or(&[][..], |b| &b.triangles) {
-            if let Some(&place) = self.place.get(t as usize) {
-                if place != NONE {
-                    *range = (range.0.min(place), range.1.max(place));
-                }
+            if let Some(&place) = self.place.get(t as usize)
+                && place != NONE
+            {
+                *range = (range.0.min(place), range.1.max(place));
             }
         }
     }
