@@ -279,7 +279,7 @@ impl FastBvh {
         parts: &[Part],
         removed: &[u32],
     ) -> Result<Vec<NewBody>, EditError> {
-        let (new, removed, _) = self.mesh.split(body, parts, removed)?;
+        let (new, removed) = self.mesh.split(body, parts, removed)?;
         for t in removed {
             self.drop_place(t);
         }
