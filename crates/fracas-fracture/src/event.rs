@@ -4,7 +4,7 @@
 //! Steps of [`FractureEvent::decide`]: how the body rings -> whether and when it
 //! breaks ([`crate::impact`]) -> stress of all nodes that may exceed their strength
 //! at that moment -> again and again: the node with the largest excess -> a crack
-//! from there ([`crate::crack_growth`]) -> pay for its area (Griffith) -> split, and
+//! from there (`crack_growth.rs`) -> pay for its area (Griffith) -> split, and
 //! relieve the stress near the new surface -> until stress, energy or the limits
 //! are spent.
 //!

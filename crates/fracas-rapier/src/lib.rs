@@ -1,6 +1,6 @@
 //! Breakable bodies in Rapier: shape, query dispatcher and world.
 //!
-//! [`shape`] and [`dispatcher`] need parry3d alone, so they serve every engine that
+//! [`shape`] and [`mod@dispatcher`] need parry3d alone, so they serve every engine that
 //! takes parry's dispatchers; [`world`] (feature `world`, on by default) is the
 //! ready-made whole.
 

@@ -79,7 +79,7 @@ pub const POINTS_PER_MANIFOLD: usize = 4;
 /// engine's own clustering merges within 5.1).
 const SAME_NORMAL_COSINE: f32 = 0.996_194_7;
 
-/// Caller-owned memory of [`write`].
+/// Caller-owned memory of [`write()`].
 #[derive(Debug, Default)]
 pub struct Scratch<C> {
     /// Group of each contact, and the first normal of each group.

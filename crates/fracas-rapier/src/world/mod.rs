@@ -2,7 +2,7 @@
 //!
 //! [`World`] owns Rapier's world and the objects in it. [`World::step`] is the list
 //! of stages; each stage is one function and one timer. The engine runs finding
-//! pairs, querying contacts (through [`crate::dispatcher`]) and solving inside its
+//! pairs, querying contacts (through [`mod@crate::dispatcher`]) and solving inside its
 //! own step.
 
 pub mod debris;

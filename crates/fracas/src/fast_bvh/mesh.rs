@@ -169,9 +169,6 @@ pub(crate) struct Mesh {
     marked: Vec<bool>,
 }
 
-/// What a split leaves: the new bodies, the removed triangles, the added ones by part.
-type SplitTriangles = (Vec<NewBody>, Vec<u32>, Vec<Vec<u32>>);
-
 impl Mesh {
     pub(crate) fn body(&self, id: BodyId) -> Result<&Body, EditError> {
         self.bodies
@@ -415,13 +412,13 @@ impl Mesh {
         }
     }
 
-    /// Returns what it did, triangle by triangle.
+    /// Returns the new bodies and the removed triangles.
     pub(crate) fn split(
         &mut self,
         id: BodyId,
         parts: &[Part],
         removed: &[u32],
-    ) -> Result<SplitTriangles, EditError> {
+    ) -> Result<(Vec<NewBody>, Vec<u32>), EditError> {
         let body = self.body(id)?;
         let (old_vertices, old_triangles) = (body.vertices.len(), body.triangles.len());
         let part_of = partition(id, old_triangles, parts, removed)?;
@@ -580,7 +577,7 @@ impl Mesh {
             self.number(&body, BodyId(new));
             self.bodies[new as usize] = Some(body);
         }
-        Ok((new_bodies, removed, new_triangles))
+        Ok((new_bodies, removed))
     }
 
     /// Builds edges, links and owners anew at the marked vertices of some bodies:

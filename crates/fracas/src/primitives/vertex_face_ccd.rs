@@ -8,7 +8,7 @@
 //!    areas `A x B`, `B x C`, `C x A` (quadratics) have no two opposite signs, and
 //!    only if no axis separates the boxes.
 //!
-//! The roots are searched from the left by clipping ([`super::bernstein`]); an
+//! The roots are searched from the left by clipping (`bernstein.rs`); an
 //! interval is dropped only when 1 or 2 proves it empty.
 //!
 //! **Guarantee**: no false negative. If the four moving points with these exact

@@ -25,7 +25,7 @@ pub struct Node {
     /// The outward direction of the surface in it, unit, or zero where it has none
     /// (deep inside, or sides that cancel).
     pub outward: Vec3,
-    /// The near-planar region of the surface it belongs to (see [`super::groups`]).
+    /// The near-planar region of the surface it belongs to (see `groups.rs`).
     pub group: u32,
     /// Its children on the next level: first index and number (0 on the finest).
     pub(crate) children: (u32, u32),
