@@ -139,7 +139,7 @@ fn print_table(scene: &Scene, recording: &Recording, options: &Run) {
         "settings: contacts {:?}, {}",
         options.contacts,
         if options.game {
-            "sleeping, contact recycling and clustering on"
+            "sleeping and contact recycling on, clustering off"
         } else {
             "sleeping, contact recycling and clustering off"
         }

@@ -34,6 +34,9 @@ pub struct WorldSettings {
     pub recycle_contacts: bool,
     /// Whether the engine may merge manifolds of nearly equal normals.
     pub cluster_contacts: bool,
+    /// Whether friction also acts while overlap is pushed apart. It holds the pieces
+    /// of a fresh break together, and topples tall stacks.
+    pub friction_in_bias: bool,
     /// Breaks of one step beyond this number wait for the next.
     pub most_breaks_per_step: usize,
     /// Contacts with a larger impulse (in newton-seconds) are told as events.
@@ -42,17 +45,23 @@ pub struct WorldSettings {
 
 impl Default for WorldSettings {
     /// For a game: 60 steps a second, sleeping, contacts kept while nothing moves.
+    /// The engine does not thin or merge contacts: stacks stand better so (see
+    /// docs/decisions/0004-engine-settings-for-stacks.md).
     fn default() -> Self {
         Self {
             step: 1.0 / 60.0,
             gravity: Vec3::new(0.0, -9.81, 0.0),
             length_unit: 0.1,
-            contacts: ContactSettings::default(),
+            contacts: ContactSettings {
+                selection: crate::manifold::Selection::All,
+                ..ContactSettings::default()
+            },
             restructuring: Restructuring::default(),
             debris: DebrisPolicy::default(),
             sleep: true,
             recycle_contacts: true,
-            cluster_contacts: true,
+            cluster_contacts: false,
+            friction_in_bias: false,
             most_breaks_per_step: 64,
             event_impulse: f32::INFINITY,
         }
@@ -68,11 +77,6 @@ impl WorldSettings {
             step,
             sleep: false,
             recycle_contacts: false,
-            cluster_contacts: false,
-            contacts: ContactSettings {
-                selection: crate::manifold::Selection::All,
-                ..ContactSettings::default()
-            },
             ..Self::default()
         }
     }
@@ -83,8 +87,7 @@ impl WorldSettings {
             length_unit: self.length_unit,
             contact_recycling: self.recycle_contacts,
             contact_clustering: self.cluster_contacts,
-            // Keeps freshly parted pieces together: they would creep otherwise.
-            friction_in_bias_pass: true,
+            friction_in_bias_pass: self.friction_in_bias,
             ..IntegrationParameters::default()
         }
     }
