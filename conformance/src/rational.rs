@@ -346,8 +346,11 @@ mod tests {
         ] {
             let (x, y) = (Integer::shifted(a, 0), Integer::shifted(b, 0));
             let wide = |v: i128| {
-                let high = Integer::shifted((v >> 62) as i64, 62);
-                high.plus(&Integer::shifted((v & ((1 << 62) - 1)) as i64, 0))
+                // Three parts of 42 bits: two of 62 would lose the top of a product.
+                let low = |v: i128| (v & ((1 << 42) - 1)) as i64;
+                Integer::shifted((v >> 84) as i64, 84)
+                    .plus(&Integer::shifted(low(v >> 42), 42))
+                    .plus(&Integer::shifted(low(v), 0))
             };
             assert_eq!(x.plus(&y), wide(i128::from(a) + i128::from(b)));
             assert_eq!(x.minus(&y), wide(i128::from(a) - i128::from(b)));

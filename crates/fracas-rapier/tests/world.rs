@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use fracas::sphere_tree::BuildOptions;
 use fracas::testing::box_grid;
-use fracas::{FieldOptions, TetMesh};
+use fracas::{FieldOptions, Fracture, TetMesh};
+use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use fracas_fracture::{Breaker, Material, Strength};
 use fracas_rapier::Blueprint;
 use fracas_rapier::world::{Event, ObjectOptions, World, WorldSettings};
-use glam::Vec3;
+use glam::{DVec3, Mat3, Vec3};
 use parry3d::math::Pose;
 
 /// A box of the given size around the origin.
@@ -104,14 +105,75 @@ fn ten_bricks_stand_on_each_other() {
     }
 }
 
+/// Momentum and angular momentum of everything.
+fn momenta(world: &World) -> (DVec3, DVec3) {
+    let (mut p, mut l) = (DVec3::ZERO, DVec3::ZERO);
+    for (_, body) in world.physics.bodies.iter() {
+        let (m, c) = (f64::from(body.mass()), body.center_of_mass().as_dvec3());
+        let v = body.linvel().as_dvec3();
+        let inverse = body.mass_properties().effective_world_inv_inertia;
+        let inverse = Mat3::from_cols(inverse * Vec3::X, inverse * Vec3::Y, inverse * Vec3::Z);
+        p += m * v;
+        l += c.cross(m * v) + (inverse.inverse() * body.angvel()).as_dvec3();
+    }
+    (p, l)
+}
+
 #[test]
 fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
-    // No gravity, no floor: two bodies meet, and one breaks by the blow.
-    let settings = WorldSettings {
+    let mut world = World::new(WorldSettings {
+        gravity: Vec3::ZERO,
+        ..WorldSettings::measured(1.0 / 60.0)
+    });
+    let mesh = blueprint([8, 4, 4], Vec3::new(0.4, 0.2, 0.2));
+    world.add(ObjectOptions {
+        velocity: Vec3::new(1.0, -2.0, 0.5),
+        spin: Vec3::new(3.0, 10.0, -5.0),
+        ..ObjectOptions::new(mesh).at(Pose::translation(0.3, 1.0, -0.2))
+    });
+    world.step();
+    let ((p, l), energy) = (momenta(&world), world.energy());
+    let piece = world.pieces().next().unwrap();
+    let fracture = {
+        let state = world.shape(piece).unwrap().object().read();
+        let options = VoronoiOptions {
+            pieces: 9,
+            ..VoronoiOptions::default()
+        };
+        voronoi(state.fragments(), piece.fragment, &options).unwrap()
+    };
+    let children = world.break_piece(piece, fracture);
+    assert!(children.len() >= 8, "{} pieces", children.len());
+    // The engine takes up new masses at the start of its step: read them afresh.
+    world.physics.bodies.iter_mut().for_each(|(_, body)| {
+        body.recompute_mass_properties_from_colliders(&world.physics.colliders);
+    });
+    let ((p_now, l_now), energy_now) = (momenta(&world), world.energy());
+    assert!((p_now - p).length() < 1e-5 * p.length(), "{p} -> {p_now}");
+    assert!((l_now - l).length() < 1e-5 * l.length(), "{l} -> {l_now}");
+    assert!(
+        (energy_now - energy).abs() < 1e-5 * energy,
+        "{energy} -> {energy_now}"
+    );
+    assert!(
+        world
+            .break_piece(
+                piece,
+                Fracture {
+                    fragment: piece.fragment,
+                    cracks: vec![]
+                }
+            )
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
+    let mut world = World::new(WorldSettings {
         gravity: Vec3::ZERO,
         ..WorldSettings::measured(1.0 / 240.0)
-    };
-    let mut world = World::new(settings);
+    });
     let glass = Material::by_name("glass").unwrap();
     let fragile = Breaker::new(glass, None).with_strength(Strength {
         speed: 0.5,
@@ -128,53 +190,22 @@ fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
         ..ObjectOptions::new(blueprint([2, 2, 2], Vec3::splat(0.15)))
     };
     world.add(hammer.at(Pose::translation(0.1, 0.35, 0.02)));
-
-    let totals = |world: &World| {
-        let (mut p, mut l) = (glam::DVec3::ZERO, glam::DVec3::ZERO);
-        for (_, body) in world.physics.bodies.iter() {
-            let (m, c, v) = (
-                f64::from(body.mass()),
-                body.center_of_mass().as_dvec3(),
-                body.linvel().as_dvec3(),
-            );
-            let inverse = body.mass_properties().effective_world_inv_inertia;
-            let inverse =
-                glam::Mat3::from_cols(inverse * Vec3::X, inverse * Vec3::Y, inverse * Vec3::Z);
-            p += m * v;
-            l += c.cross(m * v) + (inverse.inverse() * body.angvel()).as_dvec3();
-        }
-        (p, l)
-    };
-    let (p0, l0) = totals(&world);
-    let energy = world.energy();
+    world.step();
+    let ((p, _), energy) = (momenta(&world), world.energy());
     let mut broke = 0;
     for _ in 0..60 {
-        let (before, energy_before) = (totals(&world), world.energy());
         world.step();
-        let broken = world
+        broke += world
             .take_events()
             .iter()
             .filter(|e| matches!(e, Event::Broke { .. }))
             .count();
-        broke += broken;
-        if broken > 0 {
-            let after = totals(&world);
-            assert!(
-                (after.0 - before.0).length() < 1e-4 * p0.length(),
-                "momentum {before:?} -> {after:?}"
-            );
-            assert!(
-                (after.1 - before.1).length() < 2e-3 * l0.length().max(1.0),
-                "angular momentum {before:?} -> {after:?}"
-            );
-            assert!(world.energy() <= energy_before * 1.001);
-        }
     }
-    let (p, _) = totals(&world);
+    let (p_now, _) = momenta(&world);
     assert!(broke > 0, "the blow breaks it");
     assert!(
-        (p - p0).length() < 1e-3 * p0.length(),
-        "momentum {p0} -> {p}"
+        (p_now - p).length() < 1e-3 * p.length(),
+        "momentum {p} -> {p_now}"
     );
     assert!(
         world.energy() <= energy * 1.01,

@@ -21,6 +21,23 @@ pub(super) struct Break {
 }
 
 impl World {
+    /// Breaks a body now, between two steps, whatever hit it or not. Returns what it
+    /// broke into: nothing if there is no such body or the fracture does not fit it.
+    pub fn break_piece(&mut self, piece: PieceId, fracture: Fracture) -> Vec<PieceId> {
+        let before = self.events.len();
+        let stats = FractureStats::default();
+        self.break_bodies(vec![Break {
+            piece,
+            fracture,
+            stats,
+        }]);
+        let broke = self.events[before..].iter().find_map(|event| match event {
+            Event::Broke { children, .. } => Some(children.clone()),
+            _ => None,
+        });
+        broke.unwrap_or_default()
+    }
+
     /// Cuts, updates, replaces.
     pub(super) fn break_bodies(&mut self, breaks: Vec<Break>) {
         for Break {
@@ -29,7 +46,9 @@ impl World {
             stats,
         } in breaks
         {
-            let object = &mut self.objects[id.object.0 as usize];
+            let Some(object) = self.objects.get_mut(id.object.0 as usize) else {
+                continue;
+            };
             let Some(piece) = object.pieces.get(&id.fragment) else {
                 continue;
             };
