@@ -61,9 +61,6 @@ pub(crate) struct PairScratch {
     pub(crate) contacts: Vec<PairContact>,
 }
 
-/// Shapes that have no points against which nothing is known to be behind them.
-const MESH_THICKNESS_SHARE: f32 = 1.0;
-
 /// One question: where, how far, how.
 struct Ask<'a> {
     settings: &'a ContactSettings,
@@ -192,10 +189,8 @@ impl Ask<'_> {
         placed: &Placed<'_>,
         state: &mut PairState,
     ) {
-        let tree = shape.tree();
-        let mut query = Query::new(self.tolerance, tree.object_radius());
-        query.traversal = self.settings.traversal;
-        self.run(tree, partner, placed, &query, state);
+        let query = self.query(shape);
+        self.run(shape.tree(), partner, placed, &query, state);
     }
 
     /// The same with the partner's own normals: smooth shapes have no edges at which
@@ -207,11 +202,19 @@ impl Ask<'_> {
         placed: &Placed<'_>,
         state: &mut PairState,
     ) {
-        let tree = shape.tree();
-        let mut query = Query::new(self.tolerance, tree.object_radius());
-        query.traversal = self.settings.traversal;
-        query.normals = NormalSettings::field();
-        self.run(tree, partner, placed, &query, state);
+        let query = Query {
+            normals: NormalSettings::field(),
+            ..self.query(shape)
+        };
+        self.run(shape.tree(), partner, placed, &query, state);
+    }
+
+    /// The question that every tree of this pair is asked.
+    fn query(&self, shape: &FragmentShape) -> Query {
+        Query {
+            traversal: self.settings.traversal,
+            ..Query::new(self.tolerance, shape.tree().object_radius())
+        }
     }
 
     fn run<P: Partner + ?Sized>(
@@ -261,7 +264,8 @@ impl Ask<'_> {
         let this = *part;
         *part += 1;
         let state = &mut memory.part(this)[0];
-        let thickness = MESH_THICKNESS_SHARE * fragment.inner_radius().max(self.tolerance);
+        // Meshes have no inside: so far behind a triangle counts as one.
+        let thickness = fragment.inner_radius().max(self.tolerance);
         match shape.as_typed_shape() {
             TypedShape::HalfSpace(half_space) => {
                 self.tree_against_smooth(
