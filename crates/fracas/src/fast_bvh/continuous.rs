@@ -82,17 +82,20 @@ pub(crate) struct ContinuousTest<'a> {
 impl PairTest for ContinuousTest<'_> {
     #[inline]
     fn pair(&mut self, tree: &Tree, i: usize, j: usize, stats: &mut QueryStats) {
-        if tree.clear_across_edge(i, j) {
-            stats.cleared_neighbours += 1;
-            return;
-        }
         let (a, b) = (&tree.leaves[i], &tree.leaves[j]);
         if (a.owned | b.owned) == 0 {
             return;
         }
         let (shared, at) = shared_corners(&a.corners, &b.corners);
-        let p = a.corners.map(|v| &self.mesh.positions[v as usize]);
-        let q = b.corners.map(|v| &self.mesh.positions[v as usize]);
+        if tree.clear_by_fan(a, &at[..shared]) || shared == 2 && tree.clear_across_edge(i, j) {
+            stats.cleared_neighbours += 1;
+            return;
+        }
+        let at_corners = |[a, b, c]: [u32; 3]| {
+            let p = &self.mesh.positions;
+            [&p[a as usize], &p[b as usize], &p[c as usize]]
+        };
+        let (p, q) = (at_corners(a.corners), at_corners(b.corners));
         let cleared = match shared {
             1 => clear_beyond_corner(p, q, at[0]),
             2 => clear_beyond_edge(p, q, at),
@@ -102,9 +105,9 @@ impl PairTest for ContinuousTest<'_> {
             stats.cleared_neighbours += 1;
             return;
         }
-        self.vertices_of(tree, a, b, q, &tree.boxes[j], stats);
-        self.vertices_of(tree, b, a, p, &tree.boxes[i], stats);
-        self.edges_of(tree, a, b, &tree.boxes[j], stats);
+        self.vertices_of(a, b, q, &tree.boxes[j], stats);
+        self.vertices_of(b, a, p, &tree.boxes[i], stats);
+        self.edges_of([(a, p), (b, q)], &tree.boxes[j], stats);
     }
 }
 
@@ -113,7 +116,6 @@ impl ContinuousTest<'_> {
     #[inline]
     fn vertices_of(
         &mut self,
-        tree: &Tree,
         a: &Leaf,
         b: &Leaf,
         face: [&Moving; 3],
@@ -122,14 +124,14 @@ impl ContinuousTest<'_> {
     ) {
         for k in 0..3 {
             let v = a.corners[k];
-            if a.owned >> k & 1 == 0
-                || b.corners.contains(&v)
-                || !tree.vertex_boxes[v as usize].may_meet(face_box)
-            {
+            if a.owned >> k & 1 == 0 || b.corners.contains(&v) {
+                continue;
+            }
+            let vertex = &self.mesh.positions[v as usize];
+            if !MovingBounds::around(&[vertex]).may_meet(face_box) {
                 continue;
             }
             stats.elementary_tests += 1;
-            let vertex = &self.mesh.positions[v as usize];
             let outcome = if self.filter {
                 vertex_face_ccd::search::<true>(vertex, face)
             } else {
@@ -150,9 +152,7 @@ impl ContinuousTest<'_> {
     #[inline]
     fn edges_of(
         &mut self,
-        tree: &Tree,
-        a: &Leaf,
-        b: &Leaf,
+        [(a, p), (b, q)]: [(&Leaf, [&Moving; 3]); 2],
         b_box: &MovingBounds,
         stats: &mut QueryStats,
     ) {
@@ -161,7 +161,7 @@ impl ContinuousTest<'_> {
                 continue;
             }
             let e = [a.corners[k], a.corners[(k + 1) % 3]];
-            let e_box = tree.vertex_boxes[e[0] as usize].union(&tree.vertex_boxes[e[1] as usize]);
+            let e_box = MovingBounds::around(&[p[k], p[(k + 1) % 3]]);
             if !e_box.may_meet(b_box) {
                 continue;
             }
@@ -170,8 +170,7 @@ impl ContinuousTest<'_> {
                 if b.owned >> (3 + l) & 1 == 0 || e.contains(&f[0]) || e.contains(&f[1]) {
                     continue;
                 }
-                let f_box =
-                    tree.vertex_boxes[f[0] as usize].union(&tree.vertex_boxes[f[1] as usize]);
+                let f_box = MovingBounds::around(&[q[l], q[(l + 1) % 3]]);
                 if !e_box.may_meet(&f_box) {
                     continue;
                 }

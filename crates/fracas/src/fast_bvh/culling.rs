@@ -55,12 +55,12 @@
 //! whole step (it does not subdivide time), so it culls a little less than an exact
 //! one would, and misses nothing.
 
-use glam::DVec2;
+use glam::{DVec2, DVec3};
 
 use super::Culling;
 use super::cone::SMALLEST_COSINE;
 use super::mesh::{Mesh, NONE};
-use super::tree::{CULLED, Tree};
+use super::tree::{CULLED, IN_VAIN, Tree};
 use crate::primitives::Moving;
 use crate::primitives::bernstein::ROUND;
 
@@ -68,6 +68,11 @@ use crate::primitives::bernstein::ROUND;
 const AREA_ERROR: f64 = 64.0 * ROUND;
 /// Mean normals shorter than this are not worth a look: the normals hardly agree.
 const LEAST_MEAN: f32 = 0.2;
+/// Nodes with fewer triangles are left to the fans of their vertices.
+const FEWEST: u32 = 12;
+/// A node that could not be culled is tried again at every so manyth update: what it
+/// would need seldom comes back quickly, and not culling is always right.
+const PATIENCE: u32 = 8;
 /// How often the centre is moved away from edges it is on the wrong side of.
 const CENTRE_STEPS: usize = 3;
 
@@ -90,7 +95,8 @@ pub(crate) struct CullScratch {
 impl Tree {
     /// Decides for every node, from the top, whether it is culled, and computes
     /// `cost_self` [Heo 2010, eq. 7] on the way back. Below a culled node nothing
-    /// is decided: no query goes there. Returns the nodes culled.
+    /// is decided: no query goes there. Returns the nodes culled. To be called after
+    /// `refit`, which counts the updates.
     pub(crate) fn cull(
         &mut self,
         mesh: &Mesh,
@@ -98,10 +104,15 @@ impl Tree {
         node: usize,
         scratch: &mut CullScratch,
     ) -> u32 {
-        let own = self.decide(mesh, culling, node, scratch);
+        let waits = self.info[node].flags & IN_VAIN != 0
+            && !(node as u32)
+                .wrapping_add(self.round)
+                .is_multiple_of(PATIENCE);
+        let own = !waits && self.decide(mesh, culling, node, scratch);
         let leaf = self.nodes[node].is_leaf();
         let info = &mut self.info[node];
-        info.flags = info.flags & !CULLED | if own { CULLED } else { 0 };
+        info.flags &= !(CULLED | IN_VAIN);
+        info.flags |= if own { CULLED } else { IN_VAIN };
         if own {
             info.cost_self = 0.0;
             return 1;
@@ -110,7 +121,7 @@ impl Tree {
             info.cost_self = (info.count * (info.count - 1) / 2) as f32;
             return 0;
         }
-        let (l, r) = (node + 1, self.nodes[node].link as usize);
+        let (l, r) = (node + 1, self.nodes[node].link() as usize);
         let culled = self.cull(mesh, culling, l, scratch) + self.cull(mesh, culling, r, scratch);
         let (left, right) = (&self.info[l], &self.info[r]);
         self.info[node].cost_self =
@@ -127,9 +138,14 @@ impl Tree {
     ) -> bool {
         let info = &self.info[node];
         if culling == Culling::StarContour {
-            return self.normals_on_one_side(node) && {
+            let moving = self.normals.len() > self.leaves.len();
+            return info.count >= FEWEST && self.normals_on_one_side(node) && {
                 self.see_contour(mesh, node, true, &mut scratch.contour);
-                star_shaped(&scratch.contour)
+                if moving {
+                    star_shaped::<2>(&scratch.contour)
+                } else {
+                    star_shaped::<1>(&scratch.contour)
+                }
             };
         }
         if culling == Culling::Off || !info.normals.is_valid() {
@@ -181,8 +197,8 @@ impl Tree {
         let axis = info.normals.axis.as_dvec3().normalize();
         let (u, v) = axis.any_orthonormal_pair();
         let origin = mesh.positions[self.leaves[first as usize].corners[0] as usize][0];
-        let see =
-            |moving: &Moving| moving.map(|p| DVec2::new((p - origin).dot(u), (p - origin).dot(v)));
+        let flat = |p: DVec3| DVec2::new((p - origin).dot(u), (p - origin).dot(v));
+        let see = |[start, end]: &Moving| [flat(*start), flat(*end)];
         contour.clear();
         for place in first as usize..(first + count) as usize {
             let neighbours = self.neighbours[place];
@@ -193,15 +209,18 @@ impl Tree {
                 }
                 let corners = self.leaves[place].corners;
                 let ids = [corners[k], corners[(k + 1) % 3]];
-                let [from, to] = ids.map(|v| see(&mesh.positions[v as usize]));
-                contour.push(Seen { from, to, ids });
+                contour.push(Seen {
+                    from: see(&mesh.positions[ids[0] as usize]),
+                    to: see(&mesh.positions[ids[1] as usize]),
+                    ids,
+                });
             }
         }
     }
 }
 
-/// Conditions 2 and 3 of the theorem, over the step.
-fn star_shaped(contour: &[Seen]) -> bool {
+/// Conditions 2 and 3 of the theorem, over the step (`ENDS` is 2) or at rest (1).
+fn star_shaped<const ENDS: usize>(contour: &[Seen]) -> bool {
     if contour.is_empty() {
         // A closed surface cannot have all normals on one side; never certain.
         return false;
@@ -211,13 +230,13 @@ fn star_shaped(contour: &[Seen]) -> bool {
     let mut centre = [DVec2::ZERO; 2];
     let mut weight = [0.0; 2];
     for e in contour {
-        for t in 0..2 {
+        for t in 0..ENDS {
             let length = (e.to[t] - e.from[t]).length();
             centre[t] += (e.from[t] + e.to[t]) * (0.5 * length);
             weight[t] += length;
         }
     }
-    for t in 0..2 {
+    for t in 0..ENDS {
         if weight[t].is_nan() || weight[t] <= 0.0 {
             return false;
         }
@@ -227,9 +246,9 @@ fn star_shaped(contour: &[Seen]) -> bool {
         let mut push = [DVec2::ZERO; 2];
         let mut bad = 0;
         for e in contour {
-            if !counter_clockwise(e, centre) {
+            if !counter_clockwise::<ENDS>(e, centre) {
                 bad += 1;
-                for t in 0..2 {
+                for t in 0..ENDS {
                     // Inwards is left of the edge.
                     let d = e.to[t] - e.from[t];
                     let squared = d.length_squared();
@@ -250,7 +269,7 @@ fn star_shaped(contour: &[Seen]) -> bool {
             return false;
         }
         let share = 1.0 / f64::from(bad as u32).sqrt();
-        for t in 0..2 {
+        for t in 0..ENDS {
             centre[t] += push[t] * share;
         }
     }
@@ -260,27 +279,26 @@ fn star_shaped(contour: &[Seen]) -> bool {
 /// Whether a half-edge provably runs counter-clockwise around the centre at all
 /// times: the three Bernstein coefficients of the doubled area are positive.
 #[inline]
-fn counter_clockwise(e: &Seen, centre: [DVec2; 2]) -> bool {
+fn counter_clockwise<const ENDS: usize>(e: &Seen, centre: [DVec2; 2]) -> bool {
     let (a0, b0) = (e.from[0] - centre[0], e.to[0] - centre[0]);
-    let (a1, b1) = (e.from[1] - centre[1], e.to[1] - centre[1]);
-    let largest = a0
-        .abs()
-        .max(b0.abs())
-        .max(a1.abs())
-        .max(b1.abs())
-        .max_element();
+    let mut largest = a0.abs().max(b0.abs()).max_element();
+    let mut farthest = centre[0].abs().max_element();
+    let last = ENDS - 1;
+    let (a1, b1) = (e.from[last] - centre[last], e.to[last] - centre[last]);
+    if ENDS == 2 {
+        largest = largest.max(a1.abs().max(b1.abs()).max_element());
+        farthest = farthest.max(centre[1].abs().max_element());
+    }
     // Points are projections with a relative error of a few roundings of their
     // distance from the origin, which is a point of the patch: of the size of the
     // patch, which twice the distance of the farthest point from the centre bounds
     // only roughly; hence the generous factor.
-    let error = 16.0
-        * AREA_ERROR
-        * largest
-        * largest.max(centre[0].abs().max(centre[1].abs()).max_element())
-        + f64::MIN_POSITIVE;
-    a0.perp_dot(b0) > error
-        && a0.perp_dot(b1) + a1.perp_dot(b0) > 2.0 * error
-        && a1.perp_dot(b1) > error
+    let error = 16.0 * AREA_ERROR * largest * largest.max(farthest) + f64::MIN_POSITIVE;
+    let at_start = a0.perp_dot(b0) > error;
+    if ENDS == 1 {
+        return at_start;
+    }
+    at_start && a0.perp_dot(b1) + a1.perp_dot(b0) > 2.0 * error && a1.perp_dot(b1) > error
 }
 
 /// How many half-edges the ray from `centre` along the first axis crosses upwards
@@ -354,7 +372,7 @@ fn apart(e: &Seen, f: &Seen) -> bool {
             to: line.from,
             ids: line.ids,
         };
-        i32::from(counter_clockwise(&edge, p)) - i32::from(counter_clockwise(&flipped, p))
+        i32::from(counter_clockwise::<2>(&edge, p)) - i32::from(counter_clockwise::<2>(&flipped, p))
     };
     let other_end = |g: &Seen, shared: u32| if g.ids[0] == shared { g.to } else { g.from };
     if let Some(&shared) = e.ids.iter().find(|id| f.ids.contains(id)) {

@@ -9,7 +9,7 @@ use glam::DVec3;
 use super::cone::SMALLEST_COSINE;
 use super::mesh::Mesh;
 use super::traverse::{PairTest, QueryStats};
-use super::tree::Tree;
+use super::tree::{Leaf, Tree};
 use crate::primitives::tri_tri;
 
 pub(crate) struct DiscreteTest<'a> {
@@ -39,6 +39,14 @@ pub(crate) fn shared_corners(a: &[u32; 3], b: &[u32; 3]) -> (usize, [(usize, usi
 }
 
 impl Tree {
+    /// Whether the fan of a corner that the triangle shares with another is clear.
+    #[inline(always)]
+    pub(crate) fn clear_by_fan(&self, a: &Leaf, shared: &[(usize, usize)]) -> bool {
+        shared
+            .iter()
+            .any(|&(k, _)| self.fans.is_clear(a.corners[k]))
+    }
+
     /// For triangles linked across an edge (consistently oriented): whether one
     /// direction, the mean of their normals, has positive products with all normals
     /// of both over the step. Then, seen along it, they lie on different sides of the
@@ -63,12 +71,12 @@ impl Tree {
 impl PairTest for DiscreteTest<'_> {
     #[inline]
     fn pair(&mut self, tree: &Tree, i: usize, j: usize, stats: &mut QueryStats) {
-        if tree.clear_across_edge(i, j) {
+        let (a, b) = (&tree.leaves[i], &tree.leaves[j]);
+        let (shared, at) = shared_corners(&a.corners, &b.corners);
+        if tree.clear_by_fan(a, &at[..shared]) || shared == 2 && tree.clear_across_edge(i, j) {
             stats.cleared_neighbours += 1;
             return;
         }
-        let (a, b) = (&tree.leaves[i], &tree.leaves[j]);
-        let (shared, at) = shared_corners(&a.corners, &b.corners);
         let p = a.corners.map(|v| self.mesh.positions[v as usize][1]);
         let q = b.corners.map(|v| self.mesh.positions[v as usize][1]);
         if shared == 1 && clear_beyond_corner(turned(p, at[0].0), turned(q, at[0].1)) {

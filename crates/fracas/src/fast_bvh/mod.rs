@@ -52,6 +52,7 @@ mod cone;
 mod continuous;
 mod culling;
 mod discrete;
+mod fans;
 mod mesh;
 mod refit;
 mod restructure;

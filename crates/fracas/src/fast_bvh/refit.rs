@@ -1,6 +1,7 @@
-//! Boxes, cones and the inter-collision cost, from the leaves up [Heo 2010, §5.3].
+//! Boxes, normals, cones and the inter-collision cost, from the leaves up
+//! [Heo 2010, §5.3].
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
 use super::cone::{self, Cone};
 use super::mesh::{Mesh, NONE};
@@ -8,16 +9,11 @@ use super::tree::{Bounds, MovingBounds, Tree};
 use super::{Culling, Detection};
 
 impl Tree {
-    /// Brings boxes, cones and `cost_inter` of all nodes up to date with the
-    /// positions. One pass over vertices, one over nodes from the back.
+    /// Brings boxes, cones, fans and `cost_inter` of all nodes up to date with the
+    /// positions: one pass over the nodes from the back, two over the triangles.
     pub(crate) fn refit(&mut self, mesh: &Mesh, detection: Detection, culling: Culling) {
+        self.round = self.round.wrapping_add(1);
         let moving = detection == Detection::Continuous;
-        self.vertex_boxes
-            .resize(mesh.positions.len(), MovingBounds::EMPTY);
-        for (bounds, [start, end]) in self.vertex_boxes.iter_mut().zip(&mesh.positions) {
-            bounds.end = outward(*end);
-            bounds.start = if moving { outward(*start) } else { bounds.end };
-        }
         let stride = if moving { 3 } else { 1 };
         let normals = if culling == Culling::Off {
             0
@@ -32,27 +28,34 @@ impl Tree {
                 self.refit_inner(culling, i);
             }
         }
+        self.judge_fans(mesh);
     }
 
     fn refit_leaf(&mut self, mesh: &Mesh, moving: bool, culling: Culling, i: usize) {
-        let (first, count) = (
-            self.nodes[i].link as usize,
-            self.nodes[i].leaf_count as usize,
-        );
+        let first = self.nodes[i].link() as usize;
+        let count = self.nodes[i].leaf_count() as usize;
         let stride = if moving { 3 } else { 1 };
         let mut bounds = Bounds::EMPTY;
         let mut normals = Cone::EMPTY;
         let mut binormals = Cone::EMPTY;
         for place in first..first + count {
-            let corners = self.leaves[place].corners;
-            let [a, b, c] = corners.map(|v| &self.vertex_boxes[v as usize]);
-            let own = a.union(b).union(c);
+            let [a, b, c] = self.leaves[place].corners;
+            let [a, b, c] = [
+                &mesh.positions[a as usize],
+                &mesh.positions[b as usize],
+                &mesh.positions[c as usize],
+            ];
+            let own = if moving {
+                MovingBounds::around(&[a, b, c])
+            } else {
+                let end = Bounds::outward(a[1].min(b[1]).min(c[1]), a[1].max(b[1]).max(c[1]));
+                MovingBounds { start: end, end }
+            };
             self.boxes[place] = own;
-            bounds = bounds.union(&own.start).union(&own.end);
+            bounds = bounds.union(&own.swept());
             if culling == Culling::Off {
                 continue;
             }
-            let [a, b, c] = corners.map(|v| &mesh.positions[v as usize]);
             let directions = &mut self.normals[place * stride..(place + 1) * stride];
             cone::normal_directions(a, b, c, moving, directions);
             if culling == Culling::StarContour {
@@ -69,7 +72,7 @@ impl Tree {
                 }
             }
         }
-        self.nodes[i].bounds = bounds;
+        self.nodes[i].set_bounds(&bounds);
         let info = &mut self.info[i];
         info.normals = normals;
         info.binormals = binormals;
@@ -77,9 +80,10 @@ impl Tree {
     }
 
     fn refit_inner(&mut self, culling: Culling, i: usize) {
-        let (l, r) = (i + 1, self.nodes[i].link as usize);
-        let bounds = self.nodes[l].bounds.union(&self.nodes[r].bounds);
-        self.nodes[i].bounds = bounds;
+        let (l, r) = (i + 1, self.nodes[i].link() as usize);
+        let (left, right) = (self.nodes[l].bounds(), self.nodes[r].bounds());
+        let bounds = left.union(&right);
+        self.nodes[i].set_bounds(&bounds);
         match culling {
             Culling::Off => {}
             Culling::StarContour => {
@@ -91,33 +95,13 @@ impl Tree {
             self.info[i].binormals = self.info[l].binormals.merge(&self.info[r].binormals);
         }
         // TC_I = 1 + P(l) TC_I(l) + P(r) TC_I(r), P a ratio of volumes [eq. 6].
-        let thickness = 1e-3 * f64::from(bounds.extent_sum()) + f64::MIN_POSITIVE;
+        let thickness = 1e-3 * bounds.extent_sum() + f32::MIN_POSITIVE;
         let whole = bounds.thick_volume(thickness);
-        let share = |c: usize| {
-            let p = self.nodes[c].bounds.thick_volume(thickness) / whole;
-            p.min(1.0) as f32 * self.info[c].cost_inter
+        let share = |child: &Bounds, c: usize| {
+            // Volumes under- or overflow only where boxes do not count any more.
+            let p = (child.thick_volume(thickness) / whole).min(1.0);
+            p * self.info[c].cost_inter
         };
-        self.info[i].cost_inter = 1.0 + share(l) + share(r);
+        self.info[i].cost_inter = 1.0 + share(&left, l) + share(&right, r);
     }
-}
-
-/// The smallest box in `f32` around a point.
-#[inline]
-fn outward(p: DVec3) -> Bounds {
-    Bounds {
-        min: [round_down(p.x), round_down(p.y), round_down(p.z)],
-        max: [round_up(p.x), round_up(p.y), round_up(p.z)],
-    }
-}
-
-#[inline]
-fn round_down(x: f64) -> f32 {
-    let f = x as f32;
-    if f64::from(f) > x { f.next_down() } else { f }
-}
-
-#[inline]
-fn round_up(x: f64) -> f32 {
-    let f = x as f32;
-    if f64::from(f) < x { f.next_up() } else { f }
 }

@@ -73,13 +73,13 @@ impl Tree {
             let excess = f64::from(info.cost_self) - f64::from(info.built_cost);
             let costly = if by_volume {
                 let (l, r) = (
-                    &self.nodes[i as usize + 1].bounds,
-                    &self.nodes[node.link as usize].bounds,
+                    self.nodes[i as usize + 1].bounds(),
+                    self.nodes[node.link() as usize].bounds(),
                 );
-                let thickness = 1e-3 * f64::from(node.bounds.extent_sum());
-                let volume = |b: &Bounds| b.thick_volume(thickness);
-                volume(l) + volume(r) > 0.0
-                    && volume(&node.bounds) < VOLUME_RATIO * (volume(l) + volume(r))
+                let thickness = 1e-3 * node.bounds().extent_sum();
+                let volume = |b: &Bounds| f64::from(b.thick_volume(thickness));
+                let both = volume(&l) + volume(&r);
+                both > 0.0 && volume(&node.bounds()) < VOLUME_RATIO * both
             } else {
                 TESTS_PER_COST * excess > loss
             };
@@ -88,7 +88,7 @@ impl Tree {
                 chosen.push(i);
                 continue;
             }
-            stack.push(node.link);
+            stack.push(node.link());
             stack.push(i + 1);
         }
         // Writing the tree anew must pay, too.

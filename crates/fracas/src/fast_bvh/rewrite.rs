@@ -106,6 +106,14 @@ impl Tree {
             }
         }
 
+        // The places that all parts of a split come from.
+        let mut split_ranges = vec![(u32::MAX, 0); changes.splits as usize];
+        for &(b, origin) in &changes.bodies {
+            if let Origin::Split(number) = origin {
+                self.widen(live(b), &mut split_ranges[number as usize]);
+            }
+        }
+
         // Where each group goes.
         let mut attached: Vec<(u32, Ref)> = Vec::new();
         for (g, &(b, origin)) in changes.bodies.iter().enumerate() {
@@ -114,14 +122,10 @@ impl Tree {
             }
             let root = match origin {
                 Origin::Added => 0,
-                Origin::Split(_) | Origin::Merged => {
-                    let same = |o: Origin| o == origin && matches!(o, Origin::Split(_));
+                Origin::Split(number) => self.lowest_common(split_ranges[number as usize]),
+                Origin::Merged => {
                     let mut range = (u32::MAX, 0);
-                    for (other, &(body, o)) in changes.bodies.iter().enumerate() {
-                        if other == g || same(o) {
-                            self.widen(live(body), &mut range);
-                        }
-                    }
+                    self.widen(live(b), &mut range);
                     self.lowest_common(range)
                 }
             };
@@ -297,7 +301,7 @@ impl Tree {
         }
         if class[first] < DEAD && run_end[first] as usize >= end {
             groups[class[first] as usize].push(Ref {
-                centre: self.nodes[node as usize].bounds.centre(),
+                centre: self.nodes[node as usize].bounds().centre(),
                 item: Item::Subtree(node),
             });
             return;
@@ -313,7 +317,7 @@ impl Tree {
         self.collect_units(mesh, node + 1, class, run_end, staying, groups);
         self.collect_units(
             mesh,
-            self.nodes[node as usize].link,
+            self.nodes[node as usize].link(),
             class,
             run_end,
             staying,
@@ -338,7 +342,7 @@ impl Tree {
             return node;
         }
         while !self.nodes[node as usize].is_leaf() {
-            let right = self.nodes[node as usize].link;
+            let right = self.nodes[node as usize].link();
             let border = self.info[right as usize].first;
             if range.1 < border {
                 node += 1;
@@ -363,7 +367,7 @@ impl Tree {
             if node == target || self.nodes.is_empty() || self.nodes[node as usize].is_leaf() {
                 return found;
             }
-            let right = self.nodes[node as usize].link;
+            let right = self.nodes[node as usize].link();
             node = if target >= right { right } else { node + 1 };
         }
     }
@@ -385,7 +389,7 @@ impl Tree {
             if n.is_leaf() {
                 return node;
             }
-            let (l, r) = (node + 1, n.link);
+            let (l, r) = (node + 1, n.link());
             match (self.stays(l, staying) > 0, self.stays(r, staying) > 0) {
                 (true, false) => node = l,
                 (false, true) => node = r,
@@ -393,12 +397,12 @@ impl Tree {
                     // Here: a new node over both, the area of their union. Below:
                     // this node grows to that union, and the new node is over a
                     // child: better if its area is less than this node's own.
-                    let over = |c: u32| self.nodes[c as usize].bounds.union(bounds).area();
+                    let over = |c: u32| self.nodes[c as usize].bounds().union(bounds).area();
                     let (ol, or) = (over(l), over(r));
-                    if n.bounds.area() <= ol.min(or) {
+                    if n.bounds().area() <= ol.min(or) {
                         return node;
                     }
-                    let grown = |c: u32, over: f64| over - self.nodes[c as usize].bounds.area();
+                    let grown = |c: u32, over: f64| over - self.nodes[c as usize].bounds().area();
                     node = if grown(l, ol) <= grown(r, or) { l } else { r };
                 }
             }
@@ -417,7 +421,7 @@ impl Tree {
             deepest = deepest.max(depth);
             let node = &self.nodes[i as usize];
             if !node.is_leaf() {
-                stack.extend([(i + 1, depth + 1), (node.link, depth + 1)]);
+                stack.extend([(i + 1, depth + 1), (node.link(), depth + 1)]);
             }
         }
         deepest
@@ -439,8 +443,7 @@ fn triangle_bounds(mesh: &Mesh, t: u32) -> Bounds {
     let mut bounds = Bounds::EMPTY;
     for v in mesh.corners[t as usize] {
         for p in mesh.positions[v as usize] {
-            let p = p.as_vec3().to_array();
-            bounds = bounds.union(&Bounds { min: p, max: p });
+            bounds = bounds.union(&Bounds::outward(p, p));
         }
     }
     bounds
@@ -449,8 +452,8 @@ fn triangle_bounds(mesh: &Mesh, t: u32) -> Bounds {
 fn group_bounds(mesh: &Mesh, body: Option<&Body>) -> Bounds {
     let mut bounds = Bounds::EMPTY;
     for &v in body.map_or(&[][..], |b| &b.vertices) {
-        let p = mesh.positions[v as usize][1].as_vec3().to_array();
-        bounds = bounds.union(&Bounds { min: p, max: p });
+        let p = mesh.positions[v as usize][1];
+        bounds = bounds.union(&Bounds::outward(p, p));
     }
     bounds
 }
@@ -544,7 +547,7 @@ impl Writer<'_> {
         if self.old.nodes[node as usize].is_leaf() {
             return;
         }
-        let (l, r) = (node + 1, self.old.nodes[node as usize].link);
+        let (l, r) = (node + 1, self.old.nodes[node as usize].link());
         let any = |w: &Self, c: u32| {
             w.old.stays(c, w.staying) > 0
                 || !Self::within(w.attached, |a| a.0, c, w.old.end_of(c)).is_empty()
@@ -574,7 +577,7 @@ impl Writer<'_> {
         for i in node as usize..end as usize {
             let mut n = self.old.nodes[i];
             let by = if n.is_leaf() { moved } else { shift };
-            n.link = n.link.wrapping_add(by);
+            n.set_link(n.link().wrapping_add(by));
             self.nodes.push(n);
             let mut info = self.old.info[i];
             info.first = info.first.wrapping_add(moved);
@@ -588,28 +591,21 @@ impl Writer<'_> {
 
     fn push_leaf(&mut self, first: u32) {
         let count = self.order.len() as u32 - first;
-        self.nodes.push(Node {
-            bounds: Bounds::EMPTY,
-            link: first,
-            leaf_count: count,
-        });
+        self.nodes.push(Node::new(&Bounds::EMPTY, first, count));
         self.info.push(Info::new(first, count));
     }
 }
 
 impl Emit for Writer<'_> {
     fn open(&mut self) -> usize {
-        self.nodes.push(Node {
-            bounds: Bounds::EMPTY,
-            link: NONE,
-            leaf_count: 0,
-        });
+        self.nodes.push(Node::new(&Bounds::EMPTY, NONE, 0));
         self.info.push(Info::new(self.order.len() as u32, 0));
         self.nodes.len() - 1
     }
 
     fn middle(&mut self, handle: usize) {
-        self.nodes[handle].link = self.nodes.len() as u32;
+        let right = self.nodes.len() as u32;
+        self.nodes[handle].set_link(right);
     }
 
     fn close(&mut self, handle: usize) {
@@ -638,7 +634,7 @@ impl Emit for Writer<'_> {
     fn bounds(&self, item: Item) -> Bounds {
         match item {
             Item::Triangle(t) => triangle_bounds(self.mesh, t),
-            Item::Subtree(node) => self.old.nodes[node as usize].bounds,
+            Item::Subtree(node) => self.old.nodes[node as usize].bounds(),
             Item::Group(g) => self.groups[g as usize]
                 .iter()
                 .fold(Bounds::EMPTY, |b, r| b.union(&self.bounds(r.item))),

@@ -99,13 +99,13 @@ impl Tree {
                 out.push((a, b));
                 return false;
             }
-            let (l, r) = (a + 1, node.link);
+            let (l, r) = (a + 1, node.link());
             out.push((l, l));
             out.push((r, r));
             stats.overlap_tests += 1;
             if self.nodes[l as usize]
-                .bounds
-                .overlaps(&self.nodes[r as usize].bounds)
+                .bounds()
+                .overlaps(&self.nodes[r as usize].bounds())
             {
                 out.push((l, r));
             }
@@ -119,14 +119,14 @@ impl Tree {
             }
             (true, false) => (b, a),
             (false, true) => (a, b),
-            (false, false) if node.bounds.extent_sum() >= other.bounds.extent_sum() => (a, b),
+            (false, false) if node.bounds().extent_sum() >= other.bounds().extent_sum() => (a, b),
             (false, false) => (b, a),
         };
-        let against = &self.nodes[kept as usize].bounds;
-        let (l, r) = (opened + 1, self.nodes[opened as usize].link);
+        let against = &self.nodes[kept as usize].bounds();
+        let (l, r) = (opened + 1, self.nodes[opened as usize].link());
         stats.overlap_tests += 2;
         for child in [l, r] {
-            if self.nodes[child as usize].bounds.overlaps(against) {
+            if self.nodes[child as usize].bounds().overlaps(against) {
                 out.push((child, kept));
             }
         }
@@ -149,7 +149,10 @@ impl Tree {
                 self.open((a, b), stack, stats);
                 continue;
             }
-            let (first, end) = (node.link as usize, (node.link + node.leaf_count) as usize);
+            let (first, end) = (
+                node.link() as usize,
+                (node.link() + node.leaf_count()) as usize,
+            );
             if a == b {
                 if self.info[a as usize].flags & CULLED != 0 {
                     continue;
@@ -166,12 +169,12 @@ impl Tree {
                 continue;
             }
             let (other_first, other_end) = (
-                other.link as usize,
-                (other.link + other.leaf_count) as usize,
+                other.link() as usize,
+                (other.link() + other.leaf_count()) as usize,
             );
             for i in first..end {
                 stats.overlap_tests += 1;
-                if !self.boxes[i].swept().overlaps(&other.bounds) {
+                if !self.boxes[i].swept().overlaps(&other.bounds()) {
                     continue;
                 }
                 for j in other_first..other_end {

@@ -2,78 +2,89 @@
 //! follows its parent, every subtree is one range of nodes and of triangles, and
 //! refitting is one loop from the back.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3, Vec3A, Vec4};
 
 use super::cone::Cone;
+use super::fans::Fans;
 use super::mesh::{Mesh, NONE};
+use crate::primitives::Moving;
 
 /// Triangles in a leaf, at most.
 pub(crate) const LEAF_TRIANGLES: usize = 4;
 
-/// An axis-aligned box, rounded outwards from `f64`.
+/// An axis-aligned box, rounded outwards from `f64`. Vectors of four lanes, of which
+/// three count: they are compared and merged, never added up, so results are the same
+/// with and without vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {
-    pub(crate) min: [f32; 3],
-    pub(crate) max: [f32; 3],
+    pub(crate) min: Vec3A,
+    pub(crate) max: Vec3A,
 }
 
 impl Bounds {
     pub(crate) const EMPTY: Self = Self {
-        min: [f32::INFINITY; 3],
-        max: [f32::NEG_INFINITY; 3],
+        min: Vec3A::INFINITY,
+        max: Vec3A::NEG_INFINITY,
     };
+
+    /// A box in `f32` around one in `f64`.
+    #[inline]
+    pub(crate) fn outward(min: DVec3, max: DVec3) -> Self {
+        let finite = |v: DVec3| {
+            let widest = DVec3::splat(f64::from(f32::MAX));
+            v.clamp(-widest, widest).as_vec3a()
+        };
+        let (min, max) = (finite(min), finite(max));
+        // Rounding to the nearest errs by at most half a unit in the last place; an
+        // eighth of a millionth of the number is at least a whole one.
+        let slack = |v: Vec3A| v.abs() * f32::EPSILON + Vec3A::splat(f32::MIN_POSITIVE);
+        Self {
+            min: min - slack(min),
+            max: max + slack(max),
+        }
+    }
 
     #[inline]
     pub(crate) fn union(&self, o: &Self) -> Self {
-        let mut u = *self;
-        for k in 0..3 {
-            u.min[k] = if o.min[k] < u.min[k] {
-                o.min[k]
-            } else {
-                u.min[k]
-            };
-            u.max[k] = if o.max[k] > u.max[k] {
-                o.max[k]
-            } else {
-                u.max[k]
-            };
+        Self {
+            min: self.min.min(o.min),
+            max: self.max.max(o.max),
         }
-        u
     }
 
     #[inline]
     pub(crate) fn overlaps(&self, o: &Self) -> bool {
-        (self.min[0] <= o.max[0])
-            & (self.min[1] <= o.max[1])
-            & (self.min[2] <= o.max[2])
-            & (o.min[0] <= self.max[0])
-            & (o.min[1] <= self.max[1])
-            & (o.min[2] <= self.max[2])
+        (self.min.cmple(o.max) & o.min.cmple(self.max)).all()
     }
 
     pub(crate) fn contains(&self, o: &Self) -> bool {
-        (0..3).all(|k| self.min[k] <= o.min[k] && o.max[k] <= self.max[k])
+        (self.min.cmple(o.min) & o.max.cmple(self.max)).all()
     }
 
     pub(crate) fn centre(&self) -> [f32; 3] {
-        [0, 1, 2].map(|k| 0.5 * self.min[k] + 0.5 * self.max[k])
+        (self.min * 0.5 + self.max * 0.5).to_array()
     }
 
     #[inline]
     pub(crate) fn extent_sum(&self) -> f32 {
-        (self.max[0] - self.min[0]) + (self.max[1] - self.min[1]) + (self.max[2] - self.min[2])
+        let e = self.max - self.min;
+        e.x + e.y + e.z
     }
 
     pub(crate) fn area(&self) -> f64 {
-        let [x, y, z] = [0, 1, 2].map(|k| f64::from(self.max[k]) - f64::from(self.min[k]));
-        if x < 0.0 { 0.0 } else { x * y + y * z + z * x }
+        let e = self.max.as_dvec3() - self.min.as_dvec3();
+        if e.x < 0.0 {
+            0.0
+        } else {
+            e.x * e.y + e.y * e.z + e.z * e.x
+        }
     }
 
-    /// Volume, with each extent thickened by a thousandth of the largest, so that
-    /// flat boxes compare by area. An empty box has none.
-    pub(crate) fn thick_volume(&self, thickness: f64) -> f64 {
-        let e = [0, 1, 2].map(|k| f64::from(self.max[k]) - f64::from(self.min[k]) + thickness);
-        if e[0] < 0.0 { 0.0 } else { e[0] * e[1] * e[2] }
+    /// Volume, with each extent thickened, so that flat boxes compare by area. An
+    /// empty box has none.
+    pub(crate) fn thick_volume(&self, thickness: f32) -> f32 {
+        let e = self.max - self.min + Vec3A::splat(thickness);
+        if e.x < 0.0 { 0.0 } else { e.x * e.y * e.z }
     }
 }
 
@@ -91,11 +102,20 @@ impl MovingBounds {
         end: Bounds::EMPTY,
     };
 
+    /// Around points that move.
     #[inline]
-    pub(crate) fn union(&self, o: &Self) -> Self {
+    pub(crate) fn around(points: &[&Moving]) -> Self {
+        let at = |t: usize| {
+            let (mut min, mut max) = (points[0][t], points[0][t]);
+            for p in &points[1..] {
+                min = min.min(p[t]);
+                max = max.max(p[t]);
+            }
+            Bounds::outward(min, max)
+        };
         Self {
-            start: self.start.union(&o.start),
-            end: self.end.union(&o.end),
+            start: at(0),
+            end: at(1),
         }
     }
 
@@ -108,30 +128,61 @@ impl MovingBounds {
     /// at the end: then it separates them at all times.
     #[inline]
     pub(crate) fn may_meet(&self, o: &Self) -> bool {
-        let mut apart = false;
-        for k in 0..3 {
-            apart |= (self.start.max[k] < o.start.min[k]) & (self.end.max[k] < o.end.min[k]);
-            apart |= (o.start.max[k] < self.start.min[k]) & (o.end.max[k] < self.end.min[k]);
-        }
-        !apart
+        let below = self.start.max.cmplt(o.start.min) & self.end.max.cmplt(o.end.min);
+        let above = o.start.max.cmplt(self.start.min) & o.end.max.cmplt(self.end.min);
+        !(below | above).any()
     }
 }
 
-/// What a traversal reads: 32 bytes.
+/// What a traversal reads: 32 bytes. The fourth lanes hold what is not the box.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    pub(crate) bounds: Bounds,
-    /// Inner: index of the right child (the left is the next node). Leaf: place of
-    /// its first triangle.
-    pub(crate) link: u32,
-    /// Triangles of a leaf; zero in an inner node.
-    pub(crate) leaf_count: u32,
+    /// Lower corner; `link` as bits.
+    low: Vec4,
+    /// Upper corner; `leaf_count` as bits.
+    high: Vec4,
 }
 
 impl Node {
+    pub(crate) fn new(bounds: &Bounds, link: u32, leaf_count: u32) -> Self {
+        Self {
+            low: bounds.min.extend(f32::from_bits(link)),
+            high: bounds.max.extend(f32::from_bits(leaf_count)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds {
+            min: Vec3A::from_vec4(self.low),
+            max: Vec3A::from_vec4(self.high),
+        }
+    }
+
+    pub(crate) fn set_bounds(&mut self, bounds: &Bounds) {
+        *self = Self::new(bounds, self.link(), self.leaf_count());
+    }
+
+    /// Inner: index of the right child (the left is the next node). Leaf: place of
+    /// its first triangle.
+    #[inline]
+    pub(crate) fn link(&self) -> u32 {
+        self.low.w.to_bits()
+    }
+
+    pub(crate) fn set_link(&mut self, link: u32) {
+        self.low.w = f32::from_bits(link);
+    }
+
+    /// Triangles of a leaf; zero in an inner node.
+    #[inline]
+    pub(crate) fn leaf_count(&self) -> u32 {
+        self.high.w.to_bits()
+    }
+
     #[inline]
     pub(crate) fn is_leaf(&self) -> bool {
-        self.leaf_count > 0
+        self.leaf_count() > 0
     }
 }
 
@@ -160,6 +211,8 @@ pub(crate) const CULLED: u32 = 1;
 /// Whether the triangles are one component is known, and the answer.
 pub(crate) const COMPONENT_KNOWN: u32 = 2;
 pub(crate) const ONE_COMPONENT: u32 = 4;
+/// Culling was tried and failed: it is tried again only now and then.
+pub(crate) const IN_VAIN: u32 = 8;
 
 impl Info {
     pub(crate) fn new(first: u32, count: u32) -> Self {
@@ -205,10 +258,12 @@ pub(crate) struct Tree {
     pub(crate) normals: Vec<Vec3>,
     /// Place of each triangle, `NONE` when it is not in the tree.
     pub(crate) place: Vec<u32>,
-    /// Boxes of vertices.
-    pub(crate) vertex_boxes: Vec<MovingBounds>,
+    /// Which vertices have a fan that is clear, by global id.
+    pub(crate) fans: Fans,
     /// Levels.
     pub(crate) depth: usize,
+    /// Updates so far, modulo 2^32: decides which nodes are tried again.
+    pub(crate) round: u32,
 }
 
 impl Tree {
@@ -216,7 +271,7 @@ impl Tree {
     pub(crate) fn end_of(&self, node: u32) -> u32 {
         let mut i = node;
         while !self.nodes[i as usize].is_leaf() {
-            i = self.nodes[i as usize].link;
+            i = self.nodes[i as usize].link();
         }
         i + 1
     }
@@ -327,11 +382,11 @@ impl Tree {
             visited += 1;
             let (node, info) = (&self.nodes[i as usize], &self.info[i as usize]);
             if node.is_leaf() {
-                if (node.link, node.leaf_count) != (info.first, info.count) {
+                if (node.link(), node.leaf_count()) != (info.first, info.count) {
                     return Err(format!("leaf {i} and its range differ"));
                 }
                 for place in info.first..info.first + info.count {
-                    if !node.bounds.contains(&self.boxes[place as usize].swept()) {
+                    if !node.bounds().contains(&self.boxes[place as usize].swept()) {
                         return Err(format!(
                             "leaf {i} does not contain its triangle at place {place}"
                         ));
@@ -339,7 +394,7 @@ impl Tree {
                 }
                 continue;
             }
-            let (l, r) = (i as usize + 1, node.link as usize);
+            let (l, r) = (i as usize + 1, node.link() as usize);
             let (left, right) = (&self.info[l], &self.info[r]);
             if left.first != info.first
                 || right.first != left.first + left.count
@@ -352,8 +407,8 @@ impl Tree {
                     "node {i}: the right child does not follow the left subtree"
                 ));
             }
-            if !node.bounds.contains(&self.nodes[l].bounds)
-                || !node.bounds.contains(&self.nodes[r].bounds)
+            if !node.bounds().contains(&self.nodes[l].bounds())
+                || !node.bounds().contains(&self.nodes[r].bounds())
             {
                 return Err(format!("node {i} does not contain its children"));
             }

@@ -1,0 +1,175 @@
+//! Neighbours that share no more than the mesh says, a whole fan at a time.
+//!
+//! Most pairs of triangles that a traversal finds are neighbours: their boxes always
+//! overlap. The fan of a vertex c is the set S of triangles around it. If the edges at
+//! c are all linked, the boundary of S is made of the edges opposite c, and "such an
+//! edge runs counter-clockwise around c, seen along V" says the same as "its triangle
+//! has a normal N with N . V > 0". So the theorem of [`super::culling`] becomes
+//!
+//! 1. every edge at c is linked to one neighbour,
+//! 2. every normal in the fan, all Bernstein coefficients over a step, has a positive
+//!    product with V, the sum of the normals, and
+//! 3. a ray from c, as seen, crosses one opposite edge,
+//!
+//! and then no two triangles of the fan share more than the mesh says, at any time of
+//! the step. Two passes over the triangles answer it for all vertices, instead of one
+//! geometric test for each of the fifteen pairs of a fan of six.
+//!
+//! **Rounding.** Margins of (2) as in [`super::culling`]. In (3) a corner of the ring
+//! is below or above the ray by one product that both its triangles compute alike.
+//! Each turn around c has a corner that is surely below and one that is surely above,
+//! because an opposite edge that passes c so closely would have no certain normal. So
+//! rounding can only add crossings, and a fan that winds twice is never cleared.
+
+use glam::{DVec3, Vec3};
+
+use super::cone::SMALLEST_COSINE;
+use super::mesh::{Mesh, NONE};
+use super::tree::Tree;
+
+/// Not clear, whatever the crossings.
+const UNCLEAR: u8 = u8::MAX;
+
+/// What is known of the fan of each vertex.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fans {
+    /// Opposite edges that the ray crosses, or [`UNCLEAR`]; by global id.
+    crossings: Vec<u8>,
+    /// Sum of the normals.
+    axis: Vec<Vec3>,
+}
+
+impl Fans {
+    #[inline]
+    pub(crate) fn is_clear(&self, vertex: u32) -> bool {
+        self.crossings[vertex as usize] == 1
+    }
+}
+
+impl Tree {
+    /// Decides for all vertices; needs the normals of all triangles. Without them no
+    /// fan is clear.
+    pub(crate) fn judge_fans(&mut self, mesh: &Mesh) {
+        let Fans { crossings, axis } = &mut self.fans;
+        crossings.clear();
+        crossings.resize(mesh.positions.len(), 0);
+        if self.normals.is_empty() {
+            return;
+        }
+        axis.clear();
+        axis.resize(mesh.positions.len(), Vec3::ZERO);
+        let stride = self.normals.len() / self.leaves.len();
+        for (leaf, normals) in self.leaves.iter().zip(self.normals.chunks_exact(stride)) {
+            let normal = normals[stride / 2];
+            for v in leaf.corners {
+                axis[v as usize] += normal;
+            }
+        }
+        let triangles = self.leaves.iter().zip(&self.neighbours);
+        for ((leaf, linked), normals) in triangles.zip(self.normals.chunks_exact(stride)) {
+            let [a, b, c] = leaf.corners;
+            let at = |v: u32| mesh.positions[v as usize][0];
+            let [p, q, r] = [at(a), at(b), at(c)];
+            let unlinked = [
+                linked[0] == NONE || linked[2] == NONE,
+                linked[1] == NONE || linked[0] == NONE,
+                linked[2] == NONE || linked[1] == NONE,
+            ];
+            let around = [(a, p, q, r), (b, q, r, p), (c, r, p, q)];
+            for k in 0..3 {
+                let (vertex, centre, next, last) = around[k];
+                let state = &mut crossings[vertex as usize];
+                let axis = axis[vertex as usize];
+                if *state == UNCLEAR {
+                    continue;
+                }
+                if unlinked[k] || !all_along(normals, axis) {
+                    *state = UNCLEAR;
+                    continue;
+                }
+                let up = across(axis);
+                if (next - centre).dot(up) < 0.0 && (last - centre).dot(up) >= 0.0 {
+                    *state = (*state + 1).min(UNCLEAR - 1);
+                }
+            }
+        }
+    }
+}
+
+/// Whether all directions have a cosine with the axis of more than the least.
+#[inline]
+fn all_along(directions: &[Vec3], axis: Vec3) -> bool {
+    let least = SMALLEST_COSINE * SMALLEST_COSINE * axis.length_squared();
+    directions.iter().all(|d| {
+        let product = d.dot(axis);
+        product > 0.0 && product * product > least
+    })
+}
+
+/// A direction across the axis, the same for the same axis.
+#[inline]
+fn across(axis: Vec3) -> DVec3 {
+    let v = axis.as_dvec3();
+    if v.x.abs() < v.y.abs() {
+        DVec3::new(0.0, v.z, -v.y)
+    } else {
+        DVec3::new(-v.z, 0.0, v.x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Culling, Detection, FastBvh, Settings};
+    use glam::{DVec3, dvec3};
+
+    fn fan(ring: &[DVec3]) -> FastBvh {
+        let mut positions = vec![DVec3::ZERO];
+        positions.extend_from_slice(ring);
+        let n = ring.len() as u32;
+        let triangles: Vec<[u32; 3]> = (0..n).map(|i| [0, 1 + i, 1 + (i + 1) % n]).collect();
+        let mut bvh = FastBvh::new(Settings {
+            detection: Detection::Discrete,
+            culling: Culling::StarContour,
+            ..Settings::default()
+        });
+        bvh.add(&positions, &triangles).unwrap();
+        bvh.update();
+        bvh
+    }
+
+    fn turns(times: f64, corners: usize, height: impl Fn(usize) -> f64) -> Vec<DVec3> {
+        let angle = |i: usize| times * std::f64::consts::TAU * i as f64 / corners as f64;
+        (0..corners)
+            .map(|i| dvec3(libm::cos(angle(i)), libm::sin(angle(i)), height(i)))
+            .collect()
+    }
+
+    #[test]
+    fn flat_and_conical_fans_are_clear() {
+        for height in [0.0, 0.8, -0.8] {
+            for corners in [3, 4, 6, 11] {
+                let bvh = fan(&turns(1.0, corners, |_| height));
+                assert!(bvh.tree.fans.is_clear(0), "{corners} at {height}");
+                // The ring has open edges.
+                assert!((1..=corners as u32).all(|v| !bvh.tree.fans.is_clear(v)));
+            }
+        }
+    }
+
+    /// Twice around, lifted apart so that only the fan's own edges meet at the centre:
+    /// all normals agree, yet the sheets cross.
+    #[test]
+    fn a_fan_that_winds_twice_is_not_clear() {
+        for corners in [7, 9, 12, 13] {
+            let bvh = fan(&turns(2.0, corners, |i| 0.02 * i as f64));
+            assert!(!bvh.tree.fans.is_clear(0), "{corners}");
+        }
+    }
+
+    #[test]
+    fn a_folded_fan_is_not_clear() {
+        let mut ring = turns(1.0, 6, |_| 0.0);
+        ring[2] = dvec3(0.9, 0.2, 0.1);
+        assert!(!fan(&ring).tree.fans.is_clear(0));
+    }
+}
