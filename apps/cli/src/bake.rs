@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use fracas_bake::bake::{BakeOptions, Baked, Source, Stage, bake};
+use fracas_bake::bake::{BakeModes, BakeOptions, Baked, Source, Stage, bake};
 use fracas_bake::tetrahedralize::{Grading, Size};
+use fracas_fracture::Material;
 
 use crate::progress::Progress;
 use crate::{interrupt, look};
@@ -34,6 +35,14 @@ pub struct Bake {
     /// Where the mesh is finer than elsewhere (mesh files only).
     #[arg(long, value_enum, default_value = "thin")]
     grade: Grade,
+    /// What it is made of: glass, porcelain, earthenware, brick, granite, concrete,
+    /// plaster or ice. Its modes are then computed; the mesh's unit is the metre. A
+    /// shape has a material of its own.
+    #[arg(long, value_name = "NAME")]
+    material: Option<String>,
+    /// How many modes to compute, by which it breaks; 0 for none.
+    #[arg(long, value_name = "K", default_value_t = 40)]
+    modes: usize,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -50,7 +59,9 @@ enum Grade {
 pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let (source, repairs) = Source::open_with_repairs(&options.input)?;
+    let modes = modes_of(options, &source)?;
     let settings = BakeOptions {
+        modes,
         size: match (options.tets, options.edge) {
             (Some(count), _) => Some(Size::Tets(count)),
             (None, Some(length)) => Some(Size::EdgeLength(length)),
@@ -88,9 +99,30 @@ pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
 /// Bakes with a progress bar.
 pub fn with_progress(source: Source, options: &BakeOptions) -> Result<Baked, Box<dyn Error>> {
     let progress = Progress::new(Stage::ALL.len());
-    Ok(bake(source, options, &mut |stage| {
-        progress.stage(stage.text())
+    let mut under_way = None;
+    Ok(bake(source, options, &mut |told| {
+        if under_way.replace(told.stage) != Some(told.stage) {
+            progress.stage(told.stage.text());
+        } else {
+            progress.share(told.stage.text(), told.share);
+        }
     })?)
+}
+
+/// The modes that are asked for: of the material named, or of the shape's own.
+fn modes_of(options: &Bake, source: &Source) -> Result<Option<BakeModes>, Box<dyn Error>> {
+    let own = match source {
+        Source::Shape(shape) => shape.material(),
+        _ => None,
+    };
+    let Some(name) = options.material.as_deref().or(own) else {
+        return Ok(None);
+    };
+    let material = Material::by_name(name)?;
+    Ok((options.modes > 0).then_some(BakeModes {
+        count: options.modes,
+        material,
+    }))
 }
 
 /// Prints what was made.
@@ -128,5 +160,18 @@ pub fn describe(baked: &Baked, took: Duration) {
             angles.min, angles.max, angles.per_mille
         ),
     );
+    if let Some(modes) = baked.asset.modes() {
+        let found = modes.frequencies();
+        row(
+            "modes",
+            format!(
+                "{}, {:.0} to {:.0} Hz, weighing {:.3} kg",
+                found.len(),
+                found[0],
+                found[found.len() - 1],
+                modes.mass()
+            ),
+        );
+    }
     row("seconds", format!("{:.2}", took.as_secs_f64()));
 }

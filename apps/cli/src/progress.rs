@@ -47,6 +47,12 @@ impl Progress {
         }
         self.bar.set_message(text);
     }
+
+    /// So much of a stage is done, 0 to 1.
+    pub fn share(&self, text: &'static str, share: f32) {
+        let percent = (100.0 * share.clamp(0.0, 1.0)) as u32;
+        self.bar.set_message(format!("{text}, {percent}%"));
+    }
 }
 
 impl Drop for Progress {

@@ -13,7 +13,7 @@ use fracas::fragment_surface::{FaceKind, FragmentSurface, SurfaceScratch};
 use fracas::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_bake::tetrahedralize::{self, Options as MesherOptions};
 use fracas_bake::write::glb::{Glb, GlbError, Material as GlbMaterial, Part, Place};
-use fracas_bake::{Mesh, ReadError, shapes};
+use fracas_bake::{Asset, AssetError, Mesh, ReadError, shapes};
 use fracas_fracture::material::{MaterialError, STEEL_CONTACT_MODULUS};
 use fracas_fracture::modes::ModesError;
 use fracas_fracture::patterns::{
@@ -43,7 +43,7 @@ pub enum Pattern {
 /// Options of `fracas shatter`.
 #[derive(Args, Debug)]
 pub struct Shatter {
-    /// A mesh file (OBJ, OFF, Gmsh …), or a shape (see `fracas shapes`), such as plate.
+    /// A mesh file (OBJ, OFF, Gmsh …), an asset of `fracas bake`, or a shape (see `fracas shapes`), such as plate.
     mesh: String,
     /// How it breaks.
     #[arg(long, value_enum, default_value = "voronoi")]
@@ -103,6 +103,9 @@ pub enum ShatterError {
     /// The mesh cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The asset cannot be read.
+    #[error(transparent)]
+    Asset(#[from] AssetError),
     /// It is neither a file nor a shape.
     #[error("there is no file and no shape named `{0}`; shapes are {names}", names = shapes::names().collect::<Vec<_>>().join(", "))]
     NoSuchMesh(String),
@@ -143,7 +146,8 @@ fn parse_vector(text: &str) -> Result<Vec3, String> {
 
 /// Runs the command.
 pub fn run(options: &Shatter) -> Result<(), ShatterError> {
-    let mesh = Arc::new(load(&options.mesh, options.tets)?);
+    let (mesh, baked) = load(&options.mesh, options.tets)?;
+    let mesh = Arc::new(mesh);
     println!(
         "{}: {} tetrahedra, {} nodes",
         options.mesh,
@@ -152,7 +156,7 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     );
     let mut fragments = Fragments::new(Arc::clone(&mesh));
     let fracture = match options.pattern {
-        Pattern::Impact => by_impact(&fragments, options)?,
+        Pattern::Impact => by_impact(&fragments, baked, options)?,
         _ => by_pattern(&fragments, options).ok_or_else(|| {
             ShatterError::Whole("the pattern leaves all nodes on one side; use more tetrahedra or pieces, or another --at".into())
         })?,
@@ -182,22 +186,43 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     Ok(())
 }
 
-/// Reads a file, or makes a shape.
-fn load(name: &str, tets: Option<usize>) -> Result<TetMesh, ShatterError> {
+/// Reads a file, or makes a shape. An asset may bring its modes along.
+fn load(name: &str, tets: Option<usize>) -> Result<(TetMesh, Option<Arc<Modes>>), ShatterError> {
     if Path::new(name).exists() {
-        return match fracas_bake::read(name)? {
-            Mesh::Tets(soup) => Ok(soup.into_mesh()?.0),
+        if Path::new(name).extension().is_some_and(|e| e == "fracas") {
+            let asset = Asset::load(name)?;
+            return Ok((asset.mesh().clone(), asset.modes().cloned()));
+        }
+        let mesh = match fracas_bake::read(name)? {
+            Mesh::Tets(soup) => soup.into_mesh()?.0,
             Mesh::Surface(surface, _) => {
                 let options = MesherOptions::tets(tets.unwrap_or(20_000));
-                Ok(tetrahedralize::surface(&surface, &options)?.into_mesh())
+                tetrahedralize::surface(&surface, &options)?.into_mesh()
             }
         };
+        return Ok((mesh, None));
     }
     let shape = shapes::by_name(name).ok_or_else(|| ShatterError::NoSuchMesh(name.into()))?;
-    Ok(match tets {
+    let mesh = match tets {
         Some(tets) => shape.build_with_tets(tets),
         None => shape.build(),
-    })
+    };
+    Ok((mesh, None))
+}
+
+/// The modes of the asset, where they are of this material, or new ones.
+fn modes_of(
+    fragments: &Fragments,
+    baked: Option<Arc<Modes>>,
+    material: &Material,
+) -> Result<Arc<Modes>, ModesError> {
+    if let Some(modes) = baked.filter(|m| m.material() == material) {
+        return Ok(modes);
+    }
+    println!("computing vibration modes …");
+    let options = ModesOptions::default();
+    let modes = Modes::compute(fragments, FragmentId(0), material, &options, &mut |_| ())?;
+    Ok(Arc::new(modes))
 }
 
 fn by_pattern(fragments: &Fragments, options: &Shatter) -> Option<Fracture> {
@@ -275,18 +300,15 @@ fn thinnest(size: Vec3) -> Vec3 {
     }
 }
 
-fn by_impact(fragments: &Fragments, options: &Shatter) -> Result<Fracture, ShatterError> {
+fn by_impact(
+    fragments: &Fragments,
+    baked: Option<Arc<Modes>>,
+    options: &Shatter,
+) -> Result<Fracture, ShatterError> {
     let material = Material::by_name(&options.material)?;
     let (lo, hi) = fragments.mesh().bounds();
     let top = Vec3::new(0.5 * (lo.x + hi.x), hi.y, 0.5 * (lo.z + hi.z));
-    println!("computing vibration modes …");
-    let modes = Modes::compute(
-        fragments,
-        FragmentId(0),
-        &material,
-        &ModesOptions::default(),
-        &mut |_| (),
-    )?;
+    let modes = modes_of(fragments, baked, &material)?;
     let impact = match options.drop {
         Some(height) => fall(fragments, &modes, options, height),
         None => ball(&modes, options, options.at.unwrap_or(top)),

@@ -39,6 +39,45 @@ fn a_shape_is_baked_and_in_a_pipe_there_is_no_bar() {
         "{said}"
     );
     assert!(said.contains("volume") && said.contains("angles") && said.contains("seconds"));
+    // A shape has a material of its own, and so modes; others where asked for.
+    let brick = asset.modes().unwrap();
+    assert!(brick.count() >= 40 && said.contains("modes"), "{said}");
+    let glass = ["--material", "glass", "--modes", "9"];
+    let with = |more: &[&str]| {
+        let out = fracas(&[&["bake", "brick", "-o", path.to_str().unwrap()], more].concat());
+        assert!(out.status.success());
+        Asset::load(&path).unwrap()
+    };
+    let glass = with(&glass);
+    let glass = glass.modes().unwrap();
+    assert!(glass.count() < 20 && glass.omegas()[0] > brick.omegas()[0]);
+    assert!(with(&["--modes", "0"]).modes().is_none());
+}
+
+#[test]
+fn what_was_baked_breaks_without_computing_modes_again() {
+    let folder = folder("baked-modes");
+    let (asset, out) = (folder.join("brick.fracas"), folder.join("out.glb"));
+    let (asset, out) = (asset.to_str().unwrap(), out.to_str().unwrap());
+    assert!(fracas(&["bake", "brick", "-o", asset]).status.success());
+    let shatter = |mesh: &str, more: &[&str]| {
+        let drop = ["--pattern", "impact", "--drop", "3", "-o", out];
+        let run = fracas(&[&["shatter", mesh], &drop[..], more].concat());
+        assert!(run.status.success());
+        String::from_utf8(run.stdout).unwrap()
+    };
+    let stored = shatter(asset, &["--material", "brick"]);
+    assert!(!stored.contains("computing"), "{stored}");
+    // The same pieces as without the file; another material needs its own modes.
+    let fresh = shatter("brick", &["--material", "brick"]);
+    let pieces = |said: &str| {
+        said.lines()
+            .find(|l| l.contains("fragments"))
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(pieces(&stored), pieces(&fresh));
+    assert!(shatter(asset, &["--material", "ice"]).contains("computing"));
 }
 
 #[test]

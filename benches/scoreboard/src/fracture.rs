@@ -229,6 +229,37 @@ fn ball_on_plate(fragments: &Fragments, speed: f32) -> Impact {
     }
 }
 
+/// What becomes of a whole body that is hit once.
+fn decide(
+    memory: &mut FractureEvent,
+    fragments: &Fragments,
+    modes: &Modes,
+    impact: Impact,
+    settings: &FractureSettings,
+) -> Decision {
+    memory.decide(
+        fragments,
+        FragmentId(0),
+        modes,
+        &[impact],
+        0.01,
+        0,
+        settings,
+    )
+}
+
+/// The plate that is dropped, of a material, and its modes.
+fn dropped_plate(material: &Material) -> (Fragments, Modes) {
+    let fragments = whole(box_grid([24, 24, 2], Vec3::new(0.2, 0.2, 0.006)));
+    let modes = modes_of(&fragments, material, 40);
+    (fragments, modes)
+}
+
+/// Speed after a fall from a height (m/s).
+fn speed_after(height: f64) -> f32 {
+    (2.0 * 9.81 * height).sqrt() as f32
+}
+
 struct Event {
     fragments: Fragments,
     modes: Modes,
@@ -238,13 +269,11 @@ struct Event {
 
 impl Event {
     fn decide(&self, memory: &mut FractureEvent) -> Decision {
-        memory.decide(
+        decide(
+            memory,
             &self.fragments,
-            FragmentId(0),
             &self.modes,
-            &[self.impact],
-            0.01,
-            0,
+            self.impact,
             &self.settings,
         )
     }
@@ -366,8 +395,7 @@ fn events(board: &mut Board) {
 
 /// The least drop height that breaks a plate, median over orientations (m).
 fn critical_height(material: &Material) -> (f64, Vec<f64>) {
-    let fragments = whole(box_grid([24, 24, 2], Vec3::new(0.2, 0.2, 0.006)));
-    let modes = modes_of(&fragments, material, 40);
+    let (fragments, modes) = dropped_plate(material);
     let mut memory = FractureEvent::new();
     let settings = FractureSettings::default();
     let mut rng = Rng(11);
@@ -377,17 +405,8 @@ fn critical_height(material: &Material) -> (f64, Vec<f64>) {
             let (mut low, mut high) = (0.001_f64, 100.0_f64);
             for _ in 0..18 {
                 let middle = (low * high).sqrt();
-                let speed = (2.0 * 9.81 * middle).sqrt() as f32;
-                let impact = drop_on_stone(&fragments, &modes, up, speed);
-                let decision = memory.decide(
-                    &fragments,
-                    FragmentId(0),
-                    &modes,
-                    &[impact],
-                    0.01,
-                    0,
-                    &settings,
-                );
+                let impact = drop_on_stone(&fragments, &modes, up, speed_after(middle));
+                let decision = decide(&mut memory, &fragments, &modes, impact, &settings);
                 if decision.fracture.is_some() {
                     high = middle;
                 } else {
@@ -401,35 +420,44 @@ fn critical_height(material: &Material) -> (f64, Vec<f64>) {
     (heights[3], heights)
 }
 
+/// The height whose energy, all stored with the strength reached somewhere, is that
+/// of the fall: `sigma² / (divisor E rho g)`; 2 for uniform tension, 6 for bending.
+fn implied_height(material: &Material, divisor: f64) -> f64 {
+    material.strength * material.strength / (divisor * material.young * material.density * 9.81)
+}
+
 fn drops(board: &mut Board) {
     for (name, material) in [
         ("glass", Material::GLASS),
         ("porcelain", Material::PORCELAIN),
     ] {
-        let row = format!("fracture/drop-height-{name}-over-strength-data");
-        // Within an order of magnitude of the height whose energy, all stored in
-        // bending with the strength reached at the surface (a third of the energy of
-        // uniform tension), is that of the fall.
-        board.row(&row, "ratio", Target::Between(0.1, 10.0), || {
-            let (height, all) = critical_height(&material);
-            let implied = material.strength * material.strength
-                / (6.0 * material.young * material.density * 9.81);
-            let list: Vec<String> = all.iter().map(|h| format!("{h:.2}")).collect();
-            Measured::new(height / implied)
-                .against("sigma²/(6 E rho g), m", "handbook", implied)
-                .note(format!(
-                    "plate 200x200x6 mm on stone, median of 7 orientations {height:.2} m ({})",
-                    list.join(" ")
-                ))
-        });
+        // Uniform tension was the first reference, and is missed; bending was chosen
+        // after that was seen, as how plates break. Both stay.
+        for (reference, divisor) in [("uniform-tension", 2.0), ("bending", 6.0)] {
+            let row = format!("fracture/drop-height-{name}-over-{reference}");
+            board.row(&row, "ratio", Target::Between(0.1, 10.0), || {
+                let (height, all) = critical_height(&material);
+                let implied = implied_height(&material, divisor);
+                let list: Vec<String> = all.iter().map(|h| format!("{h:.2}")).collect();
+                Measured::new(height / implied)
+                    .against(
+                        &format!("sigma²/({divisor} E rho g), m"),
+                        "handbook",
+                        implied,
+                    )
+                    .note(format!(
+                        "plate 200x200x6 mm on stone, median of 7 orientations {height:.2} m ({})",
+                        list.join(" ")
+                    ))
+            });
+        }
     }
     board.row(
         "fracture/pieces-fall-with-height",
         "count",
         Target::AtMost(0.0),
         || {
-            let fragments = whole(box_grid([24, 24, 2], Vec3::new(0.2, 0.2, 0.006)));
-            let modes = modes_of(&fragments, &Material::GLASS, 40);
+            let (fragments, modes) = dropped_plate(&Material::GLASS);
             let settings = FractureSettings {
                 max_cracks: 200,
                 max_fragments: 200,
@@ -437,21 +465,12 @@ fn drops(board: &mut Board) {
             };
             let mut memory = FractureEvent::new();
             let mut dearest = 0.0_f64;
+            let up = Vec3::new(0.4, 0.3, 0.85).normalize();
             let pieces: Vec<usize> = [0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]
                 .iter()
-                .map(|&height: &f32| {
-                    let speed = (2.0 * 9.81 * height).sqrt();
-                    let up = Vec3::new(0.4, 0.3, 0.85).normalize();
-                    let impact = drop_on_stone(&fragments, &modes, up, speed);
-                    let decision = memory.decide(
-                        &fragments,
-                        FragmentId(0),
-                        &modes,
-                        &[impact],
-                        0.01,
-                        0,
-                        &settings,
-                    );
+                .map(|&height| {
+                    let impact = drop_on_stone(&fragments, &modes, up, speed_after(height));
+                    let decision = decide(&mut memory, &fragments, &modes, impact, &settings);
                     let stats = decision.stats;
                     if stats.brought > 0.0 {
                         dearest = dearest.max(stats.spent / stats.brought);

@@ -1,8 +1,8 @@
 //! From something to break to an [`Asset`]: the list of what is computed ahead.
 //!
-//! Stages, in order: read (or generate), fill with tetrahedra, pack. What other
-//! modules compute ahead joins the list here, each stage as its own section of the
-//! asset.
+//! Stages, in order: read (or generate), fill with tetrahedra, modes where they are
+//! asked for, pack. What other modules compute ahead joins the list here, each stage
+//! as its own section of the asset.
 //!
 //! ```
 //! use fracas_bake::bake::{BakeOptions, Source, bake};
@@ -13,8 +13,11 @@
 //! ```
 
 use std::path::Path;
+use std::sync::Arc;
 
-use fracas::TetMesh;
+use fracas::{FragmentId, Fragments, TetMesh};
+use fracas_fracture::modes::ModesError;
+use fracas_fracture::{Material, Modes, ModesOptions};
 use glam::DVec3;
 use thiserror::Error;
 
@@ -49,6 +52,9 @@ pub enum BakeError {
     /// The surface cannot be filled.
     #[error("cannot fill the surface: {0}")]
     Fill(#[from] TetrahedralizeError),
+    /// The tetrahedra have no modes.
+    #[error("cannot compute modes: {0}; bake without them, or repair the mesh")]
+    Modes(#[from] ModesError),
     /// The edge length is not a length.
     #[error("an edge length of {0} is not possible; give one above 0, in the units of the mesh")]
     EdgeLength(f64),
@@ -103,7 +109,7 @@ impl Source {
     }
 }
 
-/// How fine.
+/// How fine, and with what.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BakeOptions {
     /// By count or by edge length; by default a shape's own resolution, and 20,000
@@ -111,6 +117,28 @@ pub struct BakeOptions {
     pub size: Option<Size>,
     /// Where finer (surfaces only).
     pub grading: Grading,
+    /// The modes by which it breaks; by default none.
+    pub modes: Option<BakeModes>,
+}
+
+/// Which modes are baked. The unit of the mesh must then be the metre.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BakeModes {
+    /// How many at least.
+    pub count: usize,
+    /// Of what it is made.
+    pub material: Material,
+}
+
+impl BakeModes {
+    /// The usual number of modes, of a material.
+    #[must_use]
+    pub fn of(material: Material) -> Self {
+        Self {
+            count: ModesOptions::default().count,
+            material,
+        }
+    }
 }
 
 /// What is being done.
@@ -119,22 +147,34 @@ pub struct BakeOptions {
 pub enum Stage {
     /// Tetrahedra are made.
     Fill,
+    /// The modes are computed.
+    Modes,
     /// Everything is put together.
     Pack,
 }
 
 impl Stage {
     /// All stages, in order.
-    pub const ALL: [Self; 2] = [Self::Fill, Self::Pack];
+    pub const ALL: [Self; 3] = [Self::Fill, Self::Modes, Self::Pack];
 
     /// What to tell the user.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
             Self::Fill => "filling with tetrahedra",
+            Self::Modes => "computing modes",
             Self::Pack => "packing",
         }
     }
+}
+
+/// How far the work is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// What is being done.
+    pub stage: Stage,
+    /// How much of it is done, 0 to 1; a stage that cannot tell says 0.
+    pub share: f32,
 }
 
 /// An asset and what is worth knowing about it.
@@ -148,21 +188,24 @@ pub struct Baked {
     pub surface_volume: Option<f64>,
 }
 
-/// Computes everything; `progress` is told of each stage as it begins.
+/// Computes everything; `progress` is told of each stage as it begins, and on the way.
 ///
 /// # Errors
 /// See [`BakeError`].
 pub fn bake(
     source: Source,
     options: &BakeOptions,
-    progress: &mut dyn FnMut(Stage),
+    progress: &mut dyn FnMut(Progress),
 ) -> Result<Baked, BakeError> {
     if let Some(Size::EdgeLength(length)) = options.size
         && !(length > 0.0 && length.is_finite())
     {
         return Err(BakeError::EdgeLength(length));
     }
-    progress(Stage::Fill);
+    progress(Progress {
+        stage: Stage::Fill,
+        share: 0.0,
+    });
     let (name, mesh, skin) = match source {
         Source::Shape(shape) => (shape.name().to_owned(), build(shape, options.size), None),
         Source::Tets(name, mesh) => (name, mesh, None),
@@ -174,11 +217,24 @@ pub fn bake(
             (name, surface(&skin, &fill)?.into_mesh(), Some(skin))
         }
     };
-    progress(Stage::Pack);
+    let mesh = Arc::new(mesh);
+    let modes = options
+        .modes
+        .map(|wanted| modes_of(&mesh, &wanted, progress))
+        .transpose()?;
+    progress(Progress {
+        stage: Stage::Pack,
+        share: 0.0,
+    });
     let positions: Vec<DVec3> = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
     let angles = angles(&positions, mesh.tets());
     let surface_volume = skin.as_ref().map(SurfaceMesh::volume);
-    let mut asset = Asset::new(name, mesh);
+    let mut asset = Asset::new(name, Arc::unwrap_or_clone(mesh));
+    if let Some(modes) = modes {
+        asset
+            .set_modes(Arc::new(modes))
+            .expect("modes that were just computed are of this mesh");
+    }
     if let Some(skin) = skin {
         asset.set_skin(skin);
     }
@@ -187,6 +243,32 @@ pub fn bake(
         angles,
         surface_volume,
     })
+}
+
+fn modes_of(
+    mesh: &Arc<TetMesh>,
+    wanted: &BakeModes,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Modes, BakeError> {
+    let options = ModesOptions {
+        count: wanted.count,
+        ..ModesOptions::default()
+    };
+    let mut tell = |share| {
+        progress(Progress {
+            stage: Stage::Modes,
+            share,
+        });
+    };
+    tell(0.0);
+    let whole = Fragments::new(Arc::clone(mesh));
+    Ok(Modes::compute(
+        &whole,
+        FragmentId(0),
+        &wanted.material,
+        &options,
+        &mut tell,
+    )?)
 }
 
 fn build(shape: &Shape, size: Option<Size>) -> TetMesh {
@@ -218,12 +300,43 @@ mod tests {
             size: Some(Size::EdgeLength(0.01)),
             ..BakeOptions::default()
         };
-        let fine = bake(brick(), &options, &mut |stage| stages.push(stage)).unwrap();
-        assert_eq!(stages, Stage::ALL);
+        let fine = bake(brick(), &options, &mut |p| stages.push(p.stage)).unwrap();
+        assert_eq!(stages, [Stage::Fill, Stage::Pack]);
         assert!(fine.asset.mesh().tets().len() > 2 * own.asset.mesh().tets().len());
         let edge = f64::from(fine.asset.mesh().mean_edge_length());
         assert!((edge / 0.01 - 1.0).abs() < 0.25, "{edge}");
         assert!(fine.asset.skin().is_none() && fine.surface_volume.is_none());
+    }
+
+    #[test]
+    fn modes_are_baked_where_asked_for_and_their_progress_is_told() {
+        let options = BakeOptions {
+            modes: Some(BakeModes {
+                count: 12,
+                material: Material::BRICK,
+            }),
+            ..BakeOptions::default()
+        };
+        let mut told: Vec<Progress> = Vec::new();
+        let baked = bake(Source::open("brick").unwrap(), &options, &mut |p| {
+            told.push(p)
+        })
+        .unwrap();
+        let modes = baked.asset.modes().unwrap();
+        assert!(modes.count() >= 12 && modes.material() == &Material::BRICK);
+        // A brick of 215 mm sounds at a few kilohertz.
+        let lowest = modes.frequencies()[0];
+        assert!((2e3..6e3).contains(&lowest), "{lowest} Hz");
+        let again = Asset::from_bytes(&baked.asset.to_bytes()).unwrap();
+        assert_eq!(again, baked.asset);
+        let shares: Vec<f32> = told
+            .iter()
+            .filter(|p| p.stage == Stage::Modes)
+            .map(|p| p.share)
+            .collect();
+        assert!(shares.len() > 4 && shares.is_sorted() && shares.ends_with(&[1.0]));
+        told.dedup_by_key(|p| p.stage);
+        assert!(told.iter().map(|p| p.stage).eq(Stage::ALL));
     }
 
     #[test]

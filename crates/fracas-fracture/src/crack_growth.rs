@@ -100,12 +100,13 @@ pub(crate) struct Growth {
     groups: Vec<u32>,
     /// Nodes of each group, and how many of them wait to be looked at.
     sizes: Vec<[u32; 2]>,
-    /// How many of the reached nodes were marched.
-    band: usize,
+    /// Negative nodes with a positive neighbour: the surface passes beside them.
+    beside: Vec<u32>,
+    /// Tetrahedra whose section was added up last, by `stamp`.
+    seen_tets: Vec<u32>,
+    stamp: u32,
     /// Level of what was not reached: far away, on the side that surrounds it.
     rest: f32,
-    /// Whether nodes of both sides meet away from the band.
-    meets: bool,
     mean_edge: f32,
 }
 
@@ -267,9 +268,8 @@ impl Growth {
     fn flood(&mut self, mesh: &TetMesh, seed: Seed, least: usize) -> Option<usize> {
         let positions = mesh.positions();
         let band = self.reached.len();
-        self.band = band;
-        self.meets = false;
-        let (groups, sizes) = (&mut self.groups, &mut self.sizes);
+        let (groups, sizes, beside) = (&mut self.groups, &mut self.sizes, &mut self.beside);
+        beside.clear();
         groups.clear();
         groups.extend(0..band as u32);
         sizes.clear();
@@ -304,7 +304,10 @@ impl Growth {
                     *front += 1;
                     self.reached.push(m);
                 } else if (cell.level < 0.0) != (level < 0.0) {
-                    self.meets |= next > band && cell.state == FLOODED;
+                    let negative = if level < 0.0 { n } else { m };
+                    if beside.last() != Some(&negative) {
+                        beside.push(negative);
+                    }
                 } else if cell.group != mine {
                     let other = find(groups, cell.group);
                     if other != mine {
@@ -358,9 +361,13 @@ impl Growth {
                 if (sizes[root as usize][0] as usize) < least {
                     cell.level = if cell.level < 0.0 { small } else { -small };
                     cell.state = FINISHED;
-                    self.meets = true;
                 }
             }
+            // What was beside the surface may be so no longer: look everywhere.
+            let cells = &self.cells;
+            let negative = |n: &&u32| cells[**n as usize].level < 0.0;
+            self.beside.clear();
+            self.beside.extend(self.reached.iter().filter(negative));
         }
         (kept[0] > 0 && kept[1] > 0).then_some(kept[0] + kept[1])
     }
@@ -382,36 +389,29 @@ impl Growth {
             .collect()
     }
 
-    /// Area of the surface in all tetrahedra with nodes of both signs.
-    fn area(&self, mesh: &TetMesh, piece: u32) -> f64 {
+    /// Area of the surface in all tetrahedra with nodes of both signs: each has a
+    /// negative node beside a positive one.
+    fn area(&mut self, mesh: &TetMesh, piece: u32) -> f64 {
+        if self.seen_tets.len() != mesh.tets().len() {
+            self.seen_tets = vec![0; mesh.tets().len()];
+            self.stamp = 0;
+        }
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.seen_tets.fill(0);
+            self.stamp = 1;
+        }
         let mut area = 0.0;
-        // Where the sides meet in the band only, so does the surface.
-        let end = if self.meets {
-            self.reached.len()
-        } else {
-            self.band
-        };
-        for &n in &self.reached[..end] {
-            // From the negative side, each tetrahedron once: at its lowest negative node.
-            if self.cells[n as usize].level >= 0.0 {
-                continue;
-            }
-            let crosses = mesh.adjacent_nodes(n).iter().any(|&m| {
-                let cell = &self.cells[m as usize];
-                cell.piece == piece && cell.state != UNSEEN && cell.level >= 0.0
-            });
-            if !crosses {
-                continue;
-            }
+        for &n in &self.beside {
             for &tet in mesh.adjacent_tets(n) {
-                let corners = mesh.tets()[tet as usize];
-                let cells = corners.map(|c| self.cells[c as usize]);
+                let seen = &mut self.seen_tets[tet as usize];
+                if std::mem::replace(seen, self.stamp) == self.stamp {
+                    continue;
+                }
+                let cells = mesh.tets()[tet as usize].map(|c| self.cells[c as usize]);
                 let inside = cells.map(|c| c.piece == piece && c.state != UNSEEN);
-                let lowest = (0..4)
-                    .filter(|&i| inside[i] && cells[i].level < 0.0)
-                    .map(|i| corners[i])
-                    .min();
-                if lowest == Some(n) {
+                let crosses = (0..4).any(|i| inside[i] && cells[i].level >= 0.0);
+                if crosses {
                     area += section_area(mesh.corners(tet), cells.map(|c| c.level), inside);
                 }
             }
@@ -572,6 +572,33 @@ mod tests {
             .map(|&n| growth.normal[n as usize].x)
             .fold(1.0, f32::min);
         assert!(far > 0.85, "{far}");
+    }
+
+    #[test]
+    fn the_area_is_that_of_all_sections_asked_one_by_one() {
+        let mesh = box_grid([12, 9, 5], Vec3::new(0.6, 0.4, 0.2));
+        for (node, seed) in [(40, 1), (95, 2), (300, 3), (7, 4)] {
+            let mut random = crate::random::Random::new(seed);
+            let normal: [f32; 3] = std::array::from_fn(|_| random.range(-1.0, 1.0));
+            let rough = GrowthOptions {
+                roughness: 0.8,
+                ..Default::default()
+            };
+            let normal = Vec3::from_array(normal).normalize();
+            let (growth, grown) = grow_in(&mesh, node, normal, &rough);
+            let Some(grown) = grown else { continue };
+            let all: f64 = (0..mesh.tets().len() as u32)
+                .map(|t| {
+                    let levels = mesh.tets()[t as usize].map(|n| growth.cells[n as usize].level);
+                    section_area(mesh.corners(t), levels, [true; 4])
+                })
+                .sum();
+            assert!(
+                (grown.area / all - 1.0).abs() < 1e-9,
+                "{} {all}",
+                grown.area
+            );
+        }
     }
 
     #[test]

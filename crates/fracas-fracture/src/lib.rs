@@ -66,7 +66,6 @@ pub mod stress_modes;
 
 pub use crack_growth::GrowthOptions;
 pub use event::{Decision, FractureEvent, FractureSettings, FractureStats, Outcome};
-pub use fracas_sparse::Kind as Arithmetic;
 pub use impact::Impact;
 pub use material::Material;
 pub use modes::{Modes, ModesOptions};

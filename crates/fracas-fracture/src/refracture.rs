@@ -5,8 +5,8 @@
 //! the fragment's own; it is a plain function of its arguments, to be called on
 //! another thread or worker while the simulation goes on. When its result takes
 //! effect is the engine side's to decide, a fixed number of steps after the birth,
-//! so that runs repeat; until then [`Breaker::decide`] uses a pattern. Portable
-//! arithmetic makes the result the same on every machine.
+//! so that runs repeat; until then [`Breaker::decide`] uses a pattern. The result is
+//! the same, bit for bit, on every machine.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -97,7 +97,6 @@ impl FragmentModes {
     ) -> Result<Modes, ModesError> {
         let options = ModesOptions {
             count: rule.modes,
-            kind: crate::Arithmetic::Portable,
             ..Default::default()
         };
         Modes::compute(fragments, id, material, &options, &mut |_| ())
@@ -129,6 +128,8 @@ pub struct Breaker {
     modes: BTreeMap<FragmentId, Arc<Modes>>,
     stats: BreakerStats,
     events: u64,
+    /// Mean edge length of the object's mesh (m), once it was asked for.
+    mean_edge: Option<f32>,
 }
 
 impl Breaker {
@@ -144,6 +145,7 @@ impl Breaker {
             modes: whole.map(|m| (FragmentId(0), m)).into_iter().collect(),
             stats: BreakerStats::default(),
             events: 0,
+            mean_edge: None,
         }
     }
 
@@ -245,7 +247,7 @@ impl Breaker {
     }
 
     fn by_pattern(
-        &self,
+        &mut self,
         fragments: &Fragments,
         id: FragmentId,
         mass: f32,
@@ -254,6 +256,10 @@ impl Breaker {
         let Some((at, _, pieces)) = self.strength.breaks(impacts, mass) else {
             return none(Outcome::Held);
         };
+        // All fragments of an object share its mesh, which never changes.
+        let mean_edge = *self
+            .mean_edge
+            .get_or_insert_with(|| fragments.mesh().mean_edge_length());
         let (centre, radius) = crate::patterns::bounding_sphere(fragments, id);
         // No piece of fewer than a dozen nodes or so.
         let most = fragments.fragment(id).nodes().len() / 12;
@@ -261,7 +267,7 @@ impl Breaker {
             pieces: pieces.min(most as u32).max(2),
             impact: Some(at.clamp(centre - radius, centre + radius)),
             spread: 0.7 * radius,
-            roughness: 0.1 * fragments.mesh().mean_edge_length(),
+            roughness: 0.1 * mean_edge,
             seed: self.settings.seed ^ self.events,
             ..Default::default()
         };
@@ -297,6 +303,7 @@ mod tests {
     use glam::Vec3;
 
     use super::*;
+    use crate::random::hash64;
 
     fn hit(point: Vec3, speed: f32) -> Impact {
         Impact {
@@ -365,5 +372,56 @@ mod tests {
         let (a, b) = (run(true), run(true));
         assert_eq!(a.0.node_fragment(), b.0.node_fragment());
         assert_eq!(a.1, b.1);
+    }
+
+    fn digest(modes: &Modes) -> u64 {
+        let data = modes.to_data();
+        let omegas = data.omegas.iter().map(|w| w.to_bits());
+        let shapes = data.shapes.iter().flat_map(|v| v.to_array());
+        let stress = data.stress.iter().flatten().copied();
+        let floats = shapes.chain(stress).map(|x| u64::from(x.to_bits()));
+        omegas.chain(floats).fold(0, |sum, bits| hash64(sum ^ bits))
+    }
+
+    /// The numbers are those of wasm32, run in node: modes of the whole, levels of the
+    /// cracks, modes of all fragments. They change with the method, and must then be
+    /// taken on both sides again.
+    #[test]
+    fn modes_and_cracks_have_the_bits_of_wasm() {
+        let mesh = box_grid([16, 12, 2], Vec3::new(0.2, 0.15, 0.012));
+        let mut fragments = Fragments::new(Arc::new(mesh));
+        let (material, rule) = (Material::EARTHENWARE, RefractureRule::default());
+        let compute =
+            |fragments: &Fragments, id| FragmentModes::compute(fragments, id, &material, &rule);
+        let modes = compute(&fragments, FragmentId(0)).unwrap();
+        assert_eq!(digest(&modes), 0xfaf8_3541_6a7f_7ffc);
+        let impact = Impact {
+            point: Vec3::new(0.1, 0.07, 0.012),
+            impulse: Vec3::new(0.0, 0.0, -1.5),
+            ..hit(Vec3::ZERO, 5.0)
+        };
+        let settings = FractureSettings::default();
+        let decision = FractureEvent::new().decide(
+            &fragments,
+            FragmentId(0),
+            &modes,
+            &[impact],
+            0.01,
+            0,
+            &settings,
+        );
+        let fracture = decision.fracture.unwrap();
+        let levels = fracture.cracks.iter().flat_map(|c| &c.levels);
+        let cracks = levels.fold(0, |sum, (n, s)| {
+            hash64(sum ^ u64::from(*n) ^ (u64::from(s.to_bits()) << 32))
+        });
+        assert_eq!(cracks, 0x2080_5edd_81fd_3aca);
+        let split = fragments.apply(&fracture).unwrap();
+        let parts = split
+            .children
+            .iter()
+            .filter_map(|&id| compute(&fragments, id).ok())
+            .fold(0, |sum, modes| hash64(sum ^ digest(&modes)));
+        assert_eq!(parts, 0xd90e_e61b_266c_09e3);
     }
 }

@@ -4,18 +4,21 @@
 //! | --- | --- | --- |
 //! | the matrix | [`BlockMatrix`] | |
 //! | order of elimination | [`dissect`] | George 1973 |
-//! | factor and solve, count by inertia | [`Factor`], [`eigenvalues_below`] | faer |
+//! | factor and solve, count by inertia | [`Factor`], [`eigenvalues_below`] | Liu 1986; Ng, Peyton 1993 |
 //! | largest eigenvalues of an operator | [`largest`] | Golub, Underwood 1977 |
 //!
-//! A crate of its own because the factor's generic code takes a minute to compile
-//! and changes rarely.
+//! Everything is plain arithmetic in a fixed order: the same bits on every machine,
+//! native and wasm.
 
 mod block_matrix;
-mod cholesky;
 mod dense_eigen;
+mod dissect;
 mod lanczos;
+mod ldlt;
+mod panels;
 mod random;
 
 pub use block_matrix::BlockMatrix;
-pub use cholesky::{Factor, Kind, NotFactored, dissect, eigenvalues_below};
+pub use dissect::dissect;
 pub use lanczos::{BLOCK, Request, Row, Spectrum, largest};
+pub use ldlt::{Factor, NotFactored, eigenvalues_below};

@@ -1,8 +1,8 @@
 //! Everything computed ahead about one object, in one file.
 //!
 //! An [`Asset`] has a name, a tet mesh, perhaps a visible skin that is finer than
-//! the tets, and any number of further sections that other modules add (fields,
-//! trees, modes): [`Asset::put_section`] and [`Asset::section`], with [`Encoder`] and
+//! the tets, perhaps the modes by which it breaks, and any number of further
+//! sections that other modules add (fields, trees): [`Asset::put_section`] and [`Asset::section`], with [`Encoder`] and
 //! [`Decoder`] for what is in them. A reader skips sections it does not know, so
 //! adding one changes nothing for the others. The layout of the file is described in
 //! `container.rs`.
@@ -12,6 +12,7 @@
 //! | `NAME` | text |
 //! | `MESH` | positions (f32), tetrahedra |
 //! | `SKIN` | positions (f64), triangles, texture coordinates |
+//! | `MODE` | modes of the whole object, see `modes.rs` |
 //!
 //! The same asset gives the same bytes. A file that is cut short or altered gives an
 //! error that says which part, never a panic and never more memory than a small
@@ -19,14 +20,18 @@
 
 mod codec;
 mod container;
+mod modes;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fracas::{TetMesh, TetMeshError};
+use fracas_fracture::Modes;
+use fracas_fracture::modes::ModesDataError;
 use glam::{DVec3, Vec2, Vec3};
 use thiserror::Error;
 
@@ -47,6 +52,7 @@ impl fmt::Display for SectionTag {
 const NAME: SectionTag = SectionTag(*b"NAME");
 const MESH: SectionTag = SectionTag(*b"MESH");
 const SKIN: SectionTag = SectionTag(*b"SKIN");
+const MODE: SectionTag = SectionTag(*b"MODE");
 
 /// Why bytes are not an asset, or an asset could not be stored.
 #[derive(Debug, Error)]
@@ -112,6 +118,9 @@ pub enum AssetError {
     /// The tetrahedra make no mesh.
     #[error("the mesh in the asset: {0}")]
     Mesh(#[from] TetMeshError),
+    /// The numbers make no modes, or none of this mesh.
+    #[error("section {tag} of the asset: {0}", tag = MODE)]
+    Modes(#[from] ModesDataError),
     /// The skin makes no surface.
     #[error("the skin in the asset: {0}")]
     Skin(#[from] SurfaceMeshError),
@@ -133,6 +142,7 @@ pub struct Asset {
     name: String,
     mesh: TetMesh,
     skin: Option<SurfaceMesh>,
+    modes: Option<Arc<Modes>>,
     sections: BTreeMap<SectionTag, Vec<u8>>,
 }
 
@@ -144,6 +154,7 @@ impl Asset {
             name: name.into(),
             mesh,
             skin: None,
+            modes: None,
             sections: BTreeMap::new(),
         }
     }
@@ -151,6 +162,16 @@ impl Asset {
     /// Adds the surface to be seen, where it is not the boundary of the tets.
     pub fn set_skin(&mut self, skin: SurfaceMesh) {
         self.skin = Some(skin);
+    }
+
+    /// Adds the modes by which it breaks: those of its mesh, whole.
+    ///
+    /// # Errors
+    /// When they are of another mesh.
+    pub fn set_modes(&mut self, modes: Arc<Modes>) -> Result<(), AssetError> {
+        modes.validate_whole(self.mesh.positions().len())?;
+        self.modes = Some(modes);
+        Ok(())
     }
 
     /// What it is called.
@@ -171,6 +192,13 @@ impl Asset {
         self.skin.as_ref()
     }
 
+    /// The modes by which it breaks, where they were baked: what
+    /// [`fracas_fracture::Breaker::new`] takes.
+    #[must_use]
+    pub fn modes(&self) -> Option<&Arc<Modes>> {
+        self.modes.as_ref()
+    }
+
     /// The content of a section that some module put there.
     #[must_use]
     pub fn section(&self, tag: SectionTag) -> Option<&[u8]> {
@@ -188,7 +216,7 @@ impl Asset {
     /// # Errors
     /// When the tag is one of the asset's own.
     pub fn put_section(&mut self, tag: SectionTag, content: Vec<u8>) -> Result<(), AssetError> {
-        if [NAME, MESH, SKIN].contains(&tag) {
+        if [NAME, MESH, SKIN, MODE].contains(&tag) {
             return Err(AssetError::Reserved { tag });
         }
         self.sections.insert(tag, content);
@@ -205,6 +233,7 @@ impl Asset {
             (MESH, true, mesh_bytes(&self.mesh)),
         ];
         own.extend(self.skin.iter().map(|s| (SKIN, false, skin_bytes(s))));
+        own.extend(self.modes.iter().map(|m| (MODE, false, modes::bytes(m))));
         let own = own
             .iter()
             .map(|(tag, required, content)| container::Section {
@@ -229,6 +258,7 @@ impl Asset {
     /// See [`AssetError`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, AssetError> {
         let (mut name, mut mesh, mut skin) = (String::new(), None, None);
+        let mut stored_modes = None;
         let mut sections = BTreeMap::new();
         for section in container::read(bytes)? {
             let tag = section.tag;
@@ -244,16 +274,23 @@ impl Asset {
                     mesh = Some(TetMesh::build(positions, tets)?);
                 }
                 SKIN => skin = Some(read_skin(section.content)?),
+                MODE => stored_modes = Some(section.content),
                 _ if section.required => return Err(AssetError::UnknownRequired { tag }),
                 _ => {
                     sections.insert(tag, section.content.to_vec());
                 }
             }
         }
+        let mesh = mesh.ok_or(AssetError::Missing { tag: MESH })?;
+        let modes = stored_modes
+            .map(|content| modes::read(content, &mesh))
+            .transpose()?
+            .map(Arc::new);
         Ok(Self {
             name,
-            mesh: mesh.ok_or(AssetError::Missing { tag: MESH })?,
+            mesh,
             skin,
+            modes,
             sections,
         })
     }

@@ -2,6 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 use fracas::testing::box_grid;
+use fracas::{FragmentId, Fragments};
+use fracas_fracture::modes::ModesData;
+use fracas_fracture::{FractureEvent, FractureSettings, Impact, Material};
 
 const EXTRA: SectionTag = SectionTag(*b"XTRA");
 
@@ -11,8 +14,93 @@ fn sample() -> Asset {
     let triangles = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]];
     let uvs = vec![[Vec2::ZERO, Vec2::X, Vec2::Y]; 4];
     asset.set_skin(SurfaceMesh::build_with_uvs(corners, triangles, Some(uvs)).unwrap());
+    asset.set_modes(Arc::new(modes_of(asset.mesh()))).unwrap();
     asset.put_section(EXTRA, vec![1, 2, 3]).unwrap();
     asset
+}
+
+/// Two modes made up of numbers that come back only if every one is stored.
+fn modes_of(mesh: &TetMesh) -> Modes {
+    let nodes = mesh.positions().len();
+    let number = |i: usize| 1e6 * (1.0 + (0.37 * i as f32).sin());
+    Modes::from_data(ModesData {
+        material: Material::BRICK,
+        nodes: (0..nodes as u32).collect(),
+        omegas: vec![9e3, 1.1e4],
+        surface: (0..nodes as u32).collect(),
+        surface_positions: mesh.positions().to_vec(),
+        shapes: (0..2 * nodes)
+            .map(|i| Vec3::new(number(i), -number(i + 1), number(i + 2)) * 1e-6)
+            .collect(),
+        stress: (0..2 * nodes)
+            .map(|i| std::array::from_fn(|c| number(6 * i + c)))
+            .collect(),
+        mass: 1800.0,
+        radius: 0.9,
+        thickness: 0.4,
+        mean_edge: 0.5,
+    })
+    .unwrap()
+}
+
+/// Whether the modes of an asset break its mesh, whatever they say.
+fn breaks(asset: &Asset) -> bool {
+    let fragments = Fragments::new(Arc::new(asset.mesh().clone()));
+    let impact = Impact {
+        point: Vec3::ZERO,
+        impulse: Vec3::splat(1e3),
+        speed: 20.0,
+        effective_mass: 10.0,
+        radius: 0.1,
+        other_modulus: 0.0,
+    };
+    let settings = FractureSettings::default();
+    let decision = FractureEvent::new().decide(
+        &fragments,
+        FragmentId(0),
+        asset.modes().unwrap(),
+        &[impact],
+        0.01,
+        0,
+        &settings,
+    );
+    if let Some(fracture) = &decision.fracture {
+        let mut broken = fragments;
+        broken.apply(fracture).unwrap();
+    }
+    decision.fracture.is_some()
+}
+
+#[test]
+fn modes_are_stored_with_the_mesh_they_belong_to() {
+    let asset = sample();
+    let again = Asset::from_bytes(&asset.to_bytes()).unwrap();
+    assert_eq!(again.modes(), asset.modes());
+    assert_eq!(again.modes().unwrap().material(), &Material::BRICK);
+    assert!(
+        again.section(MODE).is_none(),
+        "not among the others' sections"
+    );
+    let mut other = Asset::new("another", box_grid([3, 1, 1], Vec3::ONE));
+    assert!(matches!(
+        other.set_modes(asset.modes().unwrap().clone()),
+        Err(AssetError::Modes(ModesDataError::OtherMesh { .. }))
+    ));
+    assert!(other.modes().is_none());
+    let mut content = modes::bytes(asset.modes().unwrap());
+    content.pop();
+    assert!(matches!(
+        Asset::from_bytes(&with_content(MODE, &content)),
+        Err(AssetError::Content { tag: MODE, .. })
+    ));
+    let mut content = modes::bytes(asset.modes().unwrap());
+    content[72..76].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert!(matches!(
+        Asset::from_bytes(&with_content(MODE, &content)),
+        Err(AssetError::Modes(ModesDataError::Numbers {
+            what: "lengths"
+        }))
+    ));
 }
 
 #[test]
@@ -200,7 +288,7 @@ proptest! {
 
     #[test]
     fn mutated_content_under_right_checksums_never_panics(
-        which in 0_usize..3,
+        which in 0_usize..4,
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
         cut in any::<prop::sample::Index>(),
     ) {
@@ -208,6 +296,7 @@ proptest! {
         let (tag, mut content) = [
             (MESH, mesh_bytes(asset.mesh())),
             (SKIN, skin_bytes(asset.skin().unwrap())),
+            (MODE, modes::bytes(asset.modes().unwrap())),
             (NAME, vec![3, 0, 0, 0, 0, 0, 0, 0, b'p', b'i', b'g']),
         ][which].clone();
         for (at, value) in edits {
@@ -218,6 +307,9 @@ proptest! {
         // Either an error, or an asset that stores and reads again (NaN coordinates
         // are refused by the meshes).
         if let Ok(asset) = Asset::from_bytes(&with_content(tag, &content)) {
+            if asset.modes().is_some() {
+                breaks(&asset);
+            }
             prop_assert_eq!(Asset::from_bytes(&asset.to_bytes()).unwrap(), asset);
         }
     }

@@ -66,6 +66,7 @@ pub struct Shape {
     about: &'static str,
     paper: Option<Counts>,
     colour: [u8; 3],
+    material: Option<&'static str>,
     make: fn(f64) -> TetMesh,
 }
 
@@ -92,6 +93,13 @@ impl Shape {
     #[must_use]
     pub fn colour(&self) -> [u8; 3] {
         self.colour
+    }
+
+    /// What it is made of, by the name that [`fracas_fracture::Material::by_name`]
+    /// knows; none for what does not break (the shelf is of wood).
+    #[must_use]
+    pub fn material(&self) -> Option<&'static str> {
+        self.material
     }
 
     /// Generates it at its own resolution.
@@ -149,6 +157,7 @@ pub const ALL: [Shape; 9] = [
         about: "a hollow earthenware pig with a coin slot, 0.2 m long and a curly tail",
         paper: counts(9_722, 20_807, 5_870),
         colour: [222, 150, 146],
+        material: Some("earthenware"),
         make: organic::build_piggy_bank,
     },
     Shape {
@@ -156,6 +165,7 @@ pub const ALL: [Shape; 9] = [
         about: "a sitting rabbit with long thin ears, 0.23 m tall",
         paper: counts(7_940, 18_767, 5_089),
         colour: [205, 180, 150],
+        material: Some("plaster"),
         make: organic::build_rabbit,
     },
     Shape {
@@ -163,6 +173,7 @@ pub const ALL: [Shape; 9] = [
         about: "a standard brick, 215 x 102.5 x 65 mm",
         paper: counts(468, 594, 224),
         colour: [172, 84, 62],
+        material: Some("brick"),
         make: blocks::brick,
     },
     Shape {
@@ -170,6 +181,7 @@ pub const ALL: [Shape; 9] = [
         about: "a dinner plate with well, rim and foot, 0.26 m across",
         paper: counts(5_392, 8_617, 2_711),
         colour: [232, 232, 226],
+        material: Some("porcelain"),
         make: revolved::plate,
     },
     Shape {
@@ -177,6 +189,7 @@ pub const ALL: [Shape; 9] = [
         about: "a wall shelf with three boards, 0.64 x 0.6 x 0.28 m",
         paper: counts(4_652, 10_200, 2_989),
         colour: [186, 148, 104],
+        material: None,
         make: blocks::shelf,
     },
     Shape {
@@ -184,6 +197,7 @@ pub const ALL: [Shape; 9] = [
         about: "a bowl with a foot, 0.16 m across",
         paper: None,
         colour: [120, 158, 170],
+        material: Some("porcelain"),
         make: revolved::bowl,
     },
     Shape {
@@ -191,6 +205,7 @@ pub const ALL: [Shape; 9] = [
         about: "a ball, 0.1 m across: 2,500 triangles, 4,000 points inside",
         paper: None,
         colour: [150, 150, 190],
+        material: Some("glass"),
         make: |refine| ball(square(2_500, refine), cube(4_000, refine)),
     },
     Shape {
@@ -198,6 +213,7 @@ pub const ALL: [Shape; 9] = [
         about: "the ball with a finer surface: 10,000 triangles, 4,000 points inside",
         paper: None,
         colour: [150, 170, 190],
+        material: Some("glass"),
         make: |refine| ball(square(10_000, refine), cube(4_000, refine)),
     },
     Shape {
@@ -205,6 +221,7 @@ pub const ALL: [Shape; 9] = [
         about: "the ball with a coarser inside: 2,500 triangles, 435 points inside",
         paper: None,
         colour: [170, 150, 190],
+        material: Some("glass"),
         make: |refine| ball(square(2_500, refine), cube(435, refine)),
     },
 ];

@@ -1,0 +1,93 @@
+//! The section `MODE`: how the whole object vibrates, and in what material.
+//!
+//! | bytes | what |
+//! | --- | --- |
+//! | 64 | material: E, nu, density, strength, toughness, Weibull modulus, damping alpha and beta (f64) |
+//! | 8, 4, 4, 4 | mass (f64), radius, wall thickness, mean edge (f32) |
+//! | list | angular frequencies (f64) |
+//! | list | nodes on the surface (u32) |
+//! | list | displacements: surface node by surface node, mode by mode, x y z (f32) |
+//! | list | stresses: node by node, mode by mode, xx yy zz xy yz zx (f32) |
+//!
+//! The nodes are all of the mesh, so neither they nor their positions are stored
+//! again. Bounds of stress are computed from what is read, never trusted.
+
+use fracas::TetMesh;
+use fracas_fracture::modes::ModesData;
+use fracas_fracture::{Material, Modes};
+use glam::Vec3;
+
+use super::{AssetError, DecodeError, Decoder, Encoder, MODE, whole};
+
+/// The content of the section.
+pub(super) fn bytes(modes: &Modes) -> Vec<u8> {
+    let data = modes.to_data();
+    let m = &data.material;
+    let mut out = Encoder::new();
+    for number in [
+        m.young,
+        m.poisson,
+        m.density,
+        m.strength,
+        m.toughness,
+        m.weibull_modulus,
+        m.damping_alpha,
+        m.damping_beta,
+        data.mass,
+    ] {
+        out.f64(number);
+    }
+    for number in [data.radius, data.thickness, data.mean_edge] {
+        out.f32(number);
+    }
+    out.f64s(&data.omegas);
+    out.u32s(&data.surface);
+    let shapes: Vec<f32> = data.shapes.iter().flat_map(|v| v.to_array()).collect();
+    out.f32s(&shapes);
+    out.f32s(data.stress.as_flattened());
+    out.finish()
+}
+
+/// Modes of a mesh from the content of the section.
+pub(super) fn read(bytes: &[u8], mesh: &TetMesh) -> Result<Modes, AssetError> {
+    let data = decode(bytes, mesh).map_err(|source| AssetError::Content { tag: MODE, source })?;
+    Ok(Modes::from_data(data)?)
+}
+
+fn decode(bytes: &[u8], mesh: &TetMesh) -> Result<ModesData, DecodeError> {
+    let mut input = Decoder::new(bytes);
+    let material = Material {
+        young: input.f64()?,
+        poisson: input.f64()?,
+        density: input.f64()?,
+        strength: input.f64()?,
+        toughness: input.f64()?,
+        weibull_modulus: input.f64()?,
+        damping_alpha: input.f64()?,
+        damping_beta: input.f64()?,
+    };
+    let mass = input.f64()?;
+    let [radius, thickness, mean_edge] = [input.f32()?, input.f32()?, input.f32()?];
+    let omegas = input.f64s()?;
+    let surface = input.u32s()?;
+    let (shapes, stress) = (input.f32s()?, input.f32s()?);
+    input.finish()?;
+    let (shapes, rest_shapes) = shapes.as_chunks::<3>();
+    let (stress, rest_stress) = stress.as_chunks::<6>();
+    whole(rest_shapes.len() + rest_stress.len(), bytes.len())?;
+    // A node that the mesh does not have is found by the check of the data.
+    let position = |&s: &u32| mesh.positions().get(s as usize).copied();
+    Ok(ModesData {
+        material,
+        nodes: (0..mesh.positions().len() as u32).collect(),
+        omegas,
+        surface_positions: surface.iter().filter_map(position).collect(),
+        surface,
+        shapes: shapes.iter().map(|&v| Vec3::from_array(v)).collect(),
+        stress: stress.to_vec(),
+        mass,
+        radius,
+        thickness,
+        mean_edge,
+    })
+}
