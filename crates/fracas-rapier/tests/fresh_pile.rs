@@ -20,7 +20,8 @@ use parry3d::math::Pose;
 const CELLS: usize = 128;
 const PIECES: usize = 32;
 
-/// Seeds of cells, joined round `PIECES` of them.
+/// Seeds of cells; each but the first ones joins the piece of the nearest before it,
+/// so that pieces branch and interlock.
 fn groups(rng: &mut Rng) -> Vec<Vec<Vec3>> {
     let mut draw = || {
         Vec3::new(
@@ -31,10 +32,20 @@ fn groups(rng: &mut Rng) -> Vec<Vec<Vec3>> {
     };
     let seeds: Vec<Vec3> = (0..CELLS).map(|_| draw()).collect();
     let mut groups = vec![Vec::new(); PIECES];
-    for &seed in &seeds {
-        let to = |g: usize| seeds[g].distance_squared(seed);
-        let nearest = (0..PIECES).min_by(|&a, &b| to(a).total_cmp(&to(b)));
-        groups[nearest.unwrap()].push(seed);
+    let mut group_of: Vec<usize> = Vec::new();
+    for (i, &seed) in seeds.iter().enumerate() {
+        let to = |&a: &usize, &b: &usize| {
+            let (a, b): (Vec3, Vec3) = (seeds[a], seeds[b]);
+            seed.distance_squared(a)
+                .total_cmp(&seed.distance_squared(b))
+        };
+        let group = if i < PIECES {
+            i
+        } else {
+            group_of[(0..i).min_by(to).unwrap()]
+        };
+        group_of.push(group);
+        groups[group].push(seed);
     }
     groups
 }
@@ -203,19 +214,12 @@ fn pieces_that_have_just_parted_are_let_go_as_their_faces_allow() {
     assert!(last < 1.01, "burst: {last}");
 }
 
-#[test]
-fn a_cube_dropped_on_its_corner_ends_without_overlap() {
+/// Drops the cut cube on its corner; the deepest overlap at the end, in metres.
+fn corner_drop(settings: WorldSettings) -> f32 {
     let turn = Quat::from_rotation_arc(Vec3::ONE.normalize(), Vec3::NEG_Y);
     let corner = 0.75_f32.sqrt();
     let pose = Pose::from_parts(Vec3::Y * (0.6 + corner), turn);
-    let mut world = cube(
-        WorldSettings {
-            length_unit: 1.0,
-            ..WorldSettings::measured(1.0 / 60.0)
-        },
-        pose,
-        0.6,
-    );
+    let mut world = cube(settings, pose, 0.6);
     world.add_floor(0.0, 0.6);
     let pieces = cut(&mut world, &groups(&mut Rng(5)));
     for _ in 0..240 {
@@ -229,5 +233,52 @@ fn a_cube_dropped_on_its_corner_ends_without_overlap() {
         .fold(0.0, f32::max);
     println!("corner drop: {deepest} m overlap at rest, fastest piece {fastest} m/s");
     assert_eq!(world.bodies_lost(), 0);
-    assert!(deepest < 0.03, "{deepest} m");
+    deepest
+}
+
+fn at_60_hz() -> WorldSettings {
+    WorldSettings {
+        length_unit: 1.0,
+        ..WorldSettings::measured(1.0 / 60.0)
+    }
+}
+
+#[test]
+fn a_cube_dropped_on_its_corner_ends_without_overlap() {
+    let deepest = corner_drop(at_60_hz());
+    assert!(deepest < 0.012, "{deepest} m");
+}
+
+#[test]
+#[ignore = "an experiment: what the settings do to the corner drop"]
+fn settings_of_the_corner_drop() {
+    let full = fracas_rapier::ContactSettings {
+        mode: fracas_rapier::ContactMode::Full,
+        ..at_60_hz().contacts
+    };
+    for (name, settings) in [
+        (
+            "small unit",
+            WorldSettings {
+                length_unit: 0.1,
+                ..at_60_hz()
+            },
+        ),
+        (
+            "friction in bias",
+            WorldSettings {
+                friction_in_bias: true,
+                ..at_60_hz()
+            },
+        ),
+        (
+            "all contacts",
+            WorldSettings {
+                contacts: full,
+                ..at_60_hz()
+            },
+        ),
+    ] {
+        println!("{name}: {} m", corner_drop(settings));
+    }
 }

@@ -100,6 +100,9 @@ pub struct BreakSettings {
     pub fragments_sleep: bool,
     /// When fragments get modes of their own.
     pub fragment_modes: FragmentModesPolicy,
+    /// Contacts are foreseen so many metres ahead, a step's motion at most: bodies meet
+    /// before they overlap. An impact is then spread over two steps.
+    pub foresee: f32,
 }
 
 impl Default for BreakSettings {
@@ -112,6 +115,7 @@ impl Default for BreakSettings {
             sleep: true,
             fragments_sleep: true,
             fragment_modes: FragmentModesPolicy::Off,
+            foresee: 0.0,
         }
     }
 }
@@ -277,6 +281,7 @@ impl Breakables {
             .linvel(options.velocity)
             .angvel(options.spin)
             .can_sleep(self.settings.sleep)
+            .soft_ccd_prediction(self.settings.foresee)
             .build();
         let engine_shape = match self.settings.contacts {
             ContactMode::Parry(kind) => options.blueprint.parry_shape(kind),
@@ -285,6 +290,7 @@ impl Breakables {
         let body = bodies.insert(body);
         let collider = collider(&shape, engine_shape, &options);
         let collider = colliders.insert_with_parent(collider, body, bodies);
+        weigh(body, bodies, colliders);
         self.owners.insert(collider, id);
         let piece = Piece {
             body,
@@ -407,6 +413,13 @@ impl Breakables {
             .get(id.object.0 as usize)?
             .pieces
             .get(&id.fragment)
+    }
+}
+
+/// Takes up a new body's mass at once: the engine does so in its next step only.
+fn weigh(body: RigidBodyHandle, bodies: &mut RigidBodySet, colliders: &ColliderSet) {
+    if let Some(body) = bodies.get_mut(body) {
+        body.recompute_mass_properties_from_colliders(colliders);
     }
 }
 

@@ -11,7 +11,7 @@ use fracas::Fracture;
 use fracas_fracture::FractureStats;
 use parry3d::shape::SharedShape;
 
-use super::{Breakables, Engine, Event, ObjectOptions, Piece, PieceId, collider};
+use super::{Breakables, Engine, Event, ObjectOptions, Piece, PieceId, collider, weigh};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 
@@ -137,13 +137,15 @@ impl Breakables {
                 .body(anchored, pose)
                 .linvel(velocity + spin.cross(own_centre - centre))
                 .angvel(spin)
-                .can_sleep(self.settings.fragments_sleep);
+                .can_sleep(self.settings.fragments_sleep)
+                .soft_ccd_prediction(self.settings.foresee);
             let body = engine.bodies.insert(body);
             let collider = engine.colliders.insert_with_parent(
                 collider(&shape, engine_shape, options),
                 body,
                 engine.bodies,
             );
+            weigh(body, engine.bodies, engine.colliders);
             self.owners.insert(collider, child);
             let piece = Piece {
                 body,
