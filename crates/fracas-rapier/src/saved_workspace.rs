@@ -68,7 +68,7 @@ impl SavedWorkspace {
             return None;
         }
         let state =
-            |low: u32, high: u32| PairState::from_bits(u64::from(high) << 32 | u64::from(low));
+            |low: u32, high: u32| PairState::from_bits((u64::from(high) << 32) | u64::from(low));
         let parts = states
             .iter()
             .map(|&[a, b, c, d]| [state(a, b), state(c, d)])

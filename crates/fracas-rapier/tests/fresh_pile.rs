@@ -124,7 +124,7 @@ fn truth(world: &World, pieces: &[PieceId], groups: &[Vec<Vec3>], speed: &[DVec3
         .map(|&p| nearest(p, seeds.iter().copied()).0)
         .collect();
     // Faces between cells that many edges cross; a corner's touch is none.
-    let mut faces: BTreeMap<(usize, usize, [i32; 3]), (DVec3, u32)> = BTreeMap::new();
+    let mut faces = BTreeMap::<(usize, usize, [i32; 3]), (DVec3, u32)>::new();
     let owner = state.fragments().node_fragment();
     for (n, &fragment) in owner.iter().enumerate() {
         for &m in mesh.adjacent_nodes(n as u32) {
@@ -209,9 +209,12 @@ fn pieces_that_have_just_parted_are_let_go_as_their_faces_allow() {
         kept.push(energy(&world) / before);
     }
     println!("release: kept {kept:.3?}, truth {truth:.3}");
-    let last = kept[kept.len() - 1];
-    assert!(last > 0.02, "glued: {last}");
-    assert!(last < 1.01, "burst: {last}");
+    // Cracks bend within tetrahedra, so that the real faces rub where ideal ones slide:
+    // less is kept than the cells' faces would allow, never more.
+    let (first, last) = (kept[0], kept[kept.len() - 1]);
+    assert!(first > 0.9 * truth, "glued: {first} of {truth}");
+    assert!(last > 0.6 * truth, "glued: {last} of {truth}");
+    assert!(first < 1.05 * truth, "burst: {first} of {truth}");
 }
 
 /// Drops the cut cube on its corner; the deepest overlap at the end, in metres.
@@ -243,10 +246,19 @@ fn at_60_hz() -> WorldSettings {
     }
 }
 
+/// The best of [`settings_of_the_corner_drop`].
+fn best() -> WorldSettings {
+    WorldSettings {
+        length_unit: 0.1,
+        ..at_60_hz()
+    }
+}
+
 #[test]
 fn a_cube_dropped_on_its_corner_ends_without_overlap() {
-    let deepest = corner_drop(at_60_hz());
-    assert!(deepest < 0.012, "{deepest} m");
+    // Five millimetres are wanted; 5.6 were seen.
+    let deepest = corner_drop(best());
+    assert!(deepest < 0.008, "{deepest} m");
 }
 
 #[test]
@@ -268,6 +280,22 @@ fn settings_of_the_corner_drop() {
             "friction in bias",
             WorldSettings {
                 friction_in_bias: true,
+                ..at_60_hz()
+            },
+        ),
+        (
+            "small unit, friction in bias",
+            WorldSettings {
+                length_unit: 0.1,
+                friction_in_bias: true,
+                ..at_60_hz()
+            },
+        ),
+        (
+            "small unit, foreseen",
+            WorldSettings {
+                length_unit: 0.1,
+                foresee: 0.2,
                 ..at_60_hz()
             },
         ),

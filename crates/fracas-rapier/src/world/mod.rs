@@ -327,7 +327,8 @@ impl World {
             .bodies
             .iter()
             .filter(|(handle, body)| {
-                body.is_dynamic() && body.center_of_mass().y < below || quarantined.contains(handle)
+                (body.is_dynamic() && body.center_of_mass().y < below)
+                    || quarantined.contains(handle)
             })
             .map(|(handle, _)| handle)
             .collect();

@@ -40,9 +40,13 @@ pub(super) struct SavedObject {
     anchors: Vec<([f32; 3], [f32; 3])>,
     continuous: bool,
     breaker: Option<SavedBreaker>,
-    history: Vec<(u32, Vec<(u32, Vec<(u32, f32)>)>)>,
+    history: Vec<SavedFracture>,
     pieces: Vec<SavedPiece>,
 }
+
+/// The fragment, and of each crack the part and the nodes' levels.
+type SavedFracture = (u32, Vec<SavedCrack>);
+type SavedCrack = (u32, Vec<(u32, f32)>);
 
 #[derive(Serialize, Deserialize)]
 struct SavedBreaker {
@@ -249,7 +253,7 @@ impl SavedObject {
         let mut shapes = Shapes::from([(FragmentId(0), whole)]);
         let mut history = Vec::with_capacity(self.history.len());
         for (fragment, cracks) in &self.history {
-            let crack = |(part, levels): &(u32, Vec<(u32, f32)>)| Crack {
+            let crack = |(part, levels): &SavedCrack| Crack {
                 part: *part,
                 levels: levels.clone(),
             };
