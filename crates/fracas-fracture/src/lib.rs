@@ -69,5 +69,5 @@ pub use event::{Decision, FractureEvent, FractureSettings, FractureStats, Outcom
 pub use impact::Impact;
 pub use material::Material;
 pub use modes::{Modes, ModesOptions};
-pub use refracture::{Breaker, BreakerStats, FragmentModes, RefractureRule};
+pub use refracture::{Breaker, BreakerState, BreakerStats, FragmentModes, RefractureRule};
 pub use strength::Strength;

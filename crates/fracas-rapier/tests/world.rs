@@ -1,123 +1,13 @@
-//! The world against physics that can be checked by hand.
+//! Breaking in a world: what is conserved, what rests, what repeats.
 
-use std::sync::Arc;
+mod common;
 
-use fracas::sphere_tree::BuildOptions;
-use fracas::testing::box_grid;
-use fracas::{FieldOptions, Fracture, TetMesh};
-use fracas_fracture::patterns::{VoronoiOptions, voronoi};
+use common::{blueprint, brick, fragile, momenta, shatter, world};
+use fracas::Fracture;
 use fracas_fracture::{Breaker, Material, Strength};
-use fracas_rapier::Blueprint;
 use fracas_rapier::world::{Event, ObjectOptions, World, WorldSettings};
-use glam::{DVec3, Mat3, Vec3};
+use glam::Vec3;
 use parry3d::math::Pose;
-
-/// A box of the given size around the origin.
-fn blueprint(cells: [u32; 3], size: Vec3) -> Arc<Blueprint> {
-    let corner = box_grid(cells, size);
-    let positions = corner.positions().iter().map(|p| *p - 0.5 * size).collect();
-    let mesh = TetMesh::build(positions, corner.tets().to_vec()).unwrap();
-    Arc::new(
-        Blueprint::build(
-            Arc::new(mesh),
-            &FieldOptions::default(),
-            &BuildOptions::default(),
-        )
-        .unwrap(),
-    )
-}
-
-fn brick() -> Arc<Blueprint> {
-    blueprint([6, 2, 3], Vec3::new(0.215, 0.065, 0.1025))
-}
-
-fn world(step: f32) -> World {
-    let mut world = World::new(WorldSettings::measured(step));
-    world.add_floor(0.0, 0.6);
-    world
-}
-
-#[test]
-fn a_brick_at_rest_stays_at_rest_at_the_right_height() {
-    let mut world = world(1.0 / 60.0);
-    let object = world.add(
-        ObjectOptions {
-            density: 1800.0,
-            ..ObjectOptions::new(brick())
-        }
-        .at(Pose::translation(0.0, 0.0330, 0.0)),
-    );
-    for _ in 0..120 {
-        world.step();
-    }
-    let piece = world.pieces().next().unwrap();
-    assert_eq!(piece.object, object);
-    let settled = world.pose(piece).unwrap();
-    for _ in 0..600 {
-        world.step();
-    }
-    let pose = world.pose(piece).unwrap();
-    assert!(
-        (pose.translation.y - 0.0325).abs() < 1e-3,
-        "stands at {}",
-        pose.translation.y
-    );
-    assert!(
-        pose.translation.distance(settled.translation) < 1e-3,
-        "crept from {settled:?} to {pose:?}"
-    );
-}
-
-#[test]
-fn ten_bricks_stand_on_each_other() {
-    // As a game runs it, but awake. Without contact recycling the engine's own boxes
-    // do not stand either.
-    let mut world = World::new(WorldSettings {
-        sleep: false,
-        ..WorldSettings::default()
-    });
-    world.add_floor(0.0, 0.6);
-    let brick = brick();
-    for i in 0..10 {
-        let height = 0.0325 + 0.065 * i as f32;
-        world.add(
-            ObjectOptions {
-                density: 1800.0,
-                ..ObjectOptions::new(brick.clone())
-            }
-            .at(Pose::translation(0.0, height, 0.0)),
-        );
-    }
-    for _ in 0..600 {
-        world.step();
-    }
-    for (i, piece) in world.pieces().enumerate() {
-        let p = world.pose(piece).unwrap().translation;
-        assert!(
-            p.with_y(0.0).length() < 0.02,
-            "brick {i} has wandered to {p}"
-        );
-        assert!(
-            (p.y - (0.0325 + 0.065 * i as f32)).abs() < 0.01,
-            "brick {i} stands at {}",
-            p.y
-        );
-    }
-}
-
-/// Momentum and angular momentum of everything.
-fn momenta(world: &World) -> (DVec3, DVec3) {
-    let (mut p, mut l) = (DVec3::ZERO, DVec3::ZERO);
-    for (_, body) in world.physics.bodies.iter() {
-        let (m, c) = (f64::from(body.mass()), body.center_of_mass().as_dvec3());
-        let v = body.linvel().as_dvec3();
-        let inverse = body.mass_properties().effective_world_inv_inertia;
-        let inverse = Mat3::from_cols(inverse * Vec3::X, inverse * Vec3::Y, inverse * Vec3::Z);
-        p += m * v;
-        l += c.cross(m * v) + (inverse.inverse() * body.angvel()).as_dvec3();
-    }
-    (p, l)
-}
 
 #[test]
 fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
@@ -134,20 +24,8 @@ fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
     world.step();
     let ((p, l), energy) = (momenta(&world), world.energy());
     let piece = world.pieces().next().unwrap();
-    let fracture = {
-        let state = world.shape(piece).unwrap().object().read();
-        let options = VoronoiOptions {
-            pieces: 9,
-            ..VoronoiOptions::default()
-        };
-        voronoi(state.fragments(), piece.fragment, &options).unwrap()
-    };
-    let children = world.break_piece(piece, fracture);
+    let children = shatter(&mut world, piece, 9);
     assert!(children.len() >= 8, "{} pieces", children.len());
-    // The engine takes up new masses at the start of its step: read them afresh.
-    world.physics.bodies.iter_mut().for_each(|(_, body)| {
-        body.recompute_mass_properties_from_colliders(&world.physics.colliders);
-    });
     let ((p_now, l_now), energy_now) = (momenta(&world), world.energy());
     assert!((p_now - p).length() < 1e-5 * p.length(), "{p} -> {p_now}");
     assert!((l_now - l).length() < 1e-5 * l.length(), "{l} -> {l_now}");
@@ -217,15 +95,10 @@ fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
 #[test]
 fn a_dropped_block_breaks_piles_up_and_rests_without_sinking() {
     let mut world = world(1.0 / 120.0);
-    let glass = Material::by_name("brick").unwrap();
     let block = blueprint([8, 6, 6], Vec3::new(0.3, 0.2, 0.2));
-    let breaker = Breaker::new(glass, None).with_strength(Strength {
-        speed: 1.0,
-        most_pieces: 10,
-    });
     world.add(
         ObjectOptions::new(block)
-            .breakable(breaker)
+            .breakable(fragile(10))
             .at(Pose::translation(0.0, 1.2, 0.0)),
     );
     let volume: f64 = world
@@ -270,14 +143,9 @@ fn a_dropped_block_breaks_piles_up_and_rests_without_sinking() {
 fn the_same_run_twice_has_the_same_bits() {
     let run = || {
         let mut world = world(1.0 / 60.0);
-        let breaker =
-            Breaker::new(Material::by_name("brick").unwrap(), None).with_strength(Strength {
-                speed: 1.0,
-                most_pieces: 8,
-            });
         world.add(
             ObjectOptions::new(brick())
-                .breakable(breaker)
+                .breakable(fragile(8))
                 .at(Pose::translation(0.0, 0.8, 0.0)),
         );
         for _ in 0..90 {
@@ -288,4 +156,11 @@ fn the_same_run_twice_has_the_same_bits() {
     let (first, second) = (run(), run());
     assert_eq!(first, second);
     assert!(first.1 > 1);
+}
+
+#[test]
+fn worlds_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<World>();
+    shared::<fracas_rapier::Breakables>();
 }
