@@ -19,8 +19,11 @@ use super::voxelize::{
     ContentBox, LEAST_OCCUPANCY, NO_BOX, Sums, VoxelGrid, VoxelizeError, join_boxes,
 };
 use crate::cut_piece::{CornerPoints, Piece};
-use crate::fragment::{Fragments, Split};
+use crate::fragment::{FragmentId, Fragments};
 use crate::tet_mesh::{TET_FACES, TetMesh};
+
+/// Shares that differ by less are the same but for rounding.
+const SAME_SHARE: f64 = 1e-3;
 
 /// How much of one voxel something fills.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,22 +140,22 @@ impl ObjectVoxels {
             + size_of_val(&self.whole.shares[..])
     }
 
-    /// What became of the voxels of a fragment that broke: one answer for each child
-    /// of `split`, in order. `fragments` is the object after the break.
+    /// What became of the voxels of a fragment that broke: one answer for each of
+    /// `children`, in order. `fragments` is the object after the break (or after
+    /// several, when children broke in turn).
     #[must_use]
     pub fn split(
         &self,
         fragments: &Fragments,
         parent: &FragmentVoxels,
-        split: &Split,
+        children: &[FragmentId],
         scratch: &mut SplitScratch,
     ) -> Vec<FragmentVoxels> {
         let cells = self.counts.iter().map(|&c| c as usize).product();
         scratch.filled.resize(cells, 0.0);
         scratch.content.resize(cells, NO_BOX);
         scratch.total.resize(cells, (0.0, 0));
-        let mut children: Vec<FragmentVoxels> = split
-            .children
+        let mut children: Vec<FragmentVoxels> = children
             .iter()
             .map(|&child| {
                 self.collect(fragments, child, scratch);
@@ -168,12 +171,14 @@ impl ObjectVoxels {
                     continue;
                 };
                 let (total, owners) = scratch.total[share.voxel as usize];
-                let part = if owners == 1 {
+                // A child that was not asked for leaves a gap: then nothing is scaled.
+                let whole = (total - f64::from(before.share)).abs() < SAME_SHARE;
+                let part = if whole && owners == 1 {
                     before.share
-                } else if total > 0.0 {
+                } else if whole && total > 0.0 {
                     (f64::from(share.share) / total * f64::from(before.share)) as f32
                 } else {
-                    0.0
+                    share.share
                 };
                 share.share = part.clamp(LEAST_OCCUPANCY, 1.0);
             }
@@ -333,7 +338,7 @@ mod tests {
     use super::*;
     use crate::testing::{Rng, box_grid};
     use crate::voxel_tree::VoxTree;
-    use crate::{Crack, Fracture, FragmentId, FragmentSurface, SurfaceScratch};
+    use crate::{Crack, Fracture, FragmentSurface, SurfaceScratch};
     use std::sync::Arc;
 
     /// A random plane through a fragment.
@@ -411,7 +416,7 @@ mod tests {
                 };
                 broken += 1;
                 let parent = held[id.0 as usize].take().unwrap();
-                let children = voxels.split(&fragments, &parent, &split, &mut scratch);
+                let children = voxels.split(&fragments, &parent, &split.children, &mut scratch);
                 // Shares add up to what the parent held.
                 let mut sums = vec![(0.0_f32, 0); anew_len(&voxels)];
                 for share in children.iter().flat_map(|c| &c.shares) {
@@ -450,8 +455,8 @@ mod tests {
         let fracture = plane_crack(&fragments, FragmentId(0), &mut Rng(9)).unwrap();
         let split = fragments.apply(&fracture).unwrap();
         let mut scratch = SplitScratch::default();
-        let first = voxels.split(&fragments, voxels.whole(), &split, &mut scratch);
-        let second = voxels.split(&fragments, voxels.whole(), &split, &mut scratch);
+        let first = voxels.split(&fragments, voxels.whole(), &split.children, &mut scratch);
+        let second = voxels.split(&fragments, voxels.whole(), &split.children, &mut scratch);
         assert_eq!(first, second);
         assert!(VoxTree::build(&voxels.grid(&FragmentVoxels::default()), 2).is_empty());
     }

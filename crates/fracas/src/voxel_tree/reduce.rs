@@ -185,7 +185,8 @@ pub fn primitive_against(a: &VoxTree, solid: Solid<'_>, pair: &CubePair) -> Opti
     let kappa = ((radius - distance) / (2.0 * radius).max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
     Some(Primitive {
         normal,
-        point: middle - normal * half_box.dot(normal.abs()),
+        // Halfway between the surfaces.
+        point: middle - normal * (0.5 * (half_box.dot(normal.abs()) + distance)),
         probability: kappa * node.occupancy,
         group: (node.group, 0),
         surface: normal - node.outward,
