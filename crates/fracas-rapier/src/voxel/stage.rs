@@ -308,13 +308,13 @@ impl VoxelStage {
             open.retain(|&j| bodies[j].bounds.maxs.x >= body.bounds.mins.x);
             for &j in &open {
                 let other = &bodies[j];
-                let voxels = body.tree.is_some() || other.tree.is_some();
+                let fragment = body.points > 0 || other.points > 0;
                 let wanted = match self.scope {
                     Scope::All | Scope::WhatDoesNotFit => true,
                     Scope::Chosen => body.chosen || other.chosen,
                 };
                 let same = body.parent.is_some() && body.parent == other.parent;
-                if voxels
+                if fragment
                     && wanted
                     && !same
                     && (body.moves || other.moves)
@@ -327,7 +327,10 @@ impl VoxelStage {
                     } else {
                         (b, a)
                     };
-                    self.pairs.push(Pair { a, b, main: false });
+                    // A fragment that could not be voxelised keeps the main method.
+                    let plain = |k: usize| bodies[k].points > 0 && bodies[k].tree.is_none();
+                    let main = plain(a) || plain(b);
+                    self.pairs.push(Pair { a, b, main });
                 }
             }
             open.push(i);
@@ -382,8 +385,8 @@ impl VoxelStage {
             }
             room -= cost;
             self.pairs[i].main = true;
-            self.stats.main_pairs += 1;
         }
+        self.stats.main_pairs = self.pairs.iter().filter(|p| p.main).count() as u64;
         self.stats.fallbacks = self.pairs.len() as u64 - self.stats.main_pairs;
     }
 
@@ -484,7 +487,7 @@ impl VoxelStage {
         let most = settings.most_groups as usize;
         let scope = self.scope;
         self.table.write(|contents| {
-            contents.complete = scope == Scope::All;
+            contents.complete = scope != Scope::Chosen;
             contents.entries.clear();
             contents.contacts.clear();
             for pair in pairs.iter().filter(|p| p.main) {
