@@ -81,7 +81,7 @@ fn groups() -> Image {
     let mut sheet = Sheet::new(3).title("near-planar regions of the surface, by colour");
     for (name, towards) in [
         ("rabbit", Vec3::new(0.5, 0.35, 1.0)),
-        ("mug", Vec3::new(0.6, 0.6, 1.0)),
+        ("brick", Vec3::new(0.6, 0.6, 1.0)),
     ] {
         let Some(found) = fracas_bake::shapes::by_name(name) else {
             continue;
@@ -125,7 +125,8 @@ fn groups() -> Image {
 
 /// Fig. 9: contacts of every pair of cubes in red, what is left of them in green.
 fn contacts() -> Image {
-    let mut sheet = Sheet::new(3).title("raw contacts (red) and reduced ones (green)");
+    let mut sheet =
+        Sheet::new(3).title("raw contacts (red), reduced to green ones; level by level");
     // Two rabbits that meet, and a cube in the corner of a step.
     let rabbit = shape("rabbit");
     let (low, high) = bounds(&rabbit);
@@ -140,14 +141,7 @@ fn contacts() -> Image {
         rotation: Mat3::IDENTITY,
         translation: -Vec3::new(0.27, 0.27, 0.25),
     };
-    pair(
-        &mut sheet,
-        "cube in a step",
-        &cube,
-        &step,
-        &corner,
-        [2, 3, 4],
-    );
+    pair(&mut sheet, "step", &cube, &step, &corner, [2, 3, 4]);
     sheet.image()
 }
 
@@ -230,18 +224,14 @@ fn pair(sheet: &mut Sheet, name: &str, a: &TetMesh, b: &TetMesh, pose: &Pose, le
         let green = Colour::from_srgb(20, 150, 50);
         // The most probable ones: what a world would use.
         for contact in reduced.iter().take(6) {
-            let end = contact.point + contact.normal * (0.28 * size);
-            scene.line_on_top(contact.point, end, 4.0, green);
-            scene.point_on_top(contact.point, 5.0, green);
+            let end = contact.point + contact.normal * (0.4 * size);
+            scene.line_on_top(contact.point, end, 5.0, green);
+            scene.point_on_top(contact.point, 6.0, green);
         }
         let camera = Camera::framing_all(Vec3::new(0.35, 0.3, 1.0));
         sheet.add(
             scene.render(&camera, 420, 360, Quality::Draft),
-            format!(
-                "{name}, level {level}: {} raw, {} reduced",
-                primitives.len(),
-                reduced.len()
-            ),
+            format!("{name} L{level}: {} to {}", primitives.len(), reduced.len()),
         );
     }
 }

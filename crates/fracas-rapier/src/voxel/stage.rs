@@ -44,12 +44,13 @@ pub(crate) enum Scope {
 /// Of the budget, kept for voxels where the main method comes first.
 const VOXEL_SHARE: f64 = 0.35;
 
-/// Of a time budget, planned with: rates are estimates.
-const PLANNED: f64 = 0.8;
+/// Of a time budget, planned with: rates are estimates, and heaps of pairs cost too.
+const PLANNED: f64 = 0.55;
 
-/// A plain shape is refined as if its cubes were this much larger: floors are cheap,
-/// and seeing them coarsely shows most.
-const PLAIN_WEIGHT: f32 = 8.0;
+/// A plain shape is refined as if its cubes were this much larger, so to the finest
+/// level before any other pair. Floors are cheap, and coarse contacts do not push: a
+/// body that has sunk into a floor seen coarsely would stay there.
+const PLAIN_WEIGHT: f32 = 1000.0;
 
 /// How often the clock is looked at within a step's refinement.
 const ROUNDS: u64 = 6;
