@@ -197,8 +197,8 @@ fn deadline(board: &mut Board) {
         });
         board.row(&sound, "yes", Target::AtLeast(1.0), || {
             Measured::new(f64::from(u8::from(report.sound()))).note(format!(
-                "lowest centre {:.3} m, fastest {:.1} m/s",
-                report.lowest, report.fastest
+                "lowest centre at the end {:.3} m, ever {:.3} m; {} lost; fastest {:.1} m/s",
+                report.lowest_at_end, report.lowest, report.lost, report.fastest
             ))
         });
     }
