@@ -17,6 +17,7 @@ mod partner;
 #[cfg(feature = "world")]
 mod saved_workspace;
 pub mod shape;
+pub mod voxel;
 #[cfg(feature = "world")]
 pub mod world;
 
@@ -27,3 +28,4 @@ pub use object::{Blueprint, ObjectError, SharedObject};
 pub use pair::{ContactMode, ContactSettings, Normals};
 pub use parry_shape::ParryShape;
 pub use shape::FragmentShape;
+pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};

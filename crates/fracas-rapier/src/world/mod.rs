@@ -12,6 +12,7 @@ mod hold;
 mod settings;
 mod snapshot;
 mod stats;
+mod voxels;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,6 +43,7 @@ use crate::dispatcher::{Counters, FragmentDispatcher};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use hold::Hand;
+use voxels::Voxels;
 
 /// Engine and objects.
 pub struct World {
@@ -54,6 +56,7 @@ pub struct World {
     counters: Arc<Counters>,
     /// What snapshots refer to.
     stock: snapshot::Stock,
+    voxels: Voxels,
     stats: StepStats,
     steps: u64,
     /// The lowest floor's height.
@@ -66,11 +69,18 @@ impl World {
     /// An empty world.
     #[must_use]
     pub fn new(settings: WorldSettings) -> Self {
-        let counters = Arc::<Counters>::default();
+        let dispatcher = FragmentDispatcher {
+            settings: settings.contacts,
+            ..FragmentDispatcher::default()
+        };
+        let counters = Arc::clone(&dispatcher.counters);
+        let voxels = Voxels::new(&settings.contacts.mode, &dispatcher.voxels);
         let mut physics = PhysicsWorld {
             gravity: settings.gravity,
             integration_parameters: settings.integration(),
-            narrow_phase: NarrowPhase::with_query_dispatcher(dispatcher(&settings, &counters)),
+            narrow_phase: NarrowPhase::with_query_dispatcher(
+                dispatcher.chain(DefaultQueryDispatcher),
+            ),
             ..PhysicsWorld::default()
         };
         physics.physics_pipeline.counters.enable();
@@ -82,6 +92,7 @@ impl World {
             next_hand: 0,
             counters,
             stock: snapshot::Stock::default(),
+            voxels,
             stats: StepStats::default(),
             steps: 0,
             floor: None,
@@ -275,12 +286,21 @@ impl World {
 
     /// Find pairs, query contacts, solve: the engine's own step.
     fn step_engine(&mut self) {
+        let voxel = self.voxels.prepare(&self.physics, &*self.clock);
+        let start = (self.clock)();
         self.physics.step();
+        let spent = ((self.clock)() - start) * 1e3;
         let counters = &self.physics.physics_pipeline.counters;
-        let collision = counters.stages.collision_detection_time.time_ms();
-        self.stats.times.collision = collision;
-        self.stats.times.physics = (counters.step_time_ms() - collision).max(0.0);
+        // The engine times itself by the wall; told in our clock's milliseconds.
+        let whole = counters.step_time_ms().max(f64::MIN_POSITIVE);
+        let share = counters.stages.collision_detection_time.time_ms() / whole;
+        let collision = spent * share.clamp(0.0, 1.0);
+        self.stats.times.collision = collision + voxel.refine;
+        self.stats.times.physics = (spent - collision).max(0.0);
+        self.stats.times.update += voxel.relabel;
+        self.stats.voxel = voxel;
         let counts = self.counters.take();
+        self.voxels.learn(collision * 1e-3, counts.visited_points);
         self.stats.pairs = counts.pairs;
         self.stats.visited_points = counts.visited_points;
         self.stats.contacts = counts.contacts;
@@ -293,7 +313,7 @@ impl World {
         let mut engine = Engine::from(&mut self.physics);
         let report = self.breakables.after_step(self.settings.step, &mut engine);
         self.stats.times.fracture = report.fracture;
-        self.stats.times.update = report.update;
+        self.stats.times.update += report.update;
         self.stats.times.physics += report.replace;
         self.stats.times.total = -report.apart;
         self.stats.broken = report.broken;
@@ -408,18 +428,6 @@ impl World {
             self.stats.solver_contacts += points(rigid.solver_manifolds());
         }
     }
-}
-
-/// The narrow phase's dispatcher: fragments first, everything else as before.
-fn dispatcher(
-    settings: &WorldSettings,
-    counters: &Arc<Counters>,
-) -> QueryDispatcherChain<FragmentDispatcher, DefaultQueryDispatcher> {
-    let ours = FragmentDispatcher {
-        settings: settings.contacts,
-        counters: Arc::clone(counters),
-    };
-    ours.chain(DefaultQueryDispatcher)
 }
 
 /// A body this far under the lowest floor has fallen through it, in metres.
