@@ -193,16 +193,27 @@ impl Recording {
     }
 
     /// By how much energy has grown at most, as a share of the least it was before;
-    /// energy that came from outside is taken off by starting anew.
+    /// energy that came from outside is taken off by starting anew. Strict: a pile at
+    /// rest has little left, and overlap that is pushed apart lifts it.
     #[must_use]
     pub fn energy_growth(&self) -> f64 {
-        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+        self.largest_growth(|least, _| least)
+    }
+
+    /// The same as a share of the energy there was when it was last brought in.
+    #[must_use]
+    pub fn energy_growth_of_input(&self) -> f64 {
+        self.largest_growth(|_, brought| brought)
+    }
+
+    fn largest_growth(&self, against: impl Fn(f64, f64) -> f64) -> f64 {
+        let (mut least, mut brought, mut most) = (f64::INFINITY, 0.0, 0.0_f64);
         for (&energy, &fed) in self.energy.iter().zip(&self.fed) {
-            if fed {
-                least = energy;
+            if fed || least.is_infinite() {
+                (least, brought) = (energy, energy);
             }
             least = least.min(energy);
-            most = most.max((energy - least) / least.abs().max(1e-3));
+            most = most.max((energy - least) / against(least, brought).abs().max(1e-3));
         }
         most
     }
@@ -217,6 +228,17 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn energy_that_is_brought_in_is_no_growth() {
+        let recording = Recording {
+            energy: vec![10.0, 8.0, 8.2, 20.0, 19.0, 19.5],
+            fed: vec![false, false, false, true, false, false],
+            ..Recording::default()
+        };
+        assert!((recording.energy_growth() - 0.5 / 19.0).abs() < 1e-12);
+        assert!((recording.energy_growth_of_input() - 0.025).abs() < 1e-12);
+    }
 
     #[test]
     fn summaries_of_known_series() {

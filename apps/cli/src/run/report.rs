@@ -131,12 +131,6 @@ impl Report {
         }
     }
 
-    /// The summary of a row of the table.
-    pub fn summary(&self, name: &str) -> Summary {
-        let row = self.rows.iter().find(|row| row.0 == name);
-        row.map_or_else(Summary::default, |row| row.1)
-    }
-
     fn print_head(&self) {
         println!(
             "{}, seed {}: {} steps of {:.3} ms, threads {}, contacts {}",
@@ -151,7 +145,7 @@ impl Report {
         );
         println!(
             "bodies lost {}, deepest overlap at the end {:.2} mm ({}), energy grew by at \
-             most {:.2}% in a step, digest {:016x}",
+             most {:.2}% of what was there, digest {:016x}",
             self.bodies_lost,
             self.deepest * 1e3,
             match self.moving {

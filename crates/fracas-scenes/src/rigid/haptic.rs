@@ -38,9 +38,9 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         ..FractureSettings::default()
     };
     progress("tetrahedra");
-    let tile = centred([12, 1, 12], TILE);
+    let tile = centred([12, 2, 12], TILE);
     let tool = centred([2, 12, 2], TOOL);
-    let kinds = KitOptions::breaking(Material::EARTHENWARE, fracture);
+    let kinds = KitOptions::breaking(Material::EARTHENWARE, fracture).by(options.arithmetic);
     let tile = Kit::of_mesh("tile", tile, [196, 120, 92], kinds, progress)?;
     let steel = KitOptions::solid(Material {
         density: 7800.0,
@@ -83,9 +83,9 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
             (0.79, touch - Vec3::Y * 0.03),
             (1.0, touch),
             // Stirring the pieces.
-            (1.3, touch + Vec3::new(0.04, -0.04, 0.0)),
-            (1.6, touch + Vec3::new(-0.03, -0.05, 0.03)),
-            (1.9, touch + Vec3::new(0.0, -0.05, -0.04)),
+            (1.3, touch + Vec3::new(0.03, -0.012, 0.0)),
+            (1.6, touch + Vec3::new(-0.03, -0.012, 0.02)),
+            (1.9, touch + Vec3::new(0.0, 0.0, -0.03)),
             (2.2, above),
             (60.0, above),
         ],

@@ -18,14 +18,15 @@ const GRIP: Coupling = Coupling {
 };
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
-    // 15 fragments (Table 2): three of the five break into five.
+    // 15 fragments (Table 2): three of the five break into five, since what a crack
+    // leaves may fall into more than two parts.
     let fracture = FractureSettings {
-        max_fragments: 5,
-        max_cracks: 4,
+        max_fragments: 4,
+        max_cracks: 3,
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::PLASTER, fracture);
+    let kinds = KitOptions::breaking(Material::PLASTER, fracture).by(options.arithmetic);
     let kit = Kit::build("rabbit", options.detail, kinds, progress)?;
     let (low, high) = kit.bounds();
     let view = (Vec3::new(-0.6, 0.0, -0.35), Vec3::new(0.6, 0.5, 0.4));

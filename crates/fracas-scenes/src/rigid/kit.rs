@@ -32,6 +32,8 @@ pub struct KitOptions {
     pub fracture: Option<FractureSettings>,
     /// Which fragments break again.
     pub rule: RefractureRule,
+    /// Which arithmetic computes modes.
+    pub arithmetic: Arithmetic,
 }
 
 impl KitOptions {
@@ -42,7 +44,14 @@ impl KitOptions {
             material,
             fracture: Some(fracture),
             rule: ONCE,
+            arithmetic: Arithmetic::default(),
         }
+    }
+
+    /// The same with modes by another arithmetic.
+    #[must_use]
+    pub fn by(self, arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, ..self }
     }
 
     /// Never breaks.
@@ -52,6 +61,7 @@ impl KitOptions {
             material,
             fracture: None,
             rule: ONCE,
+            arithmetic: Arithmetic::default(),
         }
     }
 }
@@ -127,8 +137,7 @@ impl Kit {
             Some(_) => {
                 progress("modes");
                 let modes = ModesOptions {
-                    // The same bits on every machine.
-                    kind: Arithmetic::Portable,
+                    kind: options.arithmetic,
                     ..ModesOptions::default()
                 };
                 let whole = Fragments::new(mesh);

@@ -39,6 +39,7 @@ pub mod user;
 pub mod wall;
 
 use fracas::sphere_tree::{Restructuring, Traversal};
+use fracas_fracture::Arithmetic;
 use fracas_rapier::world::WorldSettings;
 use fracas_rapier::{ContactMode, ContactSettings, ParryShape};
 use thiserror::Error;
@@ -67,6 +68,9 @@ pub struct SceneOptions {
     /// How fine the meshes of the set are: 1 has the paper's counts, 0.5 edges twice
     /// as long, for tests and slow machines.
     pub detail: f64,
+    /// Which arithmetic computes modes: the portable one gives the same bits on every
+    /// machine, and takes ten times as long.
+    pub arithmetic: Arithmetic,
 }
 
 impl Default for SceneOptions {
@@ -79,6 +83,7 @@ impl Default for SceneOptions {
             measured: true,
             step: None,
             detail: 1.0,
+            arithmetic: Arithmetic::default(),
         }
     }
 }
