@@ -17,6 +17,7 @@ mod rivals;
 mod sphere_tree;
 mod tet_distance;
 mod tetrahedralize;
+mod world;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -65,4 +66,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     tet_distance::rows,
     sphere_tree::rows,
     tetrahedralize::rows,
+    world::rows,
 ];

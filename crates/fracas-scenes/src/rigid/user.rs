@@ -508,6 +508,14 @@ mod tests {
     }
 
     #[test]
+    fn the_example_is_a_scene() {
+        let text = include_str!("../../../../examples/china-shop.toml");
+        let user = UserScene::parse(text, "china-shop.toml").unwrap();
+        assert_eq!(user.seed(), Some(3));
+        assert_eq!(user.file.body.len(), 4);
+    }
+
+    #[test]
     fn a_file_becomes_a_scene_and_missing_meshes_are_told() {
         let text = "seed = 7\nduration = 1.0\nstep = 0.01\ncontacts = \"fixed:8\"\n\
             floor = { height = 0.5 }\n[[body]]\nmesh = \"brick\"\nmaterial = \"brick\"\n\
