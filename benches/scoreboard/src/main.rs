@@ -18,6 +18,7 @@ mod sphere_tree;
 mod tet_distance;
 mod tetrahedralize;
 mod voxel_tree;
+mod world;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -67,4 +68,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     sphere_tree::rows,
     tetrahedralize::rows,
     voxel_tree::rows,
+    world::rows,
 ];

@@ -42,6 +42,7 @@ use crate::breakables::{Breakables, Clock, Engine, system_clock};
 use crate::dispatcher::{Counters, FragmentDispatcher};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
+use crate::voxel::VoxelTable;
 use hold::Hand;
 use voxels::Voxels;
 
@@ -69,18 +70,15 @@ impl World {
     /// An empty world.
     #[must_use]
     pub fn new(settings: WorldSettings) -> Self {
-        let dispatcher = FragmentDispatcher {
-            settings: settings.contacts,
-            ..FragmentDispatcher::default()
-        };
-        let counters = Arc::clone(&dispatcher.counters);
-        let voxels = Voxels::new(&settings.contacts.mode, &dispatcher.voxels);
+        let counters = Arc::<Counters>::default();
+        let table = Arc::<VoxelTable>::default();
+        let voxels = Voxels::new(&settings.contacts.mode, &table);
         let mut physics = PhysicsWorld {
             gravity: settings.gravity,
             integration_parameters: settings.integration(),
-            narrow_phase: NarrowPhase::with_query_dispatcher(
-                dispatcher.chain(DefaultQueryDispatcher),
-            ),
+            narrow_phase: NarrowPhase::with_query_dispatcher(dispatcher(
+                &settings, &counters, &table,
+            )),
             ..PhysicsWorld::default()
         };
         physics.physics_pipeline.counters.enable();
@@ -428,6 +426,20 @@ impl World {
             self.stats.solver_contacts += points(rigid.solver_manifolds());
         }
     }
+}
+
+/// The narrow phase's dispatcher: fragments first, everything else as before.
+fn dispatcher(
+    settings: &WorldSettings,
+    counters: &Arc<Counters>,
+    voxels: &Arc<VoxelTable>,
+) -> QueryDispatcherChain<FragmentDispatcher, DefaultQueryDispatcher> {
+    let ours = FragmentDispatcher {
+        settings: settings.contacts,
+        counters: Arc::clone(counters),
+        voxels: Arc::clone(voxels),
+    };
+    ours.chain(DefaultQueryDispatcher)
 }
 
 /// A body this far under the lowest floor has fallen through it, in metres.

@@ -187,9 +187,11 @@ impl World {
         let hands = saved.hands(&breakables)?;
         breakables.waiting = saved.waiting(&breakables)?;
         saved.restart_modes(&mut breakables)?;
-        physics
-            .narrow_phase
-            .set_query_dispatcher(super::dispatcher(&self.settings, &self.counters));
+        // Voxels are rebuilt from the objects; which pairs were dear is learnt anew.
+        let table = Arc::default();
+        let dispatcher = super::dispatcher(&self.settings, &self.counters, &table);
+        self.voxels = super::Voxels::new(&self.settings.contacts.mode, &table);
+        physics.narrow_phase.set_query_dispatcher(dispatcher);
         physics.physics_pipeline.counters.enable();
         self.hands = hands;
         self.physics = physics;

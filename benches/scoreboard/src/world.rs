@@ -1,0 +1,258 @@
+//! The world: the scenes of Glondu 2013, Tables 2 and 3, and our own.
+//!
+//! One run of each scene, one thread, the paper's settings (nothing sleeps, the engine
+//! keeps and merges no contacts). Times are those of the run as it is: the worst step
+//! counts, and noise only ever adds to it.
+
+use std::time::Instant;
+
+use fracas_scenes::measure;
+use fracas_scenes::recording::{Recording, Summary, Watch};
+use fracas_scenes::rigid::fresh_fracture::{ConvexCells, structures};
+use fracas_scenes::rigid::{self, Scene, SceneOptions};
+
+use crate::board::{Board, Measured, Target};
+
+/// Tables 2 and 3 (corrected: see the notes on the paper's errors): milliseconds, mean
+/// and maximum, and counts.
+struct Paper {
+    scene: &'static str,
+    total: [f64; 2],
+    collision: [f64; 2],
+    update: f64,
+    fracture: f64,
+    triangles: [f64; 2],
+    fragments: f64,
+}
+
+const TABLES: [Paper; 5] = [
+    Paper {
+        scene: "piggy-bank",
+        total: [1.89, 13.0],
+        collision: [1.63, 11.0],
+        update: 1.2,
+        fracture: 12.5,
+        triangles: [9_734.0, 18_889.0],
+        fragments: 27.0,
+    },
+    Paper {
+        scene: "drop-bunnies",
+        total: [19.33, 73.0],
+        collision: [18.0, 58.0],
+        update: 4.4,
+        fracture: 22.0,
+        triangles: [214_380.0, 430_072.0],
+        fragments: 166.0,
+    },
+    Paper {
+        scene: "bricks",
+        total: [6.4, 16.5],
+        collision: [5.6, 12.8],
+        update: 1.05,
+        fracture: 2.0,
+        triangles: [15_036.0, 41_060.0],
+        fragments: 104.0,
+    },
+    Paper {
+        scene: "plates",
+        total: [7.37, 13.2],
+        collision: [5.8, 9.6],
+        update: 0.7,
+        fracture: 8.0,
+        triangles: [26_268.0, 45_040.0],
+        fragments: 44.0,
+    },
+    Paper {
+        scene: "interactive-bunnies",
+        total: [1.6, 7.3],
+        collision: [1.24, 2.0],
+        update: 1.0,
+        fracture: 9.0,
+        triangles: [39_724.0, 44_064.0],
+        fragments: 15.0,
+    },
+];
+
+/// Rows of the world.
+pub fn rows(board: &mut Board) {
+    if !board.wants_group("world") {
+        return;
+    }
+    for paper in &TABLES {
+        table_rows(board, paper);
+    }
+    haptic_rows(board);
+    fresh_rows(board);
+}
+
+fn run(name: &str) -> (Scene, Recording) {
+    let mut scene = rigid::by_name(name, &SceneOptions::default(), &mut |_| ())
+        .expect("the scenes of the set are sound");
+    let watch = Watch {
+        numbers_only: true,
+        ..Watch::default()
+    };
+    let steps = scene.steps();
+    let recording = Recording::watch(&mut scene, steps, watch, &mut |_| ());
+    (scene, recording)
+}
+
+fn table_rows(board: &mut Board, paper: &Paper) {
+    let row = |what: &str| format!("world/{}-{what}", paper.scene);
+    let wanted = [
+        "collision-mean",
+        "collision-max",
+        "total-mean",
+        "total-max",
+        "update-max",
+        "fracture-max",
+        "fragments",
+        "triangles-before",
+        "triangles-after",
+        "bodies-lost",
+        "energy-growth",
+    ];
+    if !wanted.iter().any(|what| board.wants_row(&row(what))) {
+        return;
+    }
+    let (scene, recording) = run(paper.scene);
+    let collision = recording.summary(|s| s.times.collision);
+    let total = recording.summary(|s| s.times.total - s.times.fracture);
+    let at_breaks = |of: fn(&fracas_rapier::world::StepStats) -> f64| {
+        Summary::of(recording.steps.iter().filter(|s| s.broken > 0).map(of))
+    };
+    let update = at_breaks(|s| s.times.update);
+    let fracture = at_breaks(|s| s.times.fracture);
+    let steps = recording.steps.len();
+    for (what, value, theirs, times) in [
+        ("collision-mean", collision.mean, paper.collision[0], 5.0),
+        ("collision-max", collision.max, paper.collision[1], 5.0),
+        ("total-mean", total.mean, paper.total[0], 5.0),
+        ("total-max", total.max, paper.total[1], 5.0),
+        ("update-max", update.max, paper.update, 3.0),
+        ("fracture-max", fracture.max, paper.fracture, 3.0),
+    ] {
+        board.row(&row(what), "ms", Target::AtMost(theirs / times), || {
+            let note = match what {
+                "total-mean" | "total-max" => "without fracture".to_string(),
+                _ => format!("{steps} steps of {:.0} ms", recording.step * 1e3),
+            };
+            Measured::new(value)
+                .against("Glondu", "2013", theirs)
+                .note(note)
+        });
+    }
+    let fragments = recording.steps.last().map_or(0, |s| s.fragments) as f64;
+    for (what, value, theirs) in [
+        ("fragments", fragments, paper.fragments),
+        (
+            "triangles-before",
+            recording.triangles[0] as f64,
+            paper.triangles[0],
+        ),
+        (
+            "triangles-after",
+            recording.triangles[1] as f64,
+            paper.triangles[1],
+        ),
+    ] {
+        let near = Target::Between(0.8 * theirs, 1.2 * theirs);
+        board.row(&row(what), "", near, || {
+            Measured::new(value).against("Glondu", "2013", theirs)
+        });
+    }
+    board.row(&row("bodies-lost"), "bodies", Target::AtMost(0.0), || {
+        Measured::new(measure::lost(scene.world(), scene.floor_height()).total() as f64)
+    });
+    board.row(&row("energy-growth"), "%", Target::AtMost(1.0), || {
+        Measured::new(recording.energy_growth() * 1e2)
+    });
+}
+
+fn haptic_rows(board: &mut Board) {
+    if !board.wants_row("world/haptic-longest-step") {
+        return;
+    }
+    let (_, recording) = run("haptic");
+    let total = recording.summary(|s| s.times.total);
+    let steps = recording.steps.len();
+    let late = recording
+        .steps
+        .iter()
+        .filter(|s| s.times.total > 1.0)
+        .count();
+    board.row(
+        "world/haptic-longest-step",
+        "ms",
+        Target::AtMost(1.0),
+        || {
+            let fracture = recording.summary(|s| s.times.fracture + s.times.update);
+            Measured::new(total.max).note(format!(
+                "{late} of {steps} steps late; mean {:.3}, 99% {:.3}; the break itself {:.3}",
+                total.mean, total.p99, fracture.max
+            ))
+        },
+    );
+}
+
+fn fresh_rows(board: &mut Board) {
+    let names = [
+        "world/fresh-structures",
+        "world/fresh-first-step",
+        "world/fresh-mean-step",
+        "world/fresh-spread",
+        "world/fresh-overlap",
+    ];
+    if !names.iter().any(|name| board.wants_row(name)) {
+        return;
+    }
+    let options = SceneOptions::default();
+    let mut scene = rigid::by_name("fresh-fracture", &options, &mut |_| ())
+        .expect("the scenes of the set are sound");
+    let start = Instant::now();
+    let clock = move || start.elapsed().as_secs_f64();
+    let made = structures(options.seed, 5, &clock).expect("the cube breaks");
+    let before = measure::spread(scene.world());
+    let pieces = scene.world().pieces().count();
+    let watch = Watch {
+        numbers_only: true,
+        ..Watch::default()
+    };
+    let steps = scene.steps();
+    let recording = Recording::watch(&mut scene, steps, watch, &mut |_| ());
+    let total = recording.summary(|s| s.times.total);
+    let first = recording.steps.first().map_or(0.0, |s| s.times.total);
+    let mut cells = ConvexCells::build(options.seed);
+    let mut theirs = Vec::new();
+    for _ in 0..steps {
+        let start = Instant::now();
+        cells.physics.step();
+        theirs.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let theirs = Summary::of(theirs);
+    board.row(names[0], "ms", Target::AtMost(5.0), || {
+        Measured::new(made.update * 1e3).note(format!(
+            "{pieces} pieces: field, grid bits and trees; cut, surfaces and masses {:.1} ms more",
+            made.cut * 1e3
+        ))
+    });
+    board.row(names[1], "x mean", Target::AtMost(5.0), || {
+        Measured::new(first / total.mean).note(format!("{first:.2} ms"))
+    });
+    board.row(names[2], "ms", Target::AtMost(theirs.mean), || {
+        let note = format!("max {:.2}, theirs {:.2}", total.max, theirs.max);
+        Measured::new(total.mean)
+            .against("Rapier, exact convex cells", "0.36", theirs.mean)
+            .note(note)
+    });
+    board.row(names[3], "m", Target::Between(0.4275, 0.4725), || {
+        Measured::new(measure::spread(scene.world()))
+            .against("Rapier, exact convex cells", "0.36", cells.spread())
+            .note(format!("{before:.3} before it fell"))
+    });
+    board.row(names[4], "mm", Target::AtMost(1.0), || {
+        let found = measure::overlaps(scene.world());
+        Measured::new(f64::from(found.deepest) * 1e3)
+            .note(format!("{} points in contact", found.points))
+    });
+}
