@@ -273,7 +273,8 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
                     ..QueryStats::default()
                 },
                 Found::Main { note } => {
-                    let stats = self.collect(&pair, pos12, prediction, &mut ours.memory, scratch)?;
+                    let stats =
+                        self.collect(&pair, pos12, prediction, &mut ours.memory, scratch)?;
                     if note {
                         self.voxels.note_cost(g1, g2, stats.distance_queries);
                     }

@@ -7,8 +7,9 @@ use fracas::TetMesh;
 use fracas::sphere_tree::{Restructuring, Traversal};
 use fracas_bake::bake::{BakeOptions, Source, bake};
 use fracas_bake::tetrahedralize::Size;
+use fracas_rapier::{ContactMode, FrameBudget};
 use fracas_scenes::rigid::user::UserScene;
-use fracas_scenes::rigid::{self, Scene, SceneOptions, contacts_by_name};
+use fracas_scenes::rigid::{self, Scene, SceneOptions, contacts_by_name, within};
 use rapier3d::prelude::PhysicsWorld;
 
 /// Which scene, which chance, which contacts.
@@ -42,14 +43,19 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether all that was asked for goes together.
-    pub fn check(&self, contacts: &str) -> Result<(), String> {
-        if self.budget.is_some() && contacts != "voxel-tree" {
-            return Err(format!(
-                "--budget needs --contacts voxel-tree; {contacts} cannot stop early"
-            ));
+    /// The contact method of a name, within the budget where one was given.
+    pub fn contacts(&self, name: &str) -> Result<ContactMode, String> {
+        let mode = contacts_by_name(name)?;
+        match self.budget {
+            None => Ok(mode),
+            Some(seconds) => {
+                within(mode, FrameBudget::Milliseconds(1e3 * seconds)).ok_or_else(|| {
+                    format!(
+                        "--budget needs --contacts voxel-tree or budgeted; {name} cannot stop early"
+                    )
+                })
+            }
         }
-        Ok(())
     }
 }
 
@@ -123,7 +129,7 @@ impl JobWith<'_> {
     ) -> Result<Scene, Box<dyn Error>> {
         let options = SceneOptions {
             seed: self.job.seed,
-            contacts: contacts_by_name(&self.contacts)?,
+            contacts: settings.contacts(&self.contacts)?,
             restructuring: settings.restructuring,
             traversal: settings.traversal,
             measured: settings.measured,

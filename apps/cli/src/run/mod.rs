@@ -24,7 +24,8 @@ Contact methods (--contacts):
   adaptive          few points, more while a pair stays deep (the default)
   full              every point in contact
   fixed:N           at most N points in each direction
-  voxel-tree        boxes of a voxel tree, within --budget
+  voxel-tree        cubes of a voxel tree, within --budget
+  budgeted          adaptive as far as --budget allows, voxel-tree beyond
   parry-trimesh     the engine's own triangle meshes
   parry-hull        one convex hull for each piece
   parry-decomposed  convex parts of each piece (slow to make)
@@ -72,7 +73,7 @@ pub struct Run {
     /// In which order sphere trees are visited.
     #[arg(long, value_enum, default_value_t = Visit::Spread)]
     traversal: Visit,
-    /// Time for contacts in each step, for example 2ms (with --contacts voxel-tree).
+    /// Time for contacts in each step, for example 2ms (with voxel-tree or budgeted).
     #[arg(long, value_name = "TIME", value_parser = budget)]
     budget: Option<f64>,
     /// Run as a game would: bodies sleep, the engine keeps contacts of what rests.
@@ -157,7 +158,7 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
         threads: usize::from(options.threads),
         steps: options.steps,
     };
-    settings.check(&job.contacts)?;
+    settings.contacts(&job.contacts)?;
     if options.compare {
         return compare::run(&job, &settings);
     }

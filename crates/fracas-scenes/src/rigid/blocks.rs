@@ -22,7 +22,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let positions = corner.positions().iter().map(|&p| p - 0.5 * size);
     let mesh = TetMesh::build(positions.collect(), corner.tets().to_vec());
     let mesh = mesh.expect("moving a mesh keeps it one");
-    let kinds = KitOptions::breaking(Material::CONCRETE, fracture).by(options.arithmetic);
+    let kinds = KitOptions::breaking(Material::CONCRETE, fracture);
     let kit = Kit::of_mesh("block", mesh, [168, 170, 176], kinds, progress)?;
     let view = (Vec3::new(-0.5, 0.0, -0.4), Vec3::new(0.5, 0.4, 0.4));
     let steps = options.steps(4.0, 0.010);

@@ -15,7 +15,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::BRICK, fracture).by(options.arithmetic);
+    let kinds = KitOptions::breaking(Material::BRICK, fracture);
     let kit = Kit::build("brick", options.detail, kinds, progress)?;
     let view = (Vec3::new(-0.7, 0.0, -0.7), Vec3::new(0.7, 0.6, 0.7));
     let steps = options.steps(7.5, 0.030);

@@ -16,7 +16,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::PLASTER, fracture).by(options.arithmetic);
+    let kinds = KitOptions::breaking(Material::PLASTER, fracture);
     let kit = Kit::build("rabbit", options.detail, kinds, progress)?;
     let (low, high) = kit.bounds();
     let spacing = 1.15 * (high - low).with_y(0.0).max_element();

@@ -40,7 +40,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     progress("tetrahedra");
     let tile = centred([12, 2, 12], TILE);
     let tool = centred([2, 12, 2], TOOL);
-    let kinds = KitOptions::breaking(Material::EARTHENWARE, fracture).by(options.arithmetic);
+    let kinds = KitOptions::breaking(Material::EARTHENWARE, fracture);
     let tile = Kit::of_mesh("tile", tile, [196, 120, 92], kinds, progress)?;
     let steel = KitOptions::solid(Material {
         density: 7800.0,

@@ -26,7 +26,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::PLASTER, fracture).by(options.arithmetic);
+    let kinds = KitOptions::breaking(Material::PLASTER, fracture);
     let kit = Kit::build("rabbit", options.detail, kinds, progress)?;
     let (low, high) = kit.bounds();
     let view = (Vec3::new(-0.6, 0.0, -0.35), Vec3::new(0.6, 0.5, 0.4));

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use fracas::sphere_tree::BuildOptions;
 use fracas::{FieldOptions, FragmentId, Fragments, TetMesh};
 use fracas_bake::shapes;
-use fracas_fracture::{
-    Arithmetic, Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule,
-};
+use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule};
 use fracas_rapier::Blueprint;
 use fracas_rapier::world::ObjectOptions;
 use glam::Vec3;
@@ -32,8 +30,6 @@ pub struct KitOptions {
     pub fracture: Option<FractureSettings>,
     /// Which fragments break again.
     pub rule: RefractureRule,
-    /// Which arithmetic computes modes.
-    pub arithmetic: Arithmetic,
 }
 
 impl KitOptions {
@@ -44,14 +40,7 @@ impl KitOptions {
             material,
             fracture: Some(fracture),
             rule: ONCE,
-            arithmetic: Arithmetic::default(),
         }
-    }
-
-    /// The same with modes by another arithmetic.
-    #[must_use]
-    pub fn by(self, arithmetic: Arithmetic) -> Self {
-        Self { arithmetic, ..self }
     }
 
     /// Never breaks.
@@ -61,7 +50,6 @@ impl KitOptions {
             material,
             fracture: None,
             rule: ONCE,
-            arithmetic: Arithmetic::default(),
         }
     }
 }
@@ -136,10 +124,7 @@ impl Kit {
             None => None,
             Some(_) => {
                 progress("modes");
-                let modes = ModesOptions {
-                    kind: options.arithmetic,
-                    ..ModesOptions::default()
-                };
+                let modes = ModesOptions::default();
                 let whole = Fragments::new(mesh);
                 let material = &options.material;
                 let modes = Modes::compute(&whole, FragmentId(0), material, &modes, &mut |_| {});

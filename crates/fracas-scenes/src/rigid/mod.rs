@@ -39,9 +39,8 @@ pub mod user;
 pub mod wall;
 
 use fracas::sphere_tree::{Restructuring, Traversal};
-use fracas_fracture::Arithmetic;
 use fracas_rapier::world::WorldSettings;
-use fracas_rapier::{ContactMode, ContactSettings, ParryShape};
+use fracas_rapier::{ContactMode, ContactSettings, FrameBudget, ParryShape, VoxelSettings};
 use thiserror::Error;
 
 pub use hand::Grab;
@@ -68,9 +67,6 @@ pub struct SceneOptions {
     /// How fine the meshes of the set are: 1 has the paper's counts, 0.5 edges twice
     /// as long, for tests and slow machines.
     pub detail: f64,
-    /// Which arithmetic computes modes: the portable one gives the same bits on every
-    /// machine, and takes ten times as long.
-    pub arithmetic: Arithmetic,
 }
 
 impl Default for SceneOptions {
@@ -83,7 +79,6 @@ impl Default for SceneOptions {
             measured: true,
             step: None,
             detail: 1.0,
-            arithmetic: Arithmetic::default(),
         }
     }
 }
@@ -122,17 +117,20 @@ impl SceneOptions {
 }
 
 /// The contact methods by name, as [`contacts_by_name`] takes them.
-pub const CONTACTS: [&str; 6] = [
+pub const CONTACTS: [&str; 7] = [
     "adaptive",
     "full",
     "fixed:8",
+    "voxel-tree",
     "parry-trimesh",
     "parry-hull",
     "parry-decomposed",
 ];
 
-/// The contact method of a name: `adaptive`, `full`, `fixed:N`, or one of parry's
-/// shapes, `parry-trimesh`, `parry-hull` and `parry-decomposed`.
+/// The contact method of a name: `adaptive`, `full`, `fixed:N`, `voxel-tree`,
+/// `budgeted` (adaptive as far as the budget allows, voxels beyond), or one of parry's
+/// shapes, `parry-trimesh`, `parry-hull` and `parry-decomposed`. Voxels get their
+/// budget by [`within`].
 ///
 /// # Errors
 /// What there is, where there is none of that name.
@@ -143,17 +141,30 @@ pub fn contacts_by_name(name: &str) -> Result<ContactMode, String> {
         "parry-trimesh" => Ok(ContactMode::Parry(ParryShape::TriMesh)),
         "parry-hull" => Ok(ContactMode::Parry(ParryShape::Hull)),
         "parry-decomposed" => Ok(ContactMode::Parry(ParryShape::Decomposed)),
-        "voxel-tree" => Err("voxel trees are not joined to the world yet".into()),
+        "voxel-tree" => Ok(ContactMode::VoxelTree(VoxelSettings::default())),
+        "budgeted" => Ok(ContactMode::Budgeted(VoxelSettings::default())),
         _ => name
             .strip_prefix("fixed:")
             .and_then(|n| n.parse().ok())
             .filter(|&n| n > 0)
             .map(ContactMode::Fixed)
             .ok_or_else(|| {
-                "use adaptive, full, fixed:N with N above 0, parry-trimesh, parry-hull \
-                 or parry-decomposed"
+                "use adaptive, full, fixed:N with N above 0, voxel-tree, budgeted, \
+                 parry-trimesh, parry-hull or parry-decomposed"
                     .into()
             }),
+    }
+}
+
+/// The same method with a budget for contacts in each step; `None` where the method
+/// cannot stop early.
+#[must_use]
+pub fn within(mode: ContactMode, budget: FrameBudget) -> Option<ContactMode> {
+    let with = |settings: VoxelSettings| VoxelSettings { budget, ..settings };
+    match mode {
+        ContactMode::VoxelTree(settings) => Some(ContactMode::VoxelTree(with(settings))),
+        ContactMode::Budgeted(settings) => Some(ContactMode::Budgeted(with(settings))),
+        _ => None,
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::EARTHENWARE, fracture).by(options.arithmetic);
+    let kinds = KitOptions::breaking(Material::EARTHENWARE, fracture);
     let kit = Kit::build("piggy-bank", options.detail, kinds, progress)?;
     let view = (Vec3::new(-0.3, 0.0, -0.25), Vec3::new(0.3, 0.3, 0.25));
     let steps = options.steps(3.0, 0.015);

@@ -20,7 +20,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::PORCELAIN, fracture).by(options.arithmetic);
+    let kinds = KitOptions::breaking(Material::PORCELAIN, fracture);
     let plate = Kit::build("plate", options.detail, kinds, progress)?;
     let solid = KitOptions::solid(Material::CONCRETE);
     let shelf = Kit::build("shelf", options.detail, solid, progress)?;

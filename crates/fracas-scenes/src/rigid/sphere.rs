@@ -39,7 +39,7 @@ fn drop(
     let kit = Kit::build(
         shape,
         options.detail,
-        KitOptions::breaking(Material::PLASTER, fracture).by(options.arithmetic),
+        KitOptions::breaking(Material::PLASTER, fracture),
         progress,
     )?;
     let view = (Vec3::new(-0.25, 0.0, -0.25), Vec3::new(0.25, 0.2, 0.25));

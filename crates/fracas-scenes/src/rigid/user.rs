@@ -445,7 +445,6 @@ impl UserScene {
             } else {
                 ONCE
             },
-            arithmetic: options.arithmetic,
         };
         let colour = shape.map_or([178, 172, 160], |s| s.colour());
         let kit = Kit::of_mesh(mesh_name, scaled(mesh, scale), colour, kinds, progress)

@@ -44,7 +44,7 @@ pub fn build_sized(
     };
     let kinds = KitOptions {
         rule: RefractureRule::default(),
-        ..KitOptions::breaking(Material::BRICK, fracture).by(options.arithmetic)
+        ..KitOptions::breaking(Material::BRICK, fracture)
     };
     progress("tetrahedra");
     let shape = shapes::by_name("brick").expect("the set has a brick");
