@@ -115,8 +115,7 @@ impl FragmentDistance<'_> {
     /// distance that `visit` may lower.
     #[inline]
     fn for_each_face(&self, p: Vec3, max: f32, mut visit: impl FnMut(Face, &mut f32)) {
-        // NaN fails the comparison too.
-        if !(max >= 0.0) {
+        if max.is_nan() || max < 0.0 {
             return;
         }
         let mut limit = max * max;
@@ -151,7 +150,9 @@ impl FragmentDistance<'_> {
             return None;
         }
         let to = to_quad(p, *quad);
-        if !(to.length_squared() <= limit) {
+        // NaN is not within it.
+        let within = to.length_squared() <= limit;
+        if !within {
             return None;
         }
         let (_, origin) = features.origin(feature);
@@ -188,7 +189,9 @@ impl FragmentDistance<'_> {
             return None;
         }
         let to = to_triangle(p, corners);
-        if !(to.length_squared() <= limit) {
+        // NaN is not within it.
+        let within = to.length_squared() <= limit;
+        if !within {
             return None;
         }
         let (_, origin) = features.origin(feature);
