@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use fracas::sphere_tree::{Restructuring, Traversal};
 use fracas_rapier::ContactMode;
+use fracas_scenes::film::Filming;
 use fracas_scenes::recording::{Recording, Summary};
 use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions};
 
@@ -48,6 +49,9 @@ pub struct Run {
     /// Write an animated model (opens in Blender) to this file.
     #[arg(long, value_name = "FILE")]
     glb: Option<PathBuf>,
+    /// Write a recording that `fracas view` plays back to this file (name it .film).
+    #[arg(long, value_name = "FILE")]
+    recording: Option<PathBuf>,
     /// Where to write the contact sheet (default: out/SCENE.png).
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
@@ -105,9 +109,14 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
         rigid::by_name(name, &scene_options, &mut |stage| progress.stage(stage))?
     };
     let steps = options.steps.unwrap_or(scene.steps());
-    let recording = {
+    let (recording, film) = {
         let progress = Progress::steps(steps);
-        Recording::run(&mut scene, steps, |_| progress.step())
+        let mut filming = options.recording.as_ref().map(|_| Filming::new(&scene));
+        let recording = Recording::run(&mut scene, steps, |scene| {
+            filming.iter_mut().for_each(|f| f.frame(scene));
+            progress.step();
+        });
+        (recording, filming.map(Filming::finish))
     };
     print_table(&scene, &recording, options);
     if let Some(path) = &options.json {
@@ -117,6 +126,12 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     if let Some(path) = &options.glb {
         film::write_glb(path, &scene, &recording)?;
         println!("animated model: {}", path.display());
+    }
+    if let (Some(path), Some(film)) = (&options.recording, &film) {
+        let _whole = interrupt::lock();
+        std::fs::write(path, film.to_bytes())
+            .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        println!("recording: {0} (fracas view {0})", path.display());
     }
     let png = options
         .png

@@ -64,7 +64,7 @@ impl Summary {
 
 impl Recording {
     /// Runs a scene for `steps` steps; `each` is told after every step.
-    pub fn run(scene: &mut Scene, steps: u64, mut each: impl FnMut(u64)) -> Self {
+    pub fn run(scene: &mut Scene, steps: u64, mut each: impl FnMut(&Scene)) -> Self {
         let mut recording = Self {
             step: scene.world().settings().step,
             ..Self::default()
@@ -78,7 +78,7 @@ impl Recording {
             }
             recording.steps.push(*scene.world().stats());
             recording.look(scene, step + 1);
-            each(step + 1);
+            each(scene);
         }
         recording
     }

@@ -11,6 +11,7 @@ pub mod hand;
 mod settings;
 mod split;
 mod stats;
+mod tune;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,0 +1,26 @@
+//! Changing what an object is made of while the world runs.
+
+use fracas_fracture::Breaker;
+
+use super::{ObjectId, World};
+
+impl World {
+    /// How an object breaks.
+    #[must_use]
+    pub fn breaker(&self, object: ObjectId) -> Option<&Breaker> {
+        self.objects.get(object.0 as usize)?.breaker.as_ref()
+    }
+
+    /// Changes the density of an object's bodies (kg/m³), those to come included.
+    pub fn set_density(&mut self, object: ObjectId, density: f32) {
+        let Some(object) = self.objects.get_mut(object.0 as usize) else {
+            return;
+        };
+        object.options.density = density;
+        for piece in object.pieces.values() {
+            if let Some(collider) = self.physics.colliders.get_mut(piece.collider) {
+                collider.set_density(density);
+            }
+        }
+    }
+}
