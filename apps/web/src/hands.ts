@@ -7,6 +7,8 @@ import type { View } from "./view";
 
 /** Pixels that a click may wander. */
 const STILL = 6;
+/** Milliseconds after which a touch that stays hits instead of shooting. */
+const HOLD = 450;
 /** Steel balls: share of the scene's size, and metres per second per metre of it. */
 const BALL = { radius: 0.032, speed: 9 };
 const HAMMER = { radius: 0.018, speed: 9 };
@@ -23,7 +25,7 @@ interface Found {
 
 export class Hands {
   private readonly ray = new THREE.Raycaster();
-  private down: { id: number; x: number; y: number; shift: boolean; found: Found | null; held: boolean } | null = null;
+  private down: { id: number; x: number; y: number; shift: boolean; found: Found | null; held: boolean; since: number } | null = null;
   private readonly across = new THREE.Plane();
   private readonly line: THREE.Line;
   private readonly tip = new THREE.Vector3();
@@ -71,7 +73,7 @@ export class Hands {
     if (e.button !== 0 || this.down) return;
     this.aimAt(e);
     const found = this.find();
-    this.down = { id: e.pointerId, x: e.clientX, y: e.clientY, shift: e.shiftKey, found, held: false };
+    this.down = { id: e.pointerId, x: e.clientX, y: e.clientY, shift: e.shiftKey, found, held: false, since: performance.now() };
     this.view.controls.enabled = !found?.piece;
     if (found?.piece) this.view.canvas.setPointerCapture(e.pointerId);
   }
@@ -106,7 +108,8 @@ export class Hands {
     if (d.held) return this.post({ t: "release" });
     if (cancelled || Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL) return;
     this.aimAt(e);
-    if (d.shift) this.hit(d.found);
+    const long = e.pointerType === "touch" && performance.now() - d.since > HOLD;
+    if (d.shift || long) this.hit(d.found);
     else this.shoot(d.found ?? this.find());
   }
 

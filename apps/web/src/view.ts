@@ -140,9 +140,9 @@ export class View {
     this.renderer.setSize(w, h, false);
     this.camera.aspect = w / Math.max(1, h);
     // Leave room for the panel where it lies over the picture.
-    const panel = document.body.classList.contains("folded") || w < 760 ? 0 : 320;
-    if (panel) this.camera.setViewOffset(w, h, panel / 2, 0, w, h);
-    else this.camera.clearViewOffset();
+    const open = !document.body.classList.contains("folded");
+    const narrow = w < 760;
+    this.camera.setViewOffset(w, h, open && !narrow ? 160 : 0, open && narrow ? 0.24 * h : 0, w, h);
     this.camera.updateProjectionMatrix();
   }
 

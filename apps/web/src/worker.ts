@@ -240,7 +240,7 @@ self.onmessage = (event: MessageEvent<ToWorker>) => {
   }
 };
 
-init()
+init({ module_or_path: new URL("./wasm/fracas_bg.wasm", import.meta.url) })
   .then(() => {
     post({ t: "ready", scenes: JSON.parse(scenes()), materials: JSON.parse(materials()) });
     turn();

@@ -38,7 +38,7 @@ impl Actors {
             .physics
             .colliders
             .iter()
-            .filter(|(_, c)| c.shape().as_shape::<fracas_rapier::FragmentShape>().is_none())
+            .filter(|(handle, _)| world.piece_of(*handle).is_none())
             .map(|(handle, _)| {
                 let (index, generation) = handle.into_raw_parts();
                 Actor::Plain(index, generation)

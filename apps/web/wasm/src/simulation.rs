@@ -45,7 +45,7 @@ pub struct Simulation {
 }
 
 fn teller(progress: &Function) -> impl FnMut(&'static str) + '_ {
-    |stage| {
+    move |stage| {
         // A page that does not listen is no reason to stop.
         let _ = progress.call1(&JsValue::NULL, &JsValue::from_str(stage));
     }

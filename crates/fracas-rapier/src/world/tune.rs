@@ -1,6 +1,7 @@
 //! Changing what an object is made of while the world runs.
 
 use fracas_fracture::Breaker;
+use parry3d::shape::Shape as _;
 
 use super::{ObjectId, World};
 
@@ -8,18 +9,19 @@ impl World {
     /// How an object breaks.
     #[must_use]
     pub fn breaker(&self, object: ObjectId) -> Option<&Breaker> {
-        self.objects.get(object.0 as usize)?.breaker.as_ref()
+        let object = self.breakables.objects.get(object.0 as usize)?;
+        object.breaker.as_ref()
     }
 
     /// Changes the density of an object's bodies (kg/m³), those to come included.
     pub fn set_density(&mut self, object: ObjectId, density: f32) {
-        let Some(object) = self.objects.get_mut(object.0 as usize) else {
+        let Some(object) = self.breakables.objects.get_mut(object.0 as usize) else {
             return;
         };
         object.options.density = density;
         for piece in object.pieces.values() {
             if let Some(collider) = self.physics.colliders.get_mut(piece.collider) {
-                collider.set_density(density);
+                collider.set_mass_properties(piece.shape.mass_properties(density));
             }
         }
     }
