@@ -24,7 +24,15 @@ pub fn build() -> Outcome {
     ensure_target(WASM)?;
     let target = target_folder()?;
     cargo(
-        &["build", "--profile", "web", "--target", WASM, "--package", "fracas-web"],
+        &[
+            "build",
+            "--profile",
+            "web",
+            "--target",
+            WASM,
+            "--package",
+            "fracas-web",
+        ],
         &[],
     )?;
     let wasm = target.join(WASM).join("web/fracas_web.wasm");
@@ -32,7 +40,16 @@ pub fn build() -> Outcome {
     let (wasm, glue) = (wasm.display().to_string(), glue.display().to_string());
     cargo(
         &[
-            "run", "--quiet", "--profile", "tool", "--package", "fracas-web-glue", "--features", "tool", "--", &wasm,
+            "run",
+            "--quiet",
+            "--profile",
+            "tool",
+            "--package",
+            "fracas-web-glue",
+            "--features",
+            "tool",
+            "--",
+            &wasm,
             &glue,
         ],
         &[],
@@ -48,7 +65,14 @@ pub fn test() -> Outcome {
     let chromium = chromium()?;
     // The native side of the comparisons: same code, same settings.
     cargo(
-        &["build", "--release", "--package", "fracas-web", "--example", "native"],
+        &[
+            "build",
+            "--release",
+            "--package",
+            "fracas-web",
+            "--example",
+            "native",
+        ],
         &[],
     )?;
     let native = target_folder()?.join("release/examples/native");
@@ -125,11 +149,23 @@ fn chromium() -> Result<String, String> {
     if root && Path::new("/usr/bin/apt-get").exists() {
         println!("   installing chromium");
         let install = || {
-            let all = ["install", "-y", "-qq", "--no-install-recommends", "chromium"];
-            run(Command::new("apt-get").args(all), "apt-get install chromium")
+            let all = [
+                "install",
+                "-y",
+                "-qq",
+                "--no-install-recommends",
+                "chromium",
+            ];
+            run(
+                Command::new("apt-get").args(all),
+                "apt-get install chromium",
+            )
         };
         if install().is_err() {
-            run(Command::new("apt-get").args(["update", "-qq"]), "apt-get update")?;
+            run(
+                Command::new("apt-get").args(["update", "-qq"]),
+                "apt-get update",
+            )?;
             install()?;
         }
     }

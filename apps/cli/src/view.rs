@@ -180,7 +180,10 @@ fn answer(stream: TcpStream, site: &Site) -> io::Result<()> {
     let mut stream = stream;
     let mut words = line.split_whitespace();
     let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    let ours = [format!("127.0.0.1:{0}", site.port), format!("localhost:{}", site.port)];
+    let ours = [
+        format!("127.0.0.1:{0}", site.port),
+        format!("localhost:{}", site.port),
+    ];
     let (status, kind, body) = if !ours.contains(&host) {
         ("403 Forbidden", "text/plain", b"not for this host".to_vec())
     } else if !["GET", "HEAD"].contains(&method) {
@@ -274,7 +277,17 @@ mod tests {
         assert_eq!(name("/?scene=plates").as_deref(), Some("<p>page"));
         assert_eq!(name("/assets/a.wasm").as_deref(), Some("wasm"));
         assert_eq!(name("/open/my%20model.glb").as_deref(), Some("model"));
-        for bad in ["/../secret", "/%2e%2e/secret", "/assets/../../secret", "//secret", "/open/secret", "secret", "", "/assets", "/%zz"] {
+        for bad in [
+            "/../secret",
+            "/%2e%2e/secret",
+            "/assets/../../secret",
+            "//secret",
+            "/open/secret",
+            "secret",
+            "",
+            "/assets",
+            "/%zz",
+        ] {
             assert_eq!(name(bad), None, "{bad}");
         }
         let get = |line: &str, host: &str| format!("{line}\r\nHost: {host}\r\n\r\n");

@@ -200,7 +200,13 @@ impl Filming {
             };
             let meshes = &mut self.meshes;
             let made = || FilmShape::Piece(Box::new(film_piece(scene, piece, shape, meshes)));
-            add(&mut self.film, &mut self.places, Key::Piece(piece), pose, made);
+            add(
+                &mut self.film,
+                &mut self.places,
+                Key::Piece(piece),
+                pose,
+                made,
+            );
         }
         for (handle, collider) in world.physics.colliders.iter() {
             let shape = match collider.shape().as_typed_shape() {
@@ -246,7 +252,9 @@ fn add(
         film.bodies.len() - 1
     });
     let (p, q) = (pose.translation, pose.rotation);
-    film.bodies[at].poses.push([p.x, p.y, p.z, q.x, q.y, q.z, q.w]);
+    film.bodies[at]
+        .poses
+        .push([p.x, p.y, p.z, q.x, q.y, q.z, q.w]);
 }
 
 fn film_piece(

@@ -2,6 +2,7 @@
 
 pub mod experiments;
 pub mod film;
+pub mod measure;
 pub mod recording;
 pub mod rigid;
 pub mod sequences;

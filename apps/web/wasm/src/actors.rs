@@ -66,7 +66,10 @@ impl Actors {
 
     /// Takes those that came and those that went.
     pub fn take(&mut self) -> (Vec<u32>, Vec<u32>) {
-        (std::mem::take(&mut self.born), std::mem::take(&mut self.gone))
+        (
+            std::mem::take(&mut self.born),
+            std::mem::take(&mut self.gone),
+        )
     }
 
     /// The actor of a number.

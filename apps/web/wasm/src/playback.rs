@@ -161,7 +161,12 @@ impl Playback {
 
 impl Playback {
     fn piece(&self, number: u32) -> Option<&FilmPiece> {
-        match &self.film.bodies.get((number as usize).checked_sub(1)?)?.shape {
+        match &self
+            .film
+            .bodies
+            .get((number as usize).checked_sub(1)?)?
+            .shape
+        {
             FilmShape::Piece(piece) => Some(piece),
             _ => None,
         }

@@ -18,9 +18,9 @@ use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 use crate::actors::Actors;
 use crate::geometry::Geometry;
 use crate::look::{self, Slice};
+use crate::own;
 use crate::stage::Stage;
 use crate::tuning::{Memory, Tuning};
-use crate::own;
 
 /// Balls shot at a time; the oldest is taken away for the next.
 const MOST_BALLS: usize = 24;
