@@ -10,8 +10,12 @@ import { type Theme, View } from "./view";
 
 const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const TITLES: Record<string, string> = {
-  "piggy-bank": "Piggy bank", bricks: "Falling bricks", "drop-bunnies": "Rabbits", plates: "Plates on a shelf",
+  "piggy-bank": "Piggy bank", bricks: "Falling bricks", "drop-bunnies": "Falling rabbits", plates: "Plates on a shelf",
+  "interactive-bunnies": "Rabbits in a hand", "plate-in-bowl": "Plate in a bowl", sphere: "Ball", "sphere-fine": "Ball, fine surface",
+  "sphere-sparse": "Ball, few inner points", "fresh-fracture": "Cube of 64 pieces", wall: "Wall of a thousand bricks", haptic: "Tool and tile",
 };
+/** Prepared soonest, and asks to be clicked on. */
+const FIRST = "plates";
 /** Files larger than this are not even read. */
 const MOST_BYTES = 200e6;
 
@@ -293,7 +297,7 @@ function start() {
     }
     const scene = asked.get("scene");
     if (scene && !names.includes(scene)) fail(`There is no scene named ${scene}. Choose one above.`);
-    load({ scene: scene && names.includes(scene) ? scene : names[0] });
+    load({ scene: [scene, FIRST, names[0]].find((n) => n && names.includes(n))! });
   }
 
   let told = 0;
@@ -328,7 +332,7 @@ function start() {
 }
 
 function sentence(text: string): string {
-  const plain = text.replace(/ \(Fig\. [^)]*\)/, "");
+  const plain = text.replace(/ \((Fig\.|section) [^)]*\)/, "");
   return plain[0].toUpperCase() + plain.slice(1);
 }
 

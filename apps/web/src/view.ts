@@ -125,7 +125,7 @@ export class View {
   /** Steps back until the box fits, on a narrow screen too. */
   private frame(size: number) {
     const narrow = Math.min(1, this.camera.aspect);
-    const away = (0.72 * size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.max(0.55, narrow);
+    const away = (0.56 * size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.max(0.55, narrow);
     const from = new THREE.Vector3(0.5, 0.42, 1).normalize().multiplyScalar(away);
     this.camera.position.copy(this.controls.target).add(from);
     this.camera.near = size / 100;

@@ -143,7 +143,7 @@ const tests = {
   },
 
   async "every view is toggled"(shot) {
-    const { page, errors } = await open(browser, `${address}?scene=piggy-bank`);
+    const { page, errors } = await open(browser, address);
     await ready(page);
     await until(page, "it breaks", (s) => s.fragments > 3);
     for (const see of ["contacts", "spheres", "field", "tets", "voxels"]) {
