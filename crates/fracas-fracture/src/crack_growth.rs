@@ -32,6 +32,7 @@ use crate::random::Noise;
 
 /// How cracks grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GrowthOptions {
     /// How eagerly the surface follows the stress: 0 stays flat, 1 turns at once.
     pub turning: f32,

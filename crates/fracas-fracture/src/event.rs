@@ -31,6 +31,7 @@ use crate::stress_modes::{LANES, lane};
 
 /// Limits and tastes of fracture.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FractureSettings {
     /// Most cracks in one event.
     pub max_cracks: usize,

@@ -70,5 +70,5 @@ pub use fracas_sparse::Kind as Arithmetic;
 pub use impact::Impact;
 pub use material::Material;
 pub use modes::{Modes, ModesOptions};
-pub use refracture::{Breaker, BreakerStats, FragmentModes, RefractureRule};
+pub use refracture::{Breaker, BreakerState, BreakerStats, FragmentModes, RefractureRule};
 pub use strength::Strength;

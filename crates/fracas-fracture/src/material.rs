@@ -9,6 +9,7 @@ use thiserror::Error;
 
 /// A brittle, isotropic, linearly elastic material. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Material {
     /// Young's modulus E (Pa).
     pub young: f64,

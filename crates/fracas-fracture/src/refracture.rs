@@ -22,6 +22,7 @@ use crate::strength::Strength;
 
 /// Which fragments break, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RefractureRule {
     /// Fewest nodes of a fragment for which modes are worth computing.
     pub least_nodes_for_modes: usize,
@@ -106,6 +107,7 @@ impl FragmentModes {
 
 /// How often each outcome was decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BreakerStats {
     /// Impacts on fragments that were looked at.
     pub events: usize,
@@ -117,6 +119,24 @@ pub struct BreakerStats {
     pub held: usize,
     /// Impacts on unbreakable fragments.
     pub unbreakable: usize,
+}
+
+/// A [`Breaker`] without its modes, as plain numbers: what a snapshot holds of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct BreakerState {
+    /// The material.
+    pub material: Material,
+    /// Limits and tastes.
+    pub settings: FractureSettings,
+    /// The rule for fragments.
+    pub rule: RefractureRule,
+    /// The threshold for what has no modes.
+    pub strength: Strength,
+    /// What was decided so far.
+    pub stats: BreakerStats,
+    /// Events so far: they number the random choices.
+    pub events: u64,
 }
 
 /// One object that breaks and breaks again.
@@ -174,6 +194,33 @@ impl Breaker {
     pub fn with_strength(mut self, strength: Strength) -> Self {
         self.strength = strength;
         self
+    }
+
+    /// Everything but the modes.
+    #[must_use]
+    pub fn state(&self) -> BreakerState {
+        BreakerState {
+            material: self.material,
+            settings: self.settings,
+            rule: self.rule,
+            strength: self.strength,
+            stats: self.stats,
+            events: self.events,
+        }
+    }
+
+    /// A breaker that goes on from a state; `whole` as in [`Breaker::new`].
+    #[must_use]
+    pub fn from_state(state: BreakerState, whole: Option<Arc<Modes>>) -> Self {
+        Self {
+            material: state.material,
+            settings: state.settings,
+            rule: state.rule,
+            strength: state.strength,
+            modes: whole.map(|m| (FragmentId(0), m)).into_iter().collect(),
+            stats: state.stats,
+            events: state.events,
+        }
     }
 
     /// The material.

@@ -12,6 +12,7 @@ use crate::material::Material;
 
 /// When a body without modes breaks, and into how many pieces.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Strength {
     /// Change of speed that it just survives (m/s).
     pub speed: f32,

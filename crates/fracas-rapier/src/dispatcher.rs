@@ -94,11 +94,38 @@ pub fn dispatcher()
 
 /// What a pair keeps in the engine between steps.
 #[derive(Clone, Default)]
-struct Workspace(PairMemory);
+struct Workspace {
+    memory: PairMemory,
+    #[cfg(feature = "world")]
+    saved: crate::saved_workspace::SavedWorkspace,
+}
+
+impl Workspace {
+    /// What a workspace that is not ours says: one that was saved and restored tells
+    /// what it was, any other is a new beginning.
+    fn recover(other: &dyn WorkspaceData) -> Self {
+        #[cfg(feature = "world")]
+        if let Some(memory) = crate::saved_workspace::SavedWorkspace::recover(other) {
+            return Self {
+                memory,
+                ..Self::default()
+            };
+        }
+        let _ = other;
+        Self::default()
+    }
+}
 
 impl WorkspaceData for Workspace {
+    #[cfg(not(feature = "world"))]
     fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
         TypedWorkspaceData::Custom
+    }
+
+    /// Asked only when the engine is saved.
+    #[cfg(feature = "world")]
+    fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
+        self.saved.typed(&self.memory)
     }
 
     fn clone_dyn(&self) -> Box<dyn WorkspaceData> {
@@ -226,14 +253,16 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
         // Always kept: more than one manifold without a workspace breaks the solver.
         let kept = workspace.get_or_insert_with(|| Workspace::default().into());
         if kept.0.downcast_ref::<Workspace>().is_none() {
-            *kept = Workspace::default().into();
+            *kept = Workspace::recover(&*kept.0).into();
         }
-        let memory = kept
+        let ours = kept
             .0
             .downcast_mut::<Workspace>()
             .expect("it was just put there");
+        #[cfg(feature = "world")]
+        ours.saved.clear();
         SCRATCH.with_borrow_mut(|scratch| {
-            let stats = self.collect(&pair, pos12, prediction, &mut memory.0, scratch)?;
+            let stats = self.collect(&pair, pos12, prediction, &mut ours.memory, scratch)?;
             let inverse = pos12.rotation.inverse();
             let PairScratch {
                 contacts, groups, ..

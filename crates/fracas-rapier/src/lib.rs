@@ -6,12 +6,16 @@
 
 #[cfg(feature = "world")]
 pub mod breakables;
+#[cfg(feature = "world")]
+mod codec;
 pub mod dispatcher;
 pub mod manifold;
 pub mod object;
 pub mod pair;
 pub mod parry_shape;
 mod partner;
+#[cfg(feature = "world")]
+mod saved_workspace;
 pub mod shape;
 #[cfg(feature = "world")]
 pub mod world;

@@ -82,7 +82,7 @@ impl ContactSettings {
 /// What a pair remembers between two steps: both directions of each of its parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PairMemory {
-    parts: Vec<[PairState; 2]>,
+    pub(crate) parts: Vec<[PairState; 2]>,
 }
 
 /// Memory of a thread, used again for every pair.

@@ -1,4 +1,4 @@
-//! The world against physics that can be checked by hand.
+//! Breaking in a world: what is conserved, what rests, what repeats.
 
 mod common;
 
@@ -8,74 +8,6 @@ use fracas_fracture::{Breaker, Material, Strength};
 use fracas_rapier::world::{Event, ObjectOptions, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
-
-#[test]
-fn a_brick_at_rest_stays_at_rest_at_the_right_height() {
-    let mut world = world(1.0 / 60.0);
-    let object = world.add(
-        ObjectOptions {
-            density: 1800.0,
-            ..ObjectOptions::new(brick())
-        }
-        .at(Pose::translation(0.0, 0.0330, 0.0)),
-    );
-    for _ in 0..120 {
-        world.step();
-    }
-    let piece = world.pieces().next().unwrap();
-    assert_eq!(piece.object, object);
-    let settled = world.pose(piece).unwrap();
-    for _ in 0..600 {
-        world.step();
-    }
-    let pose = world.pose(piece).unwrap();
-    assert!(
-        (pose.translation.y - 0.0325).abs() < 1e-3,
-        "stands at {}",
-        pose.translation.y
-    );
-    assert!(
-        pose.translation.distance(settled.translation) < 1e-3,
-        "crept from {settled:?} to {pose:?}"
-    );
-}
-
-#[test]
-fn ten_bricks_stand_on_each_other() {
-    // As a game runs it, but awake. Without contact recycling the engine's own boxes
-    // do not stand either.
-    let mut world = World::new(WorldSettings {
-        sleep: false,
-        ..WorldSettings::default()
-    });
-    world.add_floor(0.0, 0.6);
-    let brick = brick();
-    for i in 0..10 {
-        let height = 0.0325 + 0.065 * i as f32;
-        world.add(
-            ObjectOptions {
-                density: 1800.0,
-                ..ObjectOptions::new(brick.clone())
-            }
-            .at(Pose::translation(0.0, height, 0.0)),
-        );
-    }
-    for _ in 0..600 {
-        world.step();
-    }
-    for (i, piece) in world.pieces().enumerate() {
-        let p = world.pose(piece).unwrap().translation;
-        assert!(
-            p.with_y(0.0).length() < 0.02,
-            "brick {i} has wandered to {p}"
-        );
-        assert!(
-            (p.y - (0.0325 + 0.065 * i as f32)).abs() < 0.01,
-            "brick {i} stands at {}",
-            p.y
-        );
-    }
-}
 
 #[test]
 fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
@@ -228,4 +160,11 @@ fn the_same_run_twice_has_the_same_bits() {
     let (first, second) = (run(), run());
     assert_eq!(first, second);
     assert!(first.1 > 1);
+}
+
+#[test]
+fn worlds_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<World>();
+    shared::<fracas_rapier::Breakables>();
 }

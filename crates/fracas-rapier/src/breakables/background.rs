@@ -10,7 +10,7 @@
 //! threads; with [`FragmentModesPolicy::Off`], on every machine.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 
 use fracas::{FragmentId, Fragments};
 use fracas_fracture::{FragmentModes, Material, Modes, RefractureRule};
@@ -44,7 +44,8 @@ type Done = (PieceId, Option<Arc<Modes>>);
 /// The thread that computes, started at the first job; ends when this is dropped.
 struct Worker {
     jobs: mpsc::Sender<Job>,
-    done: mpsc::Receiver<Done>,
+    /// Only ever used by one thread; the lock lets the whole be shared.
+    done: Mutex<mpsc::Receiver<Done>>,
 }
 
 /// What is being computed, and when it takes effect.
@@ -76,7 +77,8 @@ impl ModesJobs {
             if let Some(found) = self.early.remove(&piece) {
                 return found;
             }
-            let (other, modes) = self.worker.as_ref()?.done.recv().ok()?;
+            let done = self.worker.as_mut()?.done.get_mut().ok()?;
+            let (other, modes) = done.recv().ok()?;
             // Those of pieces that broke meanwhile are wanted no more.
             if other == piece || self.due.iter().any(|&(_, p)| p == other) {
                 self.early.insert(other, modes);
@@ -101,6 +103,7 @@ fn start() -> Worker {
     let _ = std::thread::Builder::new()
         .name("fragment modes".into())
         .spawn(work);
+    let done = Mutex::new(done);
     Worker { jobs, done }
 }
 

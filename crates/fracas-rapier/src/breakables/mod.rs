@@ -36,7 +36,7 @@ use crate::object::SharedObject;
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use background::ModesJobs;
-use decide::Waiting;
+pub(crate) use decide::Waiting;
 use owners::Owners;
 
 /// Names an object, broken or not.

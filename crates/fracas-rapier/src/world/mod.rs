@@ -10,6 +10,7 @@ mod depth;
 pub mod hand;
 mod hold;
 mod settings;
+mod snapshot;
 mod stats;
 mod tune;
 
@@ -20,7 +21,7 @@ use fracas::{Fracture, FragmentId, FragmentSurface};
 use fracas_fracture::{Breaker, BreakerStats};
 use glam::Vec3;
 use parry3d::math::Pose;
-use parry3d::query::{DefaultQueryDispatcher, QueryDispatcher as _};
+use parry3d::query::{DefaultQueryDispatcher, QueryDispatcher as _, QueryDispatcherChain};
 use parry3d::shape::SharedShape;
 use rapier3d::prelude::{
     ColliderBuilder, ColliderHandle, NarrowPhase, PhysicsWorld, RigidBody, RigidBodyHandle,
@@ -34,6 +35,7 @@ pub use depth::Overlap;
 pub use hand::{Coupling, Wrench};
 pub use hold::HandId;
 pub use settings::WorldSettings;
+pub use snapshot::{RestoreError, SnapshotError};
 pub use stats::{StepStats, StepTimes};
 
 use crate::breakables::{Breakables, Clock, Engine, system_clock};
@@ -51,6 +53,8 @@ pub struct World {
     hands: BTreeMap<HandId, Hand>,
     next_hand: u32,
     counters: Arc<Counters>,
+    /// What snapshots refer to.
+    stock: snapshot::Stock,
     stats: StepStats,
     steps: u64,
     /// The lowest floor's height.
@@ -63,17 +67,11 @@ impl World {
     /// An empty world.
     #[must_use]
     pub fn new(settings: WorldSettings) -> Self {
-        let dispatcher = FragmentDispatcher {
-            settings: settings.contacts,
-            ..FragmentDispatcher::default()
-        };
-        let counters = Arc::clone(&dispatcher.counters);
+        let counters = Arc::<Counters>::default();
         let mut physics = PhysicsWorld {
             gravity: settings.gravity,
             integration_parameters: settings.integration(),
-            narrow_phase: NarrowPhase::with_query_dispatcher(
-                dispatcher.chain(DefaultQueryDispatcher),
-            ),
+            narrow_phase: NarrowPhase::with_query_dispatcher(dispatcher(&settings, &counters)),
             ..PhysicsWorld::default()
         };
         physics.physics_pipeline.counters.enable();
@@ -84,6 +82,7 @@ impl World {
             hands: BTreeMap::new(),
             next_hand: 0,
             counters,
+            stock: snapshot::Stock::default(),
             stats: StepStats::default(),
             steps: 0,
             floor: None,
@@ -117,6 +116,7 @@ impl World {
 
     /// Adds an object.
     pub fn add(&mut self, options: ObjectOptions) -> ObjectId {
+        self.stock.add(&options);
         let (bodies, colliders) = (&mut self.physics.bodies, &mut self.physics.colliders);
         self.breakables.add(options, bodies, colliders)
     }
@@ -228,6 +228,7 @@ impl World {
 
     /// Changes how an object breaks from now on.
     pub fn set_breaker(&mut self, object: ObjectId, breaker: Option<Breaker>) {
+        self.stock.add_modes(breaker.as_ref());
         self.breakables.set_breaker(object, breaker);
     }
 
@@ -407,6 +408,18 @@ impl World {
             self.stats.solver_contacts += points(rigid.solver_manifolds());
         }
     }
+}
+
+/// The narrow phase's dispatcher: fragments first, everything else as before.
+fn dispatcher(
+    settings: &WorldSettings,
+    counters: &Arc<Counters>,
+) -> QueryDispatcherChain<FragmentDispatcher, DefaultQueryDispatcher> {
+    let ours = FragmentDispatcher {
+        settings: settings.contacts,
+        counters: Arc::clone(counters),
+    };
+    ours.chain(DefaultQueryDispatcher)
 }
 
 /// A body this far under the lowest floor has fallen through it, in metres.

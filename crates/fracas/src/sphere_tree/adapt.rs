@@ -59,6 +59,21 @@ impl PairState {
         settings.first.saturating_add(self.beyond_first)
     }
 
+    /// The state as a number, to save it with.
+    #[must_use]
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.beyond_first) << 1 | u64::from(self.adapted)
+    }
+
+    /// The state that [`PairState::to_bits`] told; bits beyond are ignored.
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Self {
+        Self {
+            beyond_first: (bits >> 1) as u32,
+            adapted: bits & 1 == 1,
+        }
+    }
+
     /// Whether the last query ended below its limit: no deep point was left out.
     #[must_use]
     pub fn is_adapted(&self) -> bool {

@@ -1,0 +1,264 @@
+//! The whole state to bytes and back, in the middle of a destruction.
+//!
+//! A snapshot holds: Rapier's world as Rapier saves it (bodies, colliders, contacts
+//! with their warm starts, islands, sleep); for each object the key of its blueprint
+//! and every fracture so far; hands, waiting impacts and pending modes. Restoring
+//! replays the fractures on the blueprints, which gives the same cuts, fields, trees
+//! and shapes bit by bit, puts the shapes back into Rapier's colliders, and goes on.
+//!
+//! Blueprints and modes are not in the bytes: they are baked and large. A world knows
+//! those of all objects that were ever added to it; [`World::stock`] makes others
+//! known, for a world in a new process.
+//!
+//! **Guarantee**: a restored world continues with the bits of the one that was saved,
+//! whatever either of them did before, and taking a snapshot changes nothing. Bytes
+//! that were altered are noticed by a checksum and refused before the engine sees
+//! them. (Bytes forged with a right checksum can still make the engine panic in a
+//! later step: do not load snapshots from people who mean harm.)
+
+mod saved;
+mod shapes;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fracas::FragmentId;
+use fracas_fracture::Modes;
+use rapier3d::prelude::{ColliderHandle, PhysicsWorld};
+use thiserror::Error;
+
+use super::{ObjectOptions, World};
+use crate::breakables::Breakables;
+use crate::codec;
+use crate::object::Blueprint;
+use crate::pair::ContactMode;
+use crate::shape::FragmentShape;
+use saved::Saved;
+
+/// First bytes of a snapshot: the name and the version of its layout.
+const MAGIC: [u8; 8] = *b"fracasW\x01";
+
+/// Why a world cannot be saved.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// Only the world's own fragments and parry's shapes can be restored.
+    #[error("collider {0:?} has a shape that is neither a piece of this world nor one of parry's")]
+    ForeignShape(ColliderHandle),
+    /// The engine refused.
+    #[error("the engine's state cannot be written: {0}")]
+    Engine(String),
+}
+
+/// Why bytes cannot be restored. The world is as it was.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// Other bytes altogether.
+    #[error("these bytes are no snapshot of a world, or one of another version")]
+    NotASnapshot,
+    /// Bytes were lost or altered.
+    #[error("the snapshot is damaged: its checksum is wrong")]
+    Damaged,
+    /// The checksum is right, the contents are not.
+    #[error("the snapshot's contents make no sense: {0}")]
+    Malformed(String),
+    /// Taken under other settings.
+    #[error("the snapshot was taken in a world of other settings; make the world with the same")]
+    OtherSettings,
+    /// A blueprint is not known here.
+    #[error(
+        "object {object} is made of blueprint {key:016x}, which this world does not know; give it to `World::stock` first"
+    )]
+    UnknownBlueprint {
+        /// Which object.
+        object: usize,
+        /// The blueprint's key.
+        key: u64,
+    },
+    /// Modes are not known here.
+    #[error(
+        "object {object} breaks by modes {key:016x}, which this world does not know; give its breaker to `World::stock` first"
+    )]
+    UnknownModes {
+        /// Which object.
+        object: usize,
+        /// The modes' key.
+        key: u64,
+    },
+}
+
+/// Blueprints and modes by their keys.
+#[derive(Clone, Default)]
+pub(super) struct Stock {
+    blueprints: BTreeMap<u64, Arc<Blueprint>>,
+    modes: BTreeMap<u64, Arc<Modes>>,
+}
+
+impl Stock {
+    pub(super) fn add(&mut self, options: &ObjectOptions) {
+        let blueprint = &options.blueprint;
+        self.blueprints.insert(blueprint.key(), blueprint.clone());
+        self.add_modes(options.breaker.as_ref());
+    }
+
+    pub(super) fn add_modes(&mut self, breaker: Option<&fracas_fracture::Breaker>) {
+        if let Some(modes) = breaker.and_then(|b| b.modes(FragmentId(0))) {
+            self.modes.insert(modes_key(modes), modes.clone());
+        }
+    }
+}
+
+/// FNV-1a.
+fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Names modes: their frequencies tell body and material apart.
+fn modes_key(modes: &Modes) -> u64 {
+    let nodes = (modes.nodes().len() as u64).to_le_bytes();
+    let omegas = modes.omegas().iter().flat_map(|w| w.to_le_bytes());
+    hash(nodes.into_iter().chain(omegas))
+}
+
+impl World {
+    /// Makes a kind of object known without adding one: what its blueprint and modes
+    /// are, so that a snapshot with such objects can be restored.
+    pub fn stock(&mut self, options: &ObjectOptions) {
+        self.stock.add(options);
+    }
+
+    /// The whole state as bytes. Events that were not taken are not in it.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn snapshot(&self) -> Result<Vec<u8>, SnapshotError> {
+        for (handle, collider) in self.physics.colliders.iter() {
+            let custom = collider.shape().as_typed_shape();
+            let custom = matches!(custom, parry3d::shape::TypedShape::Custom(_));
+            if custom && self.piece_of(handle).is_none() {
+                return Err(SnapshotError::ForeignShape(handle));
+            }
+        }
+        let engine = |e: codec::CodecError| SnapshotError::Engine(e.0);
+        let ours = codec::write(&Saved::of(self)).map_err(engine)?;
+        let theirs = codec::write(&self.physics).map_err(engine)?;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend((ours.len() as u64).to_le_bytes());
+        bytes.extend(ours);
+        bytes.extend(theirs);
+        let sum = hash(bytes.iter().copied());
+        bytes.extend(sum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// Becomes the world that was saved. Events start afresh.
+    ///
+    /// # Errors
+    /// See [`RestoreError`]; nothing has changed then.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), RestoreError> {
+        let (ours, theirs) = parts(bytes)?;
+        let malformed = |e: codec::CodecError| RestoreError::Malformed(e.0);
+        let saved: Saved = codec::read(ours).map_err(malformed)?;
+        if saved.settings != self.settings_key() {
+            return Err(RestoreError::OtherSettings);
+        }
+        let mut breakables = Breakables::new(self.settings.breaking());
+        breakables.steps = saved.steps;
+        for (index, object) in saved.objects.iter().enumerate() {
+            let object = object.replay(index, &self.stock, &self.settings)?;
+            breakables.objects.push(object);
+        }
+        let mut physics: PhysicsWorld = codec::read(theirs).map_err(malformed)?;
+        self.check_handles(&breakables, &physics)?;
+        self.put_back(&mut breakables, &mut physics);
+        self.take_over(saved, breakables, physics)
+    }
+
+    /// The last part of restoring, which cannot fail but for what hands hold.
+    fn take_over(
+        &mut self,
+        saved: Saved,
+        mut breakables: Breakables,
+        mut physics: PhysicsWorld,
+    ) -> Result<(), RestoreError> {
+        let hands = saved.hands(&breakables)?;
+        breakables.waiting = saved.waiting(&breakables)?;
+        saved.restart_modes(&mut breakables)?;
+        physics
+            .narrow_phase
+            .set_query_dispatcher(super::dispatcher(&self.settings, &self.counters));
+        physics.physics_pipeline.counters.enable();
+        self.hands = hands;
+        self.physics = physics;
+        self.breakables = breakables;
+        let clock = Arc::clone(&self.clock);
+        self.breakables.set_clock(move || clock());
+        self.next_hand = saved.next_hand;
+        self.floor = saved.floor;
+        self.bodies_lost = saved.bodies_lost as usize;
+        self.steps = saved.world_steps;
+        self.stats = super::StepStats::default();
+        self.counters.take();
+        Ok(())
+    }
+
+    /// Names the settings: a snapshot continues alike only under the same.
+    fn settings_key(&self) -> u64 {
+        hash(format!("{:?}", self.settings).into_bytes())
+    }
+
+    fn check_handles(
+        &self,
+        breakables: &Breakables,
+        physics: &PhysicsWorld,
+    ) -> Result<(), RestoreError> {
+        for piece in breakables.objects.iter().flat_map(|o| o.pieces.values()) {
+            let collider = physics.colliders.get(piece.collider);
+            let parent = collider.and_then(|c| c.parent());
+            if parent != Some(piece.body) || physics.bodies.get(piece.body).is_none() {
+                return Err(RestoreError::Malformed("a piece has no body".into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the engine's colliders the fragments' shapes again.
+    fn put_back(&self, breakables: &mut Breakables, physics: &mut PhysicsWorld) {
+        let ids: Vec<_> = breakables.pieces().collect();
+        let mut back = Vec::with_capacity(ids.len());
+        for id in ids {
+            let Some(piece) = breakables.piece(id).cloned() else {
+                continue;
+            };
+            breakables.owners.insert(piece.collider, id);
+            // Parry's own shapes came back with the engine.
+            if !matches!(self.settings.contacts.mode, ContactMode::Parry(_)) {
+                back.push((piece.collider, breakables.engine_shape(&piece.shape)));
+            }
+        }
+        shapes::put_back(physics, &back);
+    }
+}
+
+/// Checks the frame and takes it off: our part, and the engine's.
+fn parts(bytes: &[u8]) -> Result<(&[u8], &[u8]), RestoreError> {
+    let rest = bytes
+        .strip_prefix(&MAGIC)
+        .ok_or(RestoreError::NotASnapshot)?;
+    let (rest, sum) = rest.split_last_chunk::<8>().ok_or(RestoreError::Damaged)?;
+    let summed = &bytes[..bytes.len() - 8];
+    if hash(summed.iter().copied()) != u64::from_le_bytes(*sum) {
+        return Err(RestoreError::Damaged);
+    }
+    let (length, rest) = rest.split_first_chunk::<8>().ok_or(RestoreError::Damaged)?;
+    usize::try_from(u64::from_le_bytes(*length))
+        .ok()
+        .and_then(|length| rest.split_at_checked(length))
+        .ok_or(RestoreError::Damaged)
+}
+
+/// Shapes of an object's living fragments, by replaying its fractures.
+type Shapes = BTreeMap<FragmentId, FragmentShape>;

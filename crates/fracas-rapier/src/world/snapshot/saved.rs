@@ -1,0 +1,394 @@
+//! Our part of a snapshot: what the engine does not know.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fracas::{Crack, Fracture, FragmentId};
+use fracas_fracture::{Breaker, BreakerState, FragmentModes, Impact};
+use glam::Vec3;
+use parry3d::math::{Pose, Rotation};
+use rapier3d::prelude::{ColliderHandle, RigidBodyHandle};
+use serde::{Deserialize, Serialize};
+
+use super::{RestoreError, Shapes, Stock, modes_key};
+use crate::breakables::{Breakables, Object, ObjectId, ObjectOptions, Piece, PieceId, Waiting};
+use crate::world::hold::{Hand, HandId};
+use crate::world::{Coupling, World, WorldSettings, Wrench};
+
+type Name = (u32, u32);
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Saved {
+    pub(super) settings: u64,
+    pub(super) steps: u64,
+    pub(super) world_steps: u64,
+    pub(super) next_hand: u32,
+    pub(super) floor: Option<f32>,
+    pub(super) bodies_lost: u64,
+    pub(super) objects: Vec<SavedObject>,
+    hands: Vec<SavedHand>,
+    waiting: Vec<(Name, Vec<SavedImpact>)>,
+    pending_modes: Vec<(u64, Name)>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedObject {
+    blueprint: u64,
+    density: f32,
+    friction: f32,
+    restitution: f32,
+    anchors: Vec<([f32; 3], [f32; 3])>,
+    continuous: bool,
+    breaker: Option<SavedBreaker>,
+    history: Vec<(u32, Vec<(u32, Vec<(u32, f32)>)>)>,
+    pieces: Vec<SavedPiece>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedBreaker {
+    state: BreakerState,
+    /// Of the unbroken object.
+    whole_modes: Option<u64>,
+    /// Fragments whose own modes are in effect.
+    with_modes: Vec<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedPiece {
+    fragment: u32,
+    body: Name,
+    collider: Name,
+    born: u64,
+    anchored: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedHand {
+    id: u32,
+    piece: Name,
+    grip: [f32; 3],
+    target: ([f32; 3], [f32; 4]),
+    hold: [f32; 4],
+    velocity: [f32; 3],
+    coupling: [f32; 5],
+    force: [f32; 3],
+    torque: [f32; 3],
+}
+
+/// Point, impulse, then speed, effective mass and radius, then the other's modulus.
+type SavedImpact = ([f32; 3], [f32; 3], [f32; 3], f64);
+
+fn name(piece: PieceId) -> Name {
+    (piece.object.0, piece.fragment.0)
+}
+
+fn piece((object, fragment): Name) -> PieceId {
+    PieceId {
+        object: ObjectId(object),
+        fragment: FragmentId(fragment),
+    }
+}
+
+impl Saved {
+    pub(super) fn of(world: &World) -> Self {
+        let breakables = &world.breakables;
+        Self {
+            settings: world.settings_key(),
+            steps: breakables.steps,
+            world_steps: world.steps,
+            next_hand: world.next_hand,
+            floor: world.floor,
+            bodies_lost: world.bodies_lost as u64,
+            objects: (0..breakables.objects.len())
+                .map(|i| SavedObject::of(breakables, i))
+                .collect(),
+            hands: world.hands.iter().map(SavedHand::of).collect(),
+            waiting: breakables
+                .waiting
+                .iter()
+                .map(|w| (name(w.piece), w.impacts.iter().map(save_impact).collect()))
+                .collect(),
+            pending_modes: breakables
+                .jobs
+                .pending()
+                .map(|(due, p)| (due, name(p)))
+                .collect(),
+        }
+    }
+
+    pub(super) fn hands(
+        &self,
+        breakables: &Breakables,
+    ) -> Result<BTreeMap<HandId, Hand>, RestoreError> {
+        let alive = |h: &SavedHand| known(breakables, h.piece).map(|_| h.hand());
+        self.hands.iter().map(alive).collect()
+    }
+
+    pub(super) fn waiting(&self, breakables: &Breakables) -> Result<Vec<Waiting>, RestoreError> {
+        self.waiting
+            .iter()
+            .map(|(name, impacts)| {
+                Ok(Waiting {
+                    piece: known_object(breakables, *name)?,
+                    impacts: impacts.iter().map(load_impact).collect(),
+                })
+            })
+            .collect()
+    }
+
+    /// Modes that were in effect are computed again now, those under way beside the
+    /// simulation as before: the arithmetic is portable, so they are the same.
+    pub(super) fn restart_modes(&self, breakables: &mut Breakables) -> Result<(), RestoreError> {
+        for (saved, object) in self.objects.iter().zip(&mut breakables.objects) {
+            let (Some(saved), Some(breaker)) = (&saved.breaker, &mut object.breaker) else {
+                continue;
+            };
+            let state = object.shared.read();
+            for &fragment in &saved.with_modes {
+                let id = FragmentId(fragment);
+                if !object.pieces.contains_key(&id) {
+                    return Err(malformed("modes of a fragment that is not there"));
+                }
+                let (material, rule) = (*breaker.material(), *breaker.rule());
+                let modes = FragmentModes::compute(state.fragments(), id, &material, &rule);
+                let modes = modes.map_err(|e| RestoreError::Malformed(e.to_string()))?;
+                breaker.take_modes(id, Arc::new(modes));
+            }
+        }
+        let pending = self.pending_modes.iter();
+        let pending: Result<Vec<_>, RestoreError> = pending
+            .map(|&(due, name)| Ok((due, known_object(breakables, name)?)))
+            .collect();
+        breakables.request_modes(pending?);
+        Ok(())
+    }
+}
+
+fn malformed(what: &str) -> RestoreError {
+    RestoreError::Malformed(what.into())
+}
+
+fn known(breakables: &Breakables, name: Name) -> Result<PieceId, RestoreError> {
+    let id = piece(name);
+    breakables
+        .piece(id)
+        .map(|_| id)
+        .ok_or_else(|| malformed("it names a piece that is not there"))
+}
+
+fn known_object(breakables: &Breakables, name: Name) -> Result<PieceId, RestoreError> {
+    let there = (name.0 as usize) < breakables.objects.len();
+    let id = there.then(|| piece(name));
+    id.ok_or_else(|| malformed("it names an object that is not there"))
+}
+
+impl SavedObject {
+    fn of(breakables: &Breakables, index: usize) -> Self {
+        let object = &breakables.objects[index];
+        let options = &object.options;
+        let breaker = object.breaker.as_ref().map(|breaker| SavedBreaker {
+            state: breaker.state(),
+            whole_modes: breaker.modes(FragmentId(0)).map(|m| modes_key(m)),
+            with_modes: breakables
+                .fragments_with_modes(index)
+                .iter()
+                .map(|f| f.0)
+                .filter(|&f| f != 0)
+                .collect(),
+        });
+        Self {
+            blueprint: options.blueprint.key(),
+            density: options.density,
+            friction: options.friction,
+            restitution: options.restitution,
+            anchors: options
+                .anchors
+                .iter()
+                .map(|(low, high)| (low.to_array(), high.to_array()))
+                .collect(),
+            continuous: options.continuous,
+            breaker,
+            history: object
+                .history
+                .iter()
+                .map(|f| {
+                    let cracks = f.cracks.iter();
+                    let cracks = cracks.map(|c| (c.part, c.levels.clone())).collect();
+                    (f.fragment.0, cracks)
+                })
+                .collect(),
+            pieces: object
+                .pieces
+                .iter()
+                .map(|(fragment, piece)| SavedPiece {
+                    fragment: fragment.0,
+                    body: piece.body.into_raw_parts(),
+                    collider: piece.collider.into_raw_parts(),
+                    born: piece.born,
+                    anchored: piece.anchored,
+                })
+                .collect(),
+        }
+    }
+
+    /// The object with its fractures replayed.
+    pub(super) fn replay(
+        &self,
+        index: usize,
+        stock: &Stock,
+        settings: &WorldSettings,
+    ) -> Result<Object, RestoreError> {
+        let key = self.blueprint;
+        let blueprint = stock.blueprints.get(&key);
+        let blueprint = blueprint.ok_or(RestoreError::UnknownBlueprint { object: index, key })?;
+        let breaker = match &self.breaker {
+            Some(saved) => Some(saved.load(index, stock)?),
+            None => None,
+        };
+        let (shared, whole) = blueprint.object();
+        let mut shapes = Shapes::from([(FragmentId(0), whole)]);
+        let mut history = Vec::with_capacity(self.history.len());
+        for (fragment, cracks) in &self.history {
+            let crack = |(part, levels): &(u32, Vec<(u32, f32)>)| Crack {
+                part: *part,
+                levels: levels.clone(),
+            };
+            let fracture = Fracture {
+                fragment: FragmentId(*fragment),
+                cracks: cracks.iter().map(crack).collect(),
+            };
+            let shape = shapes
+                .remove(&fracture.fragment)
+                .ok_or_else(|| malformed("a fragment breaks that is not there"))?;
+            let (children, _) = shared
+                .break_apart(&shape, &fracture, settings.restructuring, &|| 0.0)
+                .map_err(|e| RestoreError::Malformed(e.to_string()))?;
+            shapes.extend(children.into_iter().map(|s| (s.id(), s)));
+            history.push(fracture);
+        }
+        let mut pieces = BTreeMap::new();
+        for saved in &self.pieces {
+            let fragment = FragmentId(saved.fragment);
+            let shape = shapes.remove(&fragment);
+            let shape = shape.ok_or_else(|| malformed("a piece is no fragment of its object"))?;
+            let piece = Piece {
+                body: RigidBodyHandle::from_raw_parts(saved.body.0, saved.body.1),
+                collider: ColliderHandle::from_raw_parts(saved.collider.0, saved.collider.1),
+                shape,
+                born: saved.born,
+                anchored: saved.anchored,
+            };
+            pieces.insert(fragment, piece);
+        }
+        let options = ObjectOptions {
+            density: self.density,
+            friction: self.friction,
+            restitution: self.restitution,
+            breaker: breaker.clone(),
+            anchors: self
+                .anchors
+                .iter()
+                .map(|&(low, high)| (low.into(), high.into()))
+                .collect(),
+            continuous: self.continuous,
+            ..ObjectOptions::new(blueprint.clone())
+        };
+        Ok(Object {
+            shared,
+            breaker,
+            options,
+            pieces,
+            history,
+        })
+    }
+}
+
+impl SavedBreaker {
+    fn load(&self, object: usize, stock: &Stock) -> Result<Breaker, RestoreError> {
+        let whole = match self.whole_modes {
+            Some(key) => {
+                let modes = stock.modes.get(&key).cloned();
+                Some(modes.ok_or(RestoreError::UnknownModes { object, key })?)
+            }
+            None => None,
+        };
+        Ok(Breaker::from_state(self.state, whole))
+    }
+}
+
+impl SavedHand {
+    fn of((id, hand): (&HandId, &Hand)) -> Self {
+        let c = &hand.coupling;
+        Self {
+            id: id.0,
+            piece: name(hand.piece),
+            grip: hand.grip.to_array(),
+            target: (
+                hand.target.translation.to_array(),
+                hand.target.rotation.to_array(),
+            ),
+            hold: hand.hold.to_array(),
+            velocity: hand.velocity.to_array(),
+            coupling: [
+                c.stiffness,
+                c.damping,
+                c.angular_stiffness,
+                c.angular_damping,
+                c.most_force,
+            ],
+            force: hand.wrench.force.to_array(),
+            torque: hand.wrench.torque.to_array(),
+        }
+    }
+
+    fn hand(&self) -> (HandId, Hand) {
+        let [
+            stiffness,
+            damping,
+            angular_stiffness,
+            angular_damping,
+            most_force,
+        ] = self.coupling;
+        let hand = Hand {
+            piece: piece(self.piece),
+            grip: self.grip.into(),
+            target: Pose::from_parts(self.target.0.into(), Rotation::from_array(self.target.1)),
+            hold: Rotation::from_array(self.hold),
+            velocity: self.velocity.into(),
+            coupling: Coupling {
+                stiffness,
+                damping,
+                angular_stiffness,
+                angular_damping,
+                most_force,
+            },
+            wrench: Wrench {
+                force: self.force.into(),
+                torque: self.torque.into(),
+            },
+        };
+        (HandId(self.id), hand)
+    }
+}
+
+fn save_impact(i: &Impact) -> SavedImpact {
+    (
+        i.point.to_array(),
+        i.impulse.to_array(),
+        [i.speed, i.effective_mass, i.radius],
+        i.other_modulus,
+    )
+}
+
+fn load_impact(
+    &(point, impulse, [speed, effective_mass, radius], other_modulus): &SavedImpact,
+) -> Impact {
+    Impact {
+        point: Vec3::from(point),
+        impulse: Vec3::from(impulse),
+        speed,
+        effective_mass,
+        radius,
+        other_modulus,
+    }
+}

@@ -1,0 +1,237 @@
+//! Bodies that rest, slide, collide and pile up as mechanics says they must.
+
+mod common;
+
+use common::{blueprint, brick, fragile, momenta, world};
+use fracas_rapier::world::{ObjectOptions, World, WorldSettings};
+use glam::{Quat, Vec3};
+use parry3d::math::Pose;
+use parry3d::shape::SharedShape;
+use rapier3d::prelude::ColliderBuilder;
+
+/// As a game runs it, but awake: sleeping would hide what contacts do.
+fn awake() -> WorldSettings {
+    WorldSettings {
+        sleep: false,
+        ..WorldSettings::default()
+    }
+}
+
+fn clay(options: ObjectOptions) -> ObjectOptions {
+    ObjectOptions {
+        density: 1800.0,
+        ..options
+    }
+}
+
+#[test]
+fn a_brick_rests_for_a_minute_at_the_right_height() {
+    for settings in [awake(), WorldSettings::measured(1.0 / 60.0)] {
+        let mut world = World::new(settings);
+        world.add_floor(0.0, 0.6);
+        world.add(clay(ObjectOptions::new(brick())).at(Pose::translation(0.0, 0.033, 0.0)));
+        let piece = world.pieces().next().unwrap();
+        for _ in 0..60 {
+            world.step();
+        }
+        let settled = world.pose(piece).unwrap();
+        let mut farthest: f32 = 0.0;
+        for _ in 0..3600 {
+            world.step();
+            let now = world.pose(piece).unwrap().translation;
+            farthest = farthest.max(now.distance(settled.translation));
+        }
+        let height = world.pose(piece).unwrap().translation.y;
+        println!("brick: drift {farthest} m in 60 s, height {height} m");
+        assert!(farthest < 1e-3, "crept {farthest} m");
+        assert!((height - 0.0325).abs() < 1e-3, "stands at {height}");
+    }
+}
+
+#[test]
+fn ten_bricks_stand_on_each_other_for_a_minute() {
+    // Without contact recycling the engine's own boxes do not stand either:
+    // docs/decisions/0004-engine-settings-for-stacks.md.
+    let mut world = World::new(awake());
+    world.add_floor(0.0, 0.6);
+    let brick = brick();
+    for i in 0..10 {
+        let height = 0.0325 + 0.065 * i as f32;
+        let options = clay(ObjectOptions::new(brick.clone()));
+        world.add(options.at(Pose::translation(0.0, height, 0.0)));
+    }
+    for _ in 0..3600 {
+        world.step();
+    }
+    let (mut aside, mut down): (f32, f32) = (0.0, 0.0);
+    for (i, piece) in world.pieces().enumerate() {
+        let p = world.pose(piece).unwrap().translation;
+        aside = aside.max(p.with_y(0.0).length());
+        down = down.max((p.y - (0.0325 + 0.065 * i as f32)).abs());
+    }
+    println!("stack: {aside} m aside, {down} m off in height after 60 s");
+    assert!(aside < 0.02, "wandered {aside} m");
+    assert!(down < 0.01, "off by {down} m in height");
+}
+
+#[test]
+fn a_block_on_a_slope_holds_or_slides_as_coulomb_says() {
+    let friction = 0.5;
+    for degrees in [20.0_f32, 30.0, 40.0] {
+        let angle = degrees.to_radians();
+        let turn = Quat::from_rotation_z(-angle);
+        let mut world = World::new(WorldSettings {
+            lost_below: Some(-100.0),
+            ..awake()
+        });
+        let slope = SharedShape::halfspace(turn * Vec3::Y);
+        let slope = ColliderBuilder::new(slope).friction(friction);
+        world.physics.insert_collider(slope, None);
+        let block = blueprint([4, 2, 4], Vec3::new(0.2, 0.1, 0.2));
+        let options = ObjectOptions {
+            friction,
+            ..ObjectOptions::new(block)
+        };
+        world.add(options.at(Pose::from_parts(turn * (Vec3::Y * 0.05), turn)));
+        let piece = world.pieces().next().unwrap();
+        let down = turn * Vec3::X;
+        let speed = |world: &World| world.body(piece).unwrap().linvel().dot(down);
+        for _ in 0..12 {
+            world.step();
+        }
+        let (early, start) = (speed(&world), world.pose(piece).unwrap().translation);
+        for _ in 0..60 {
+            world.step();
+        }
+        let measured = speed(&world) - early;
+        let slid = (world.pose(piece).unwrap().translation - start).dot(down);
+        let expected = 9.81 * (angle.sin() - friction * angle.cos());
+        println!("slope {degrees} degrees: {measured} m/s2, Coulomb {expected}, slid {slid} m");
+        if expected < 0.0 {
+            assert!(
+                slid.abs() < 1e-3,
+                "{degrees} degrees: crept {slid} m in a second"
+            );
+        } else {
+            assert!(
+                (measured - expected).abs() < 0.05 * expected,
+                "{degrees} degrees: {measured} m/s2 instead of {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn free_collisions_keep_momentum_and_add_no_energy() {
+    for (restitution, friction) in [(0.0, 0.6), (0.5, 0.0), (0.9, 0.3)] {
+        let mut world = World::new(WorldSettings {
+            gravity: Vec3::ZERO,
+            ..WorldSettings::measured(1.0 / 240.0)
+        });
+        let block = blueprint([4, 2, 3], Vec3::new(0.3, 0.12, 0.2));
+        for (side, spin) in [
+            (-1.0, Vec3::new(2.0, 1.0, -3.0)),
+            (1.0, Vec3::new(-4.0, 0.5, 1.0)),
+        ] {
+            let options = ObjectOptions {
+                velocity: Vec3::new(-side * 3.0, 0.2 * side, 0.1),
+                spin,
+                restitution,
+                friction,
+                ..ObjectOptions::new(block.clone())
+            };
+            world.add(options.at(Pose::translation(side * 0.4, 0.03 * side, 0.02)));
+        }
+        world.step();
+        let ((p, l), energy) = (momenta(&world), world.energy());
+        let mut most = energy;
+        for _ in 0..120 {
+            world.step();
+            most = most.max(world.energy());
+        }
+        let (p_now, l_now) = momenta(&world);
+        // Before, they moved against each other: measure against what each carried.
+        let carried = 3.0 * f64::from(world.body(world.pieces().next().unwrap()).unwrap().mass());
+        let (dp, dl) = ((p_now - p).length(), (l_now - l).length());
+        println!(
+            "collision (e {restitution}, mu {friction}): momentum off {:.1e}, angular {:.1e}, energy {:.3} -> {:.3}, most {:.4}",
+            dp / carried,
+            dl / l.length(),
+            energy,
+            world.energy(),
+            most / energy
+        );
+        assert!(world.energy() < 0.999 * energy, "they did meet");
+        assert!(dp < 1e-4 * carried, "momentum {p} -> {p_now}");
+        assert!(dl < 0.02 * l.length(), "angular momentum {l} -> {l_now}");
+        assert!(most < 1.01 * energy, "energy {energy} rose to {most}");
+    }
+}
+
+/// A block dropped on the floor, broken by the blow.
+fn broken_pile(settings: WorldSettings, seconds: f32) -> (World, f64) {
+    let mut world = World::new(settings);
+    world.add_floor(0.0, 0.6);
+    let block = blueprint([8, 6, 6], Vec3::new(0.3, 0.2, 0.2));
+    let options = ObjectOptions::new(block).breakable(fragile(10));
+    world.add(options.at(Pose::translation(0.0, 0.8, 0.0)));
+    world.step();
+    // Growth over the least so far, as a share of what was there at the start.
+    let start = world.energy();
+    let (mut least, mut growth) = (start, 0.0_f64);
+    for _ in 0..(seconds / settings.step) as u32 {
+        world.step();
+        let now = world.energy();
+        growth = growth.max((now - least) / start);
+        least = least.min(now);
+    }
+    assert!(world.pieces().count() > 3);
+    (world, growth)
+}
+
+#[test]
+fn a_breaking_block_never_gains_energy_and_its_pile_does_not_overlap_at_rest() {
+    for (name, settings) in [
+        ("game", awake()),
+        ("measured, 120 Hz", WorldSettings::measured(1.0 / 120.0)),
+    ] {
+        let (world, growth) = broken_pile(settings, 4.0);
+        // What the engine leaves on purpose: half a hundredth of the length unit.
+        let epsilon = 0.005 * settings.length_unit;
+        let mut worst: f32 = f32::NEG_INFINITY;
+        for overlap in world.overlaps() {
+            worst = worst.max(overlap.depth - epsilon - 0.01 * overlap.radius);
+        }
+        println!(
+            "{name}: energy grew by {growth:.4} of the start's; deepest overlap {:.5} m, {worst:.5} m over the limit (negative: under), {} pieces",
+            world.deepest_overlap(),
+            world.pieces().count()
+        );
+        assert!(growth < 0.01, "{name}: energy grew by {growth}");
+        assert!(worst <= 0.0, "{name}: {:?}", world.overlaps());
+        assert_eq!(world.bodies_lost(), 0);
+    }
+}
+
+#[test]
+fn bodies_built_into_the_ground_stay_there_when_they_break() {
+    let mut world = world(1.0 / 60.0);
+    let wall = blueprint([6, 6, 2], Vec3::new(0.6, 0.6, 0.1));
+    let options = ObjectOptions {
+        anchors: vec![(Vec3::new(-1.0, -0.31, -1.0), Vec3::new(1.0, -0.29, 1.0))],
+        ..ObjectOptions::new(wall).breakable(fragile(8))
+    };
+    world.add(options.at(Pose::translation(0.0, 0.3, 0.0)));
+    let whole = world.pieces().next().unwrap();
+    assert!(world.body(whole).unwrap().is_fixed());
+    let pieces = common::shatter(&mut world, whole, 8);
+    for _ in 0..60 {
+        world.step();
+    }
+    let fixed = |&&p: &&_| world.body(p).is_some_and(|b| b.is_fixed());
+    let fixed: Vec<_> = pieces.iter().filter(fixed).collect();
+    assert!(!fixed.is_empty() && fixed.len() < pieces.len());
+    for &&piece in &fixed {
+        assert_eq!(world.pose(piece).unwrap().translation, Vec3::Y * 0.3);
+    }
+}

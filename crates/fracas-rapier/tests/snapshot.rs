@@ -1,0 +1,215 @@
+//! Saved worlds go on as if nothing had happened.
+
+mod common;
+
+use common::{blueprint, brick, fragile, shatter};
+use fracas_rapier::world::{
+    Coupling, DebrisPolicy, FragmentModesPolicy, ObjectOptions, RestoreError, SnapshotError, World,
+    WorldSettings,
+};
+use fracas_rapier::{ContactMode, ContactSettings, ParryShape};
+use glam::Vec3;
+use parry3d::math::Pose;
+use parry3d::shape::SharedShape;
+use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
+
+fn settings() -> WorldSettings {
+    WorldSettings {
+        debris: DebrisPolicy {
+            lifetime_steps: Some(60),
+            most_fragments: Some(20),
+            ..DebrisPolicy::default()
+        },
+        // Some breaks wait for the next step.
+        most_breaks_per_step: 1,
+        ..WorldSettings::default()
+    }
+}
+
+/// What comes into the world before a step, in any run.
+fn act(world: &mut World, bricks: &[ObjectOptions]) {
+    match world.steps() {
+        0 => {
+            world.add_floor(0.0, 0.6);
+            let resting = ObjectOptions {
+                breaker: None,
+                ..bricks[0].clone()
+            };
+            world.add(resting.at(Pose::translation(0.5, 0.033, 0.0)));
+            for (i, brick) in bricks.iter().enumerate() {
+                let height = 0.4 + 0.3 * i as f32;
+                world.add(
+                    brick
+                        .clone()
+                        .at(Pose::translation(0.02 * i as f32, height, 0.0)),
+                );
+            }
+        }
+        40 => {
+            let ball = RigidBodyBuilder::dynamic().translation(Vec3::new(0.05, 0.6, 0.02));
+            let heavy = ColliderBuilder::ball(0.05).density(7800.0);
+            world
+                .physics
+                .insert(ball.linvel(Vec3::new(0.0, -8.0, 0.0)), heavy);
+            let piece = world.pieces().next().unwrap();
+            world.grab(piece, Vec3::new(0.5, 0.06, 0.0), Coupling::default());
+        }
+        _ => {}
+    }
+}
+
+/// Runs on to a step.
+fn run(world: &mut World, bricks: &[ObjectOptions], until: u64) {
+    while world.steps() < until {
+        act(world, bricks);
+        world.step();
+    }
+}
+
+fn check(settings: WorldSettings, saves: &[u64], end: u64) {
+    let bricks: Vec<ObjectOptions> = (0..3)
+        .map(|_| ObjectOptions::new(brick()).breakable(fragile(6)))
+        .collect();
+    let mut straight = World::new(settings);
+    let mut digests = Vec::new();
+    while straight.steps() < end {
+        let next = straight.steps() + 1;
+        run(&mut straight, &bricks, next);
+        digests.push(straight.digest());
+    }
+    assert!(straight.pieces().count() > 6, "something breaks");
+    let mut saved = World::new(settings);
+    let mut after_saves = 0;
+    for &at in saves {
+        run(&mut saved, &bricks, at);
+        let bytes = saved.snapshot().unwrap();
+        assert_eq!(saved.snapshot().unwrap(), bytes, "saving changes nothing");
+        // As in a new process: nothing but the kinds of objects is known.
+        let mut fresh = World::new(settings);
+        fresh.stock(&bricks[0]);
+        fresh.restore(&bytes).unwrap();
+        assert_eq!(fresh.digest(), digests[at as usize - 1]);
+        assert_eq!(fresh.steps(), at);
+        for step in at..end {
+            run(&mut fresh, &bricks, step + 1);
+            after_saves += fresh.stats().broken;
+            assert_eq!(
+                fresh.digest(),
+                digests[step as usize],
+                "step {step} of the run restored from step {at}"
+            );
+        }
+        assert_eq!(fresh.decisions(), straight.decisions());
+    }
+    assert!(after_saves > 0, "pieces break after a snapshot too");
+    // Saving did not disturb the run that was saved.
+    run(&mut saved, &bricks, end);
+    assert_eq!(saved.digest(), straight.digest());
+}
+
+#[test]
+fn a_restored_world_goes_on_with_the_same_bits() {
+    // Before anything moves, while bricks fall, in the steps where they break (found
+    // by saving in several), and when pieces rest and sleep.
+    check(
+        settings(),
+        &[1, 14, 15, 16, 17, 18, 19, 20, 30, 45, 110],
+        150,
+    );
+}
+
+#[test]
+fn also_without_recycling_with_full_contacts_and_with_parrys_shapes() {
+    let full = WorldSettings {
+        contacts: ContactSettings {
+            mode: ContactMode::Full,
+            ..settings().contacts
+        },
+        recycle_contacts: false,
+        sleep: false,
+        ..settings()
+    };
+    check(full, &[17, 45], 70);
+    let hulls = WorldSettings {
+        contacts: ContactSettings {
+            mode: ContactMode::Parry(ParryShape::Hull),
+            ..settings().contacts
+        },
+        ..settings()
+    };
+    check(hulls, &[17, 45], 70);
+}
+
+#[test]
+fn modes_under_way_come_at_their_step_after_a_restore_too() {
+    let settings = WorldSettings {
+        fragment_modes: FragmentModesPolicy::AfterSteps(8),
+        ..settings()
+    };
+    check(settings, &[16, 22, 60], 80);
+}
+
+#[test]
+fn a_world_returns_to_its_own_past() {
+    let mut world = World::new(settings());
+    world.add_floor(0.0, 0.6);
+    let block = blueprint([4, 3, 3], Vec3::new(0.3, 0.2, 0.2));
+    world.add(ObjectOptions::new(block).at(Pose::translation(0.0, 0.5, 0.0)));
+    for _ in 0..10 {
+        world.step();
+    }
+    let (before, digest) = (world.snapshot().unwrap(), world.digest());
+    let piece = world.pieces().next().unwrap();
+    let children = shatter(&mut world, piece, 5);
+    assert!(children.len() > 2);
+    let broken = world.snapshot().unwrap();
+    for _ in 0..30 {
+        world.step();
+    }
+    let end = world.digest();
+    world.restore(&before).unwrap();
+    assert_eq!((world.digest(), world.pieces().count()), (digest, 1));
+    world.restore(&broken).unwrap();
+    assert_eq!(world.pieces().collect::<Vec<_>>(), children);
+    for _ in 0..30 {
+        world.step();
+    }
+    assert_eq!(world.digest(), end);
+}
+
+#[test]
+fn bad_bytes_and_unknown_kinds_are_refused_and_change_nothing() {
+    let mut world = World::new(settings());
+    world.add(ObjectOptions::new(brick()));
+    world.step();
+    let bytes = world.snapshot().unwrap();
+    let digest = world.digest();
+    assert_eq!(world.restore(&[]), Err(RestoreError::NotASnapshot));
+    assert_eq!(world.restore(b"fracas"), Err(RestoreError::NotASnapshot));
+    for cut in (8..bytes.len()).step_by(7) {
+        assert_eq!(world.restore(&bytes[..cut]), Err(RestoreError::Damaged));
+    }
+    for at in (0..bytes.len()).step_by(11) {
+        let mut altered = bytes.clone();
+        altered[at] ^= 0x10;
+        assert!(world.restore(&altered).is_err(), "byte {at}");
+    }
+    assert_eq!(world.digest(), digest);
+    let mut other = World::new(settings());
+    let unknown = other.restore(&bytes).unwrap_err();
+    assert!(matches!(
+        unknown,
+        RestoreError::UnknownBlueprint { object: 0, .. }
+    ));
+    let mut other = World::new(WorldSettings {
+        gravity: Vec3::ZERO,
+        ..settings()
+    });
+    assert_eq!(other.restore(&bytes), Err(RestoreError::OtherSettings));
+    // A fragment that the world does not own cannot be restored: said when saving.
+    let (_, shape) = brick().object();
+    let foreign = world
+        .physics
+        .insert_collider(ColliderBuilder::new(SharedShape::new(shape)), None);
+    assert_eq!(world.snapshot(), Err(SnapshotError::ForeignShape(foreign)));
+}
