@@ -12,7 +12,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::stage::{Outcome, cargo, ensure_target};
+use crate::stage::{Outcome, cargo, ensure_target, host};
 
 const WASM: &str = "wasm32-unknown-unknown";
 const FOLDER: &str = "apps/web";
@@ -63,11 +63,15 @@ pub fn build() -> Outcome {
 pub fn test() -> Outcome {
     build()?;
     let chromium = chromium()?;
-    // The native side of the comparisons: same code, same settings.
+    // The native side of the comparisons: same code, same settings, same profile.
+    let host = host()?;
     cargo(
         &[
             "build",
-            "--release",
+            "--profile",
+            "web",
+            "--target",
+            &host,
             "--package",
             "fracas-web",
             "--example",
@@ -75,7 +79,7 @@ pub fn test() -> Outcome {
         ],
         &[],
     )?;
-    let native = target_folder()?.join("release/examples/native");
+    let native = target_folder()?.join(host).join("web/examples/native");
     let native = native.display().to_string();
     let status = Command::new("node")
         .arg("tests/run.mjs")

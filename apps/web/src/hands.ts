@@ -61,6 +61,7 @@ export class Hands {
   /** Draws the band between hand and body. */
   draw() {
     if (!this.down?.held || !this.down.found) return;
+    this.view.stale = true;
     const shown = this.view.bodies.get(this.down.found.number);
     const from = shown ? this.down.found.at.clone().applyMatrix4(shown.node.matrixWorld) : this.tip;
     const p = this.line.geometry.getAttribute("position") as THREE.BufferAttribute;
@@ -103,6 +104,7 @@ export class Hands {
     if (!d || d.id !== e.pointerId) return;
     this.down = null;
     this.line.visible = false;
+    this.view.stale = true;
     this.view.controls.enabled = true;
     this.view.canvas.classList.remove("holding");
     if (d.held) return this.post({ t: "release" });

@@ -104,7 +104,12 @@ function start() {
     run(false);
     post({ t: "one" });
   };
-  const reset = () => load(current);
+  const reset = () => {
+    epoch += 1;
+    hideError();
+    run(true);
+    post({ t: "reset", epoch });
+  };
   const undo = () => post({ t: "undo" });
   $("play").onclick = () => run(!running);
   $("one").onclick = one;
@@ -176,7 +181,10 @@ function start() {
     post({ t: "look", look: wanted });
   }
   for (const id of ["level", "slice"]) $(id).addEventListener("input", look);
-  $<HTMLInputElement>("explode").oninput = (e) => (view.explode = Number((e.target as HTMLInputElement).value));
+  $<HTMLInputElement>("explode").oninput = (e) => {
+    view.explode = Number((e.target as HTMLInputElement).value);
+    view.stale = true;
+  };
 
   // ---- files ----
   const take = (file: File | undefined | null) => file && load({ file });
@@ -244,6 +252,7 @@ function start() {
         break;
       }
       case "progress": busy(m.text); break;
+      case "reload": if (m.epoch === epoch) load(current); break;
       case "loaded": if (m.epoch === epoch) loaded(m.info); break;
       case "frame": {
         post({ t: "ack" });

@@ -26,7 +26,7 @@ export class Overlays {
   private readonly sphere = new THREE.IcosahedronGeometry(1, 2);
   private readonly cube = new THREE.BoxGeometry(0.94, 0.94, 0.94);
   private readonly bubble = new THREE.MeshStandardMaterial({
-    color: 0x6db8ff, transparent: true, opacity: 0.3, roughness: 0.3, depthWrite: false,
+    color: 0x6db8ff, transparent: true, opacity: 0.22, roughness: 0.3, depthWrite: false,
   });
   private readonly brick = new THREE.MeshStandardMaterial({ roughness: 0.6 });
   private readonly tet = new THREE.MeshStandardMaterial({
@@ -58,10 +58,11 @@ export class Overlays {
   }
 
   contacts(data: Float32Array | undefined) {
+    this.view.stale = true;
     const count = Math.min((data?.length ?? 0) / 8, MOST_CONTACTS);
     this.points.visible = this.arrows.visible = count > 0;
     if (!data || count === 0) return;
-    const radius = 0.0035 * this.view.size();
+    const radius = 0.003 * this.view.size();
     const [matrix, colour] = [new THREE.Matrix4(), new THREE.Color()];
     const place = this.arrows.geometry.getAttribute("position") as THREE.BufferAttribute;
     const paint = this.arrows.geometry.getAttribute("color") as THREE.BufferAttribute;
@@ -71,7 +72,7 @@ export class Overlays {
       depthColour(-distance, colour);
       this.points.setMatrixAt(i, matrix);
       this.points.setColorAt(i, colour);
-      const long = 9 * radius;
+      const long = 6 * radius;
       place.setXYZ(2 * i, x, y, z);
       place.setXYZ(2 * i + 1, x + long * u, y + long * v, z + long * w);
       paint.setXYZ(2 * i, colour.r, colour.g, colour.b);
@@ -86,6 +87,7 @@ export class Overlays {
 
   /** Shows (or replaces) an overlay of one body. */
   body(kind: Overlay, number: number, data: Float32Array) {
+    this.view.stale = true;
     const shown = this.view.bodies.get(number);
     if (!shown) return;
     const key = `${kind} ${number}`;
@@ -99,6 +101,7 @@ export class Overlays {
 
   /** Takes all overlays of a kind away. */
   remove(kind: Overlay) {
+    this.view.stale = true;
     for (const shown of this.view.bodies.values())
       for (const child of [...shown.node.children])
         if (child.userData.overlay === kind) {
@@ -159,6 +162,7 @@ export class Overlays {
   }
 
   setSlice(share: number, field: boolean, cut: boolean) {
+    this.view.stale = true;
     const [x, y, z, wide, , , , tall] = this.slice(share);
     this.plane.position.set(x + 0.5 * wide, y + 0.5 * tall, z);
     this.plane.scale.set(wide, tall, 1);
@@ -167,6 +171,7 @@ export class Overlays {
   }
 
   field(width: number, height: number, data: Float32Array) {
+    this.view.stale = true;
     const u = this.plane.material.uniforms;
     let texture = u.field.value as THREE.DataTexture | null;
     if (!texture || texture.image.width !== width) {

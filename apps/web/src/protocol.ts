@@ -71,6 +71,7 @@ export type ToWorker =
   | { t: "speed"; factor: number }
   | { t: "one" }
   | { t: "undo" }
+  | { t: "reset"; epoch: number }
   | { t: "seek"; step: number }
   | { t: "ack" }
   | { t: "tune"; material: string; strength: number; again: boolean }
@@ -86,6 +87,7 @@ export type FromWorker =
   | { t: "ready"; scenes: { name: string; about: string }[]; materials: string[] }
   | { t: "progress"; text: string }
   | { t: "loaded"; info: Info; epoch: number }
+  | { t: "reload"; epoch: number }
   | { t: "frame"; frame: Frame }
   | { t: "overlay"; epoch: number; kind: Overlay; number: number; data: Float32Array }
   | { t: "slice"; epoch: number; width: number; height: number; data: Float32Array }

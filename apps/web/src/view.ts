@@ -37,6 +37,8 @@ export class View {
   readonly bodies = new Map<number, Shown>();
   /** Bodies go in here; overlays hang on a body's node. */
   readonly world = new THREE.Group();
+  /** Whether something changed since the last picture: nothing is drawn twice. */
+  stale = true;
   explode = 0;
   ghost = false;
   info: Info | null = null;
@@ -52,6 +54,7 @@ export class View {
   private gap = 33;
   private ratio = Math.min(window.devicePixelRatio, 2);
   private slow = 0;
+  private moving = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
@@ -82,10 +85,12 @@ export class View {
     this.controls.dampingFactor = 0.12;
     this.controls.maxPolarAngle = Math.PI / 2 - 0.03;
     this.controls.enablePan = false;
+    this.controls.addEventListener("change", () => (this.stale = true));
     this.resize();
   }
 
   theme(name: Theme) {
+    this.stale = true;
     const t = THEMES[name];
     this.scene.background = new THREE.Color(t.sky);
     this.scene.environmentIntensity = t.room;
@@ -100,6 +105,7 @@ export class View {
   /** A new world: an empty stage, the camera on its box. */
   open(info: Info) {
     this.info = info;
+    this.stale = true;
     for (const number of [...this.bodies.keys()]) this.remove(number);
     this.centres.clear();
     const low = new THREE.Vector3(...info.low);
@@ -135,6 +141,7 @@ export class View {
   }
 
   resize() {
+    this.stale = true;
     const { clientWidth: w, clientHeight: h } = this.canvas.parentElement!;
     this.renderer.setPixelRatio(this.ratio);
     this.renderer.setSize(w, h, false);
@@ -150,6 +157,7 @@ export class View {
   take(frame: Frame, now: number) {
     for (const number of frame.gone) this.remove(number);
     for (const b of frame.born) this.add(b);
+    this.stale ||= frame.gone.length + frame.born.length > 0;
     this.gap = Math.min(Math.max(now - this.arrived, 4), 80);
     this.arrived = now;
     const p = frame.poses;
@@ -162,6 +170,9 @@ export class View {
         shown.from.place.copy(shown.to.place);
         shown.from.turn.copy(shown.to.turn);
       }
+      const moved = Math.abs(shown.to.place.x - p[i + 1]) + Math.abs(shown.to.place.y - p[i + 2]) + Math.abs(shown.to.place.z - p[i + 3])
+        + Math.abs(shown.to.turn.x - p[i + 4]) + Math.abs(shown.to.turn.y - p[i + 5]) + Math.abs(shown.to.turn.z - p[i + 6]);
+      if (fresh || moved > 1e-6) this.moving = now;
       shown.to.place.set(p[i + 1], p[i + 2], p[i + 3]);
       shown.to.turn.set(p[i + 4], p[i + 5], p[i + 6], p[i + 7]);
       if (fresh) {
@@ -172,6 +183,10 @@ export class View {
   }
 
   draw(now: number) {
+    this.controls.update();
+    // One gap more, for the way between the last two frames.
+    if (!this.stale && now - this.moving > 2 * this.gap) return;
+    this.stale = false;
     const part = Math.min(1, (now - this.arrived) / this.gap);
     if (this.explode > 0) this.findCentres();
     for (const s of this.bodies.values()) {
@@ -184,7 +199,6 @@ export class View {
         s.node.position.y += 0.25 * this.explode * this.size();
       }
     }
-    this.controls.update();
     this.renderer.render(this.scene, this.camera);
   }
 
@@ -205,6 +219,7 @@ export class View {
   /** Whole bodies look solid, or pale when their insides are shown. */
   setGhost(on: boolean) {
     this.ghost = on;
+    this.stale = true;
     for (const m of [...this.outer.values(), ...this.inner.values()]) ghostly(m, on);
   }
 

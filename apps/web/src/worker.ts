@@ -49,6 +49,13 @@ function load(next: number, make: () => Simulation | Playback) {
   }
   world?.free();
   world = made;
+  live()?.tune(tuned.material, tuned.strength, tuned.again);
+  opened(next);
+}
+
+/** Tells the page of a world that begins. */
+function opened(next: number) {
+  if (!world) return;
   epoch = next;
   hand = undefined;
   target = null;
@@ -58,8 +65,7 @@ function load(next: number, make: () => Simulation | Playback) {
   last = performance.now();
   [paceFrom, paceSteps] = [last, 0];
   unacknowledged = 0;
-  live()?.tune(tuned.material, tuned.strength, tuned.again);
-  const info = JSON.parse(made.info());
+  const info = JSON.parse(world.info());
   step = info.step;
   post({ t: "loaded", info, epoch });
   send();
@@ -192,8 +198,12 @@ function take(m: ToWorker) {
     case "speed": speed = m.factor; return;
     case "one": advance(); return send();
     case "undo":
-      if (it?.undo()) { numbers = []; send(); }
+      if (it?.undo()) { numbers = []; hand = undefined; target = null; send(); }
       return;
+    case "reset":
+      // Back to the start, or, where that cannot be, from the beginning.
+      if (it?.reset()) return opened(m.epoch);
+      return post({ t: "reload", epoch: m.epoch });
     case "seek":
       if (world instanceof Playback) { world.seek(m.step); numbers.push(...world.stats()); send(); }
       return;

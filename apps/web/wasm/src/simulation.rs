@@ -26,6 +26,10 @@ use crate::tuning::{Memory, Tuning};
 const MOST_BALLS: usize = 24;
 /// Steel, in kg/m³.
 const STEEL: f32 = 7800.0;
+/// Steps from one saved state to the next: a break is undone to the last of them.
+const SAVE_EVERY: u64 = 16;
+/// How many breaks can be undone.
+const MOST_UNDONE: usize = 8;
 /// Steps that a hammer is there for.
 const HAMMER_STEPS: u64 = 5;
 
@@ -40,8 +44,14 @@ pub struct Simulation {
     memory: Memory,
     /// Every object's breaker as the scene made it.
     breakers: BTreeMap<ObjectId, Breaker>,
-    broke: u32,
     gone: Vec<u32>,
+    hands: Vec<HandId>,
+    /// The world as it began, where it could be saved.
+    start: Option<Vec<u8>>,
+    /// The world of a few steps ago.
+    recent: Option<Vec<u8>>,
+    /// The world before each of the last breaks.
+    past: Vec<Vec<u8>>,
 }
 
 fn teller(progress: &Function) -> impl FnMut(&'static str) + '_ {
@@ -102,11 +112,14 @@ impl Simulation {
 
     /// One step; returns how many bodies broke.
     pub fn step(&mut self) -> u32 {
+        if self.world().steps().is_multiple_of(SAVE_EVERY) {
+            self.recent = self.world().snapshot().ok();
+        }
         self.stage.step();
-        self.broke = 0;
+        let mut broke = 0;
         for event in self.stage.world_mut().take_events() {
             match event {
-                Event::Broke { .. } => self.broke += 1,
+                Event::Broke { .. } => broke += 1,
                 Event::Born(piece) if piece.fragment == FragmentId(0) => self.meet(piece.object),
                 _ => {}
             }
@@ -116,7 +129,15 @@ impl Simulation {
         for (hammer, _) in spent {
             self.stage.world_mut().physics.remove_body(hammer);
         }
-        self.broke
+        if broke > 0
+            && let Some(before) = self.recent.take()
+        {
+            self.past.push(before);
+            if self.past.len() > MOST_UNDONE {
+                self.past.remove(0);
+            }
+        }
+        broke
     }
 
     /// Looks who is there; returns the numbers of those that came.
@@ -229,7 +250,9 @@ impl Simulation {
             angular_damping: 0.01 * mass,
             most_force: 400.0 * mass,
         };
-        world.grab(piece, point, coupling).map(|hand| hand.0)
+        let hand = world.grab(piece, point, coupling)?;
+        self.hands.push(hand);
+        Some(hand.0)
     }
 
     /// Moves a hand to a place of the world.
@@ -240,6 +263,7 @@ impl Simulation {
 
     /// Lets go.
     pub fn release(&mut self, hand: u32) {
+        self.hands.retain(|h| h.0 != hand);
         self.stage.world_mut().release(HandId(hand));
     }
 
@@ -272,12 +296,28 @@ impl Simulation {
     /// Whether there is a break to undo.
     #[must_use]
     pub fn can_undo(&self) -> bool {
-        false
+        !self.past.is_empty()
     }
 
-    /// Goes back to before the last break.
+    /// Goes back to a few steps before the last break; whether there was one.
     pub fn undo(&mut self) -> bool {
-        false
+        let Some(before) = self.past.pop() else {
+            return false;
+        };
+        self.recent = None;
+        self.go_back(&before)
+    }
+
+    /// Goes back to the start, without preparing anything again; whether it could.
+    pub fn reset(&mut self) -> bool {
+        let Some(start) = self.start.take().filter(|_| !self.stage.is_held()) else {
+            return false;
+        };
+        let done = self.go_back(&start);
+        self.start = Some(start);
+        self.recent = None;
+        self.past.clear();
+        done
     }
 
     /// Another material (`""`: the scene's own), strength and toughness times
@@ -316,9 +356,13 @@ impl Simulation {
             tuning: Tuning::default(),
             memory: Memory::default(),
             breakers: BTreeMap::new(),
-            broke: 0,
             gone: Vec::new(),
+            hands: Vec::new(),
+            start: None,
+            recent: None,
+            past: Vec::new(),
         };
+        new.start = new.world().snapshot().ok();
         for event in new.stage.world_mut().take_events() {
             if let Event::Born(piece) = event {
                 new.meet(piece.object);
@@ -329,6 +373,26 @@ impl Simulation {
 
     fn world(&self) -> &World {
         self.stage.world()
+    }
+
+    /// Becomes a saved world, everything in it new to the page, nothing held.
+    fn go_back(&mut self, saved: &[u8]) -> bool {
+        let world = self.stage.world_mut();
+        if world.restore(saved).is_err() {
+            return false;
+        }
+        for hand in self.hands.drain(..) {
+            world.release(hand);
+        }
+        let there = |body: &RigidBodyHandle| world.physics.bodies.contains(*body);
+        self.balls.retain(there);
+        self.hammers.retain(|(hammer, _)| there(hammer));
+        self.actors.forget();
+        let all: Vec<ObjectId> = self.breakers.keys().copied().collect();
+        for object in all {
+            self.tune_object(object);
+        }
+        true
     }
 
     fn shown(&self, number: u32, of: impl Fn(&FragmentShape) -> Vec<f32>) -> Vec<f32> {

@@ -84,6 +84,15 @@ impl Stage {
         }
     }
 
+    /// Whether a hand of the scene's own holds something.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        match self {
+            Self::Scene(scene) => scene.hands().next().is_some(),
+            Self::Own(_) => false,
+        }
+    }
+
     /// One step.
     pub fn step(&mut self) {
         match self {
