@@ -11,7 +11,7 @@ const STILL = 6;
 const HOLD = 450;
 /** Steel balls: share of the scene's size, and metres per second per metre of it. */
 const BALL = { radius: 0.032, speed: 9 };
-const HAMMER = { radius: 0.018, speed: 9 };
+const HAMMER = { radius: 0.024, speed: 12 };
 
 interface Found {
   number: number;
