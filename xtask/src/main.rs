@@ -1,9 +1,10 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench`.
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench`, `cargo xtask web`.
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
 mod licences;
 mod stage;
+mod web;
 
 use std::process::ExitCode;
 
@@ -22,12 +23,14 @@ struct Xtask {
 #[derive(Subcommand)]
 enum Task {
     /// Everything a change must pass: format, lints, documentation, licences, packages,
-    /// wasm build, tests.
+    /// wasm build, tests, the page in a browser.
     Test {
         /// Only the stages whose name contains this.
         #[arg(long)]
         only: Option<String>,
     },
+    /// Build the page of apps/web into apps/web/dist.
+    Web,
     /// The scoreboard: measure every target (arguments are passed on; see --help).
     Bench {
         /// For example `--only field`, `--json FILE`.
@@ -73,6 +76,11 @@ const STAGES: &[Stage] = &[
         about: "unit, property, conformance and documentation tests",
         run: tests,
     },
+    Stage {
+        name: "web",
+        about: "the page builds, and works in Chromium",
+        run: web::test,
+    },
 ];
 
 const WASM: &str = "wasm32-unknown-unknown";
@@ -89,6 +97,7 @@ const WASM_CRATES: [&str; 6] = [
 fn main() -> ExitCode {
     let result = match Xtask::parse().task {
         Task::Test { only } => stage::run_all(STAGES, only.as_deref()),
+        Task::Web => web::build(),
         Task::Bench { arguments } => bench(&arguments),
     };
     match result {
@@ -151,6 +160,10 @@ fn packages() -> Outcome {
             "fracas-conformance",
             "--exclude",
             "fracas-scoreboard",
+            "--exclude",
+            "fracas-web",
+            "--exclude",
+            "fracas-web-glue",
             "--exclude",
             "xtask",
             "--no-verify",

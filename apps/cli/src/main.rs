@@ -11,6 +11,7 @@ mod progress;
 mod run;
 mod shapes;
 mod shatter;
+mod view;
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ use clap::{Parser, Subcommand};
 const EXAMPLES: &str = "\
 Examples:
   fracas run piggy-bank
+  fracas view plates
   fracas shatter bunny.obj --pieces 20 -o broken.glb
   fracas bake bunny.obj -o bunny.fracas
   fracas inspect bunny.obj
@@ -46,6 +48,8 @@ enum Command {
     Bake(bake::Bake),
     Inspect(inspect::Arguments),
     Collide(collide::Collide),
+    /// Open the page: break things by hand, play recordings, look inside.
+    View(view::View),
     /// List the things that are generated in code.
     Shapes(shapes::Shapes),
 }
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Command::Bake(options) => end(bake::run(&options)),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Collide(options) => end(collide::run(&options)),
+        Command::View(options) => end(view::run(&options)),
         Command::Shapes(options) => end(shapes::run(&options)),
     }
 }

@@ -183,6 +183,14 @@ impl Breaker {
         self
     }
 
+    /// The same of another material, with its threshold; modes that are there stay.
+    #[must_use]
+    pub fn with_material(mut self, material: Material) -> Self {
+        self.strength = Strength::of(&material);
+        self.material = material;
+        self
+    }
+
     /// The same with another threshold for what has no modes.
     #[must_use]
     pub fn with_strength(mut self, strength: Strength) -> Self {
@@ -214,6 +222,7 @@ impl Breaker {
             modes: whole.map(|m| (FragmentId(0), m)).into_iter().collect(),
             stats: state.stats,
             events: state.events,
+            mean_edge: None,
         }
     }
 

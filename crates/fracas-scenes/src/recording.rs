@@ -98,12 +98,19 @@ impl Summary {
 impl Recording {
     /// Runs a scene for `steps` steps; `each` is told after every step.
     pub fn run(scene: &mut Scene, steps: u64, mut each: impl FnMut(u64)) -> Self {
-        Self::watch(scene, steps, Watch::default(), &mut each)
+        Self::watch(scene, steps, Watch::default(), &mut |scene| {
+            each(scene.world().steps());
+        })
     }
 
     /// Runs a scene for `steps` steps and records what is asked for; `each` is told
     /// after every step.
-    pub fn watch(scene: &mut Scene, steps: u64, watch: Watch, each: &mut dyn FnMut(u64)) -> Self {
+    pub fn watch(
+        scene: &mut Scene,
+        steps: u64,
+        watch: Watch,
+        each: &mut dyn FnMut(&Scene),
+    ) -> Self {
         let mut recording = Self {
             step: scene.world().settings().step,
             ..Self::default()
@@ -129,7 +136,7 @@ impl Recording {
                 recording.colliding_points.push(points);
             }
             recording.look(scene, step + 1, watch);
-            each(step + 1);
+            each(scene);
         }
         recording
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use fracas::sphere_tree::{Restructuring, Traversal};
+use fracas_scenes::film::Filming;
 use fracas_scenes::recording::{Recording, Watch};
 use fracas_scenes::rigid::SCENES;
 use fracas_scenes::soft::SoftScene;
@@ -94,6 +95,9 @@ pub struct Run {
     /// Write an animated model (opens in Blender) to this file.
     #[arg(long, value_name = "FILE")]
     glb: Option<PathBuf>,
+    /// Write a recording that `fracas view` plays back to this file (name it .film).
+    #[arg(long, value_name = "FILE")]
+    recording: Option<PathBuf>,
     /// Where to write the contact sheet (default: out/SCENE.png).
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
@@ -167,7 +171,8 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
         ..Watch::default()
     };
     let mut reports = Vec::new();
-    let (scene, recording) = measure(&job, &settings, watch, &mut reports)?;
+    let film = options.recording.as_deref();
+    let (scene, recording) = measure(&job, &settings, watch, film, &mut reports)?;
     if options.defaults {
         let game = Settings {
             measured: false,
@@ -177,11 +182,11 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
             numbers_only: true,
             ..watch
         };
-        measure(&job, &game, watch, &mut reports)?;
+        measure(&job, &game, watch, None, &mut reports)?;
     }
     report::print(&reports);
     if let Some(path) = &options.json {
-        save(path, &format!("{}\n", reports[0].json(&recording)))?;
+        save(path, format!("{}\n", reports[0].json(&recording)))?;
         println!("numbers of every step: {}", path.display());
     }
     if let Some(path) = &options.glb {
@@ -194,11 +199,12 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs once and reports.
+/// Runs once and reports; films it, where there is a file for that.
 fn measure(
     job: &Job,
     settings: &Settings,
     watch: Watch,
+    film: Option<&Path>,
     reports: &mut Vec<Report>,
 ) -> Result<(fracas_scenes::rigid::Scene, Recording), Box<dyn Error>> {
     let mut scene = {
@@ -208,8 +214,19 @@ fn measure(
     let steps = settings.steps.unwrap_or(scene.steps());
     let recording = {
         let progress = Progress::steps(steps);
-        Recording::watch(&mut scene, steps, watch, &mut |_| progress.step())
+        let mut filming = film.map(|_| Filming::new(&scene));
+        let recording = Recording::watch(&mut scene, steps, watch, &mut |scene| {
+            filming.iter_mut().for_each(|f| f.frame(scene));
+            progress.step();
+        });
+        if let (Some(path), Some(filming)) = (film, filming) {
+            save(path, filming.finish().to_bytes())?;
+        }
+        recording
     };
+    if let Some(path) = film {
+        println!("recording: {0} (fracas view {0})", path.display());
+    }
     reports.push(Report::of(job, settings, &scene, &recording));
     Ok((scene, recording))
 }
@@ -239,7 +256,7 @@ fn picture_path(options: &Run, name: &str) -> PathBuf {
 }
 
 /// Writes a whole file or none.
-fn save(path: &Path, text: &str) -> Result<(), String> {
+fn save(path: &Path, text: impl AsRef<[u8]>) -> Result<(), String> {
     let _whole = interrupt::lock();
     std::fs::write(path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
 }

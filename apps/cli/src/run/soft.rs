@@ -86,7 +86,7 @@ pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
     drop(progress);
     print_table(&scene, &steps, before);
     if let Some(path) = &options.json {
-        save(path, &format!("{}\n", json(&scene, &steps, before)))?;
+        save(path, format!("{}\n", json(&scene, &steps, before)))?;
         println!("numbers of every step: {}", path.display());
     }
     if let Some(path) = &options.glb {

@@ -12,6 +12,7 @@ mod hold;
 mod settings;
 mod snapshot;
 mod stats;
+mod tune;
 mod voxels;
 
 use std::collections::BTreeMap;

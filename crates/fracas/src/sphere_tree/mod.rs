@@ -182,6 +182,13 @@ impl SphereTree {
         depth.into_iter().max().unwrap_or(0)
     }
 
+    /// All spheres as centre, radius and level, parents before children: to be shown.
+    pub fn spheres(&self) -> impl Iterator<Item = (Vec3, f32, u8)> + '_ {
+        let levels = self.levels.iter().copied();
+        let nodes = self.nodes.iter().zip(levels);
+        nodes.map(|(node, level)| (node.centre, node.radius, level))
+    }
+
     /// Bytes on the heap, shared feature pools not counted.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {

@@ -1,0 +1,170 @@
+// Pointer and touch: drag grabs and throws, a click shoots, shift-click hits, the
+// background turns the camera.
+
+import * as THREE from "three";
+import type { ToWorker } from "./protocol";
+import type { View } from "./view";
+
+/** Pixels that a click may wander. */
+const STILL = 6;
+/** Milliseconds after which a touch that stays hits instead of shooting. */
+const HOLD = 450;
+/** Steel balls: share of the scene's size, and metres per second per metre of it. */
+const BALL = { radius: 0.032, speed: 9 };
+const HAMMER = { radius: 0.024, speed: 12 };
+
+interface Found {
+  number: number;
+  piece: boolean;
+  /** In the body's own frame. */
+  at: THREE.Vector3;
+  normal: THREE.Vector3;
+  /** In the world. */
+  point: THREE.Vector3;
+}
+
+export class Hands {
+  private readonly ray = new THREE.Raycaster();
+  private down: { id: number; x: number; y: number; shift: boolean; found: Found | null; held: boolean; since: number } | null = null;
+  private readonly across = new THREE.Plane();
+  private readonly line: THREE.Line;
+  private readonly tip = new THREE.Vector3();
+
+  constructor(private readonly view: View, private readonly post: (m: ToWorker) => void) {
+    const geometry = new THREE.BufferGeometry().setFromPoints([new THREE.Vector3(), new THREE.Vector3()]);
+    this.line = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: 0xffb020, depthTest: false, transparent: true }));
+    this.line.frustumCulled = false;
+    this.line.visible = false;
+    this.line.renderOrder = 11;
+    view.scene.add(this.line);
+    const c = view.canvas;
+    // Before the camera's own listeners, so that a grab keeps the camera still.
+    c.addEventListener("pointerdown", (e) => this.press(e), { capture: true });
+    c.addEventListener("pointermove", (e) => this.move(e));
+    c.addEventListener("pointerup", (e) => this.lift(e));
+    c.addEventListener("pointercancel", (e) => this.lift(e, true));
+    c.addEventListener("contextmenu", (e) => e.preventDefault());
+  }
+
+  /** Shoots at the middle of the picture: for the keyboard. */
+  shootAhead() {
+    this.aim(0, 0);
+    this.shoot(this.find());
+  }
+
+  /** Hits what is in the middle of the picture: for the keyboard. */
+  hitAhead() {
+    this.aim(0, 0);
+    this.hit(this.find());
+  }
+
+  /** Draws the band between hand and body. */
+  draw() {
+    if (!this.down?.held || !this.down.found) return;
+    this.view.stale = true;
+    const shown = this.view.bodies.get(this.down.found.number);
+    const from = shown ? this.down.found.at.clone().applyMatrix4(shown.node.matrixWorld) : this.tip;
+    const p = this.line.geometry.getAttribute("position") as THREE.BufferAttribute;
+    p.setXYZ(0, from.x, from.y, from.z);
+    p.setXYZ(1, this.tip.x, this.tip.y, this.tip.z);
+    p.needsUpdate = true;
+  }
+
+  private press(e: PointerEvent) {
+    if (e.button !== 0 || this.down) return;
+    this.aimAt(e);
+    const found = this.find();
+    this.down = { id: e.pointerId, x: e.clientX, y: e.clientY, shift: e.shiftKey, found, held: false, since: performance.now() };
+    this.view.controls.enabled = !found?.piece;
+    if (found?.piece) this.view.canvas.setPointerCapture(e.pointerId);
+  }
+
+  private move(e: PointerEvent) {
+    const d = this.down;
+    if (!d || d.id !== e.pointerId || !d.found?.piece) {
+      if (!d && e.pointerType === "mouse") this.hover(e);
+      return;
+    }
+    if (!d.held && Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL && !d.shift) {
+      d.held = true;
+      this.view.canvas.classList.add("holding");
+      this.across.setFromNormalAndCoplanarPoint(this.view.camera.getWorldDirection(new THREE.Vector3()), d.found.point);
+      this.post({ t: "grab", number: d.found.number, at: d.found.at.toArray() });
+      this.line.visible = true;
+    }
+    if (!d.held) return;
+    this.aimAt(e);
+    if (!this.ray.ray.intersectPlane(this.across, this.tip)) return;
+    this.tip.y = Math.max(this.tip.y, 0.01);
+    this.post({ t: "drag", to: this.tip.toArray() });
+  }
+
+  private lift(e: PointerEvent, cancelled = false) {
+    const d = this.down;
+    if (!d || d.id !== e.pointerId) return;
+    this.down = null;
+    this.line.visible = false;
+    this.view.stale = true;
+    this.view.controls.enabled = true;
+    this.view.canvas.classList.remove("holding");
+    if (d.held) return this.post({ t: "release" });
+    if (cancelled || Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL) return;
+    this.aimAt(e);
+    const long = e.pointerType === "touch" && performance.now() - d.since > HOLD;
+    if (d.shift || long) this.hit(d.found);
+    else this.shoot(d.found ?? this.find());
+  }
+
+  private hover(e: PointerEvent) {
+    // Looking for what is below the pointer costs; a few times a second is enough.
+    if (performance.now() - this.hovered < 120) return;
+    this.hovered = performance.now();
+    this.aimAt(e);
+    this.view.canvas.style.cursor = this.find()?.piece ? "grab" : "crosshair";
+  }
+  private hovered = 0;
+
+  private shoot(found: Found | null) {
+    const ray = this.ray.ray;
+    const size = this.view.size();
+    const aim = found?.point ?? ray.at(2 * size, new THREE.Vector3());
+    const far = aim.distanceTo(ray.origin);
+    const start = ray.at(Math.max(0.25 * far, Math.min(far - 0.8 * size, 1.2 * size)), new THREE.Vector3());
+    start.y = Math.max(start.y, 1.2 * BALL.radius * size);
+    const speed = BALL.speed * Math.sqrt(Math.max(1, size));
+    const way = aim.clone().sub(start);
+    // Aimed a little high, for the fall on the way.
+    const time = way.length() / speed;
+    way.normalize().multiplyScalar(speed).y += 0.5 * 9.81 * time;
+    this.post({ t: "shoot", path: [...start.toArray(), ...way.toArray()], radius: BALL.radius * size });
+  }
+
+  private hit(found: Found | null) {
+    if (!found?.piece) return;
+    const at = [...found.at.toArray(), ...found.normal.toArray()];
+    this.post({ t: "hit", number: found.number, at, speed: HAMMER.speed, radius: HAMMER.radius * this.view.size() });
+  }
+
+  private aimAt(e: PointerEvent) {
+    const box = this.view.canvas.getBoundingClientRect();
+    this.aim(((e.clientX - box.left) / box.width) * 2 - 1, 1 - ((e.clientY - box.top) / box.height) * 2);
+  }
+
+  private aim(x: number, y: number) {
+    this.ray.setFromCamera(new THREE.Vector2(x, y), this.view.camera);
+  }
+
+  private find(): Found | null {
+    const meshes = [...this.view.bodies.values()].flatMap((s) => (s.mesh ? [s.mesh] : []));
+    const hit = this.ray.intersectObjects(meshes, false)[0];
+    const floor = new THREE.Vector3();
+    if (!hit || !hit.face) {
+      const ground = this.ray.ray.intersectPlane(new THREE.Plane(new THREE.Vector3(0, 1, 0), 0), floor);
+      return ground ? { number: -1, piece: false, at: floor, normal: new THREE.Vector3(0, 1, 0), point: floor } : null;
+    }
+    const number = hit.object.userData.number as number;
+    const piece = this.view.bodies.get(number)?.born.body.kind === "piece";
+    const at = hit.object.worldToLocal(hit.point.clone());
+    return { number, piece, at, normal: hit.face.normal.clone(), point: hit.point };
+  }
+}

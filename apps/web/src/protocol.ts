@@ -1,0 +1,96 @@
+// What page and worker say to each other.
+
+/** A body as the page draws it. */
+export type Body =
+  | { kind: "piece"; object: number; fragment: number; colour: [number, number, number]; levels: number }
+  | { kind: "ball"; radius: number; colour?: [number, number, number] }
+  | { kind: "box"; half: [number, number, number]; colour?: [number, number, number] }
+  | { kind: "floor" }
+  | { kind: "other" };
+
+export interface Born {
+  number: number;
+  body: Body;
+  /** Corner positions and normals, nine numbers a triangle; pieces only. */
+  positions?: Float32Array;
+  normals?: Float32Array;
+  oldTriangles?: number;
+}
+
+/** Places in the array of a step's numbers; see `Simulation::stats`. */
+export const STAT = {
+  step: 0, collision: 1, physics: 2, fracture: 3, update: 4, total: 5, pairs: 6, visited: 7,
+  contacts: 8, solverContacts: 9, pieces: 10, fragments: 11, broken: 12,
+} as const;
+export const STATS = 13;
+
+export interface Frame {
+  /** Counts loads: frames of an older world are dropped. */
+  epoch: number;
+  /** Number, place (3), turn (4) of every body. */
+  poses: Float32Array;
+  born: Born[];
+  gone: number[];
+  /** The numbers of every step since the last frame. */
+  stats: Float64Array;
+  /** Point (3), normal (3), distance, impulse each. */
+  contacts?: Float32Array;
+  /** Steps of world time per second of the wall, over a second each. */
+  pace: number;
+  /** Whether there is a break to undo. */
+  undo: boolean;
+}
+
+export interface Info {
+  name: string;
+  low: [number, number, number];
+  high: [number, number, number];
+  step: number;
+  /** Steps of a recording. */
+  length?: number;
+}
+
+/** What the page wants to see besides bodies. */
+export interface Look {
+  contacts: boolean;
+  spheres: boolean;
+  tets: boolean;
+  voxels: boolean;
+  level: number;
+  /** Origin and two sides of the slice, or none. */
+  slice: number[] | null;
+}
+
+export type Overlay = "spheres" | "tets" | "voxels";
+
+export type ToWorker =
+  | { t: "scene"; name: string; epoch: number }
+  | { t: "mesh"; file: string; bytes: ArrayBuffer; material: string; epoch: number }
+  | { t: "film"; file: string; bytes: ArrayBuffer; epoch: number }
+  | { t: "run"; on: boolean }
+  | { t: "speed"; factor: number }
+  | { t: "one" }
+  | { t: "undo" }
+  | { t: "reset"; epoch: number }
+  | { t: "seek"; step: number }
+  | { t: "ack" }
+  | { t: "tune"; material: string; strength: number; again: boolean }
+  | { t: "look"; look: Look }
+  | { t: "grab"; number: number; at: [number, number, number] }
+  | { t: "drag"; to: [number, number, number] }
+  | { t: "release" }
+  | { t: "shoot"; path: number[]; radius: number }
+  | { t: "hit"; number: number; at: number[]; speed: number; radius: number }
+  | { t: "digest"; scene: string; steps: number };
+
+export type FromWorker =
+  | { t: "ready"; scenes: { name: string; about: string }[]; materials: string[] }
+  | { t: "progress"; text: string }
+  | { t: "loaded"; info: Info; epoch: number }
+  | { t: "reload"; epoch: number }
+  | { t: "frame"; frame: Frame }
+  | { t: "overlay"; epoch: number; kind: Overlay; number: number; data: Float32Array }
+  | { t: "slice"; epoch: number; width: number; height: number; data: Float32Array }
+  | { t: "sought"; step: number }
+  | { t: "error"; text: string; fatal: boolean }
+  | { t: "digest"; digest: string; milliseconds: number; steps: number };

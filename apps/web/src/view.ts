@@ -1,0 +1,343 @@
+// The scene as it is drawn: light, ground, bodies, and poses in between two frames.
+
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+import type { Born, Frame, Info } from "./protocol";
+
+/** A body on the screen. */
+export interface Shown {
+  number: number;
+  born: Born;
+  node: THREE.Object3D;
+  mesh: THREE.Mesh | null;
+  /** Middle of its box, in its own frame. */
+  middle: THREE.Vector3;
+  from: Pose;
+  to: Pose;
+  object: number;
+}
+
+interface Pose {
+  place: THREE.Vector3;
+  turn: THREE.Quaternion;
+}
+
+const THEMES = {
+  dark: { sky: 0x14161b, ground: 0x23262e, line: 0x343a46, light: 2.4, room: 0.55 },
+  light: { sky: 0xeef0f3, ground: 0xdfe2e7, line: 0xc3c8d1, light: 2.9, room: 0.75 },
+};
+export type Theme = keyof typeof THEMES;
+
+export class View {
+  readonly scene = new THREE.Scene();
+  readonly camera = new THREE.PerspectiveCamera(38, 1, 0.01, 60);
+  readonly renderer: THREE.WebGLRenderer;
+  readonly controls: OrbitControls;
+  readonly bodies = new Map<number, Shown>();
+  /** Bodies go in here; overlays hang on a body's node. */
+  readonly world = new THREE.Group();
+  /** Whether something changed since the last picture: nothing is drawn twice. */
+  stale = true;
+  explode = 0;
+  ghost = false;
+  info: Info | null = null;
+  private readonly sun = new THREE.DirectionalLight(0xfff3e2, 2.4);
+  private readonly ground: THREE.Mesh<THREE.CircleGeometry, THREE.ShaderMaterial>;
+  private readonly shadows: THREE.Mesh<THREE.CircleGeometry, THREE.ShadowMaterial>;
+  private readonly outer = new Map<string, THREE.MeshPhysicalMaterial>();
+  private readonly inner = new Map<string, THREE.MeshStandardMaterial>();
+  private readonly steel = new THREE.MeshStandardMaterial({ color: 0xb9c0c8, metalness: 1, roughness: 0.22 });
+  private readonly wood = new THREE.MeshStandardMaterial({ color: 0x9a7350, roughness: 0.75 });
+  private centres = new Map<number, THREE.Vector3>();
+  private arrived = 0;
+  private gap = 33;
+  private ratio = Math.min(window.devicePixelRatio, 2);
+  private slow = 0;
+  private moving = 0;
+
+  constructor(readonly canvas: HTMLCanvasElement) {
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.toneMapping = THREE.NeutralToneMapping;
+    this.renderer.toneMappingExposure = 1.05;
+    this.renderer.localClippingEnabled = true;
+    const room = new THREE.PMREMGenerator(this.renderer);
+    this.scene.environment = room.fromScene(new RoomEnvironment(), 0.03).texture;
+    room.dispose();
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.radius = 5;
+    this.sun.shadow.bias = -0.0004;
+    this.sun.shadow.normalBias = 0.004;
+    this.scene.add(this.sun, this.sun.target, this.world);
+    this.ground = new THREE.Mesh(new THREE.CircleGeometry(30, 64), groundMaterial());
+    this.ground.rotation.x = -Math.PI / 2;
+    this.ground.renderOrder = -2;
+    this.shadows = new THREE.Mesh(new THREE.CircleGeometry(30, 64), new THREE.ShadowMaterial({ opacity: 0.5 }));
+    this.shadows.rotation.x = -Math.PI / 2;
+    this.shadows.position.y = 0.0004;
+    this.shadows.receiveShadow = true;
+    this.scene.add(this.ground, this.shadows);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.12;
+    this.controls.maxPolarAngle = Math.PI / 2 - 0.03;
+    this.controls.enablePan = false;
+    this.controls.addEventListener("change", () => (this.stale = true));
+    this.resize();
+  }
+
+  theme(name: Theme) {
+    this.stale = true;
+    const t = THEMES[name];
+    this.scene.background = new THREE.Color(t.sky);
+    this.scene.environmentIntensity = t.room;
+    this.sun.intensity = t.light;
+    const u = this.ground.material.uniforms;
+    (u.sky.value as THREE.Color).set(t.sky);
+    (u.ground.value as THREE.Color).set(t.ground);
+    (u.line.value as THREE.Color).set(t.line);
+    this.shadows.material.opacity = name === "dark" ? 0.55 : 0.3;
+  }
+
+  /** A new world: an empty stage, the camera on its box. */
+  open(info: Info) {
+    this.info = info;
+    this.stale = true;
+    for (const number of [...this.bodies.keys()]) this.remove(number);
+    this.centres.clear();
+    const low = new THREE.Vector3(...info.low);
+    const high = new THREE.Vector3(...info.high);
+    const middle = low.clone().add(high).multiplyScalar(0.5);
+    const size = high.distanceTo(low);
+    this.controls.target.copy(middle).setY(low.y + 0.34 * (high.y - low.y) + 0.06 * size);
+    this.frame(size);
+    this.controls.minDistance = 0.25 * size;
+    this.controls.maxDistance = 6 * size;
+    this.sun.position.copy(middle).add(new THREE.Vector3(0.55, 1.5, 0.75).multiplyScalar(size));
+    this.sun.target.position.copy(middle);
+    const box = this.sun.shadow.camera;
+    [box.left, box.right, box.bottom, box.top] = [-1.3 * size, 1.3 * size, -1.3 * size, 1.3 * size];
+    [box.near, box.far] = [0.1 * size, 4 * size];
+    box.updateProjectionMatrix();
+    const u = this.ground.material.uniforms;
+    u.middle.value.set(middle.x, middle.z);
+    u.reach.value = 3.2 * size;
+    u.cell.value = size > 3 ? 1 : size > 0.6 ? 0.1 : 0.05;
+  }
+
+  /** Steps back until the box fits, on a narrow screen too. */
+  private frame(size: number) {
+    const narrow = Math.min(1, this.camera.aspect);
+    const away = (0.56 * size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.max(0.55, narrow);
+    const from = new THREE.Vector3(0.5, 0.42, 1).normalize().multiplyScalar(away);
+    this.camera.position.copy(this.controls.target).add(from);
+    this.camera.near = size / 100;
+    this.camera.far = 60 * size;
+    this.camera.updateProjectionMatrix();
+    this.controls.update();
+  }
+
+  resize() {
+    this.stale = true;
+    const { clientWidth: w, clientHeight: h } = this.canvas.parentElement!;
+    this.renderer.setPixelRatio(this.ratio);
+    this.renderer.setSize(w, h, false);
+    this.camera.aspect = w / Math.max(1, h);
+    // Leave room for the panel where it lies over the picture.
+    const open = !document.body.classList.contains("folded");
+    const narrow = w < 760;
+    this.camera.setViewOffset(w, h, open && !narrow ? 160 : 0, open && narrow ? 0.24 * h : 0, w, h);
+    this.camera.updateProjectionMatrix();
+  }
+
+  /** Takes over what a frame says. */
+  take(frame: Frame, now: number) {
+    for (const number of frame.gone) this.remove(number);
+    for (const b of frame.born) this.add(b);
+    this.stale ||= frame.gone.length + frame.born.length > 0;
+    this.gap = Math.min(Math.max(now - this.arrived, 4), 80);
+    this.arrived = now;
+    const p = frame.poses;
+    for (let i = 0; i + 7 < p.length; i += 8) {
+      const shown = this.bodies.get(p[i]);
+      if (!shown) continue;
+      // Start from where it is drawn now, so that nothing jumps back.
+      const fresh = shown.from.turn.lengthSq() === 0;
+      if (!fresh) {
+        shown.from.place.copy(shown.to.place);
+        shown.from.turn.copy(shown.to.turn);
+      }
+      const moved = Math.abs(shown.to.place.x - p[i + 1]) + Math.abs(shown.to.place.y - p[i + 2]) + Math.abs(shown.to.place.z - p[i + 3])
+        + Math.abs(shown.to.turn.x - p[i + 4]) + Math.abs(shown.to.turn.y - p[i + 5]) + Math.abs(shown.to.turn.z - p[i + 6]);
+      if (fresh || moved > 1e-6) this.moving = now;
+      shown.to.place.set(p[i + 1], p[i + 2], p[i + 3]);
+      shown.to.turn.set(p[i + 4], p[i + 5], p[i + 6], p[i + 7]);
+      if (fresh) {
+        shown.from.place.copy(shown.to.place);
+        shown.from.turn.copy(shown.to.turn);
+      }
+    }
+  }
+
+  draw(now: number) {
+    this.controls.update();
+    // One gap more, for the way between the last two frames.
+    if (!this.stale && now - this.moving > 2 * this.gap) return;
+    this.stale = false;
+    const part = Math.min(1, (now - this.arrived) / this.gap);
+    if (this.explode > 0) this.findCentres();
+    for (const s of this.bodies.values()) {
+      s.node.position.lerpVectors(s.from.place, s.to.place, part);
+      s.node.quaternion.slerpQuaternions(s.from.turn, s.to.turn, part);
+      if (this.explode > 0 && s.born.body.kind === "piece") {
+        const middle = s.middle.clone().applyQuaternion(s.node.quaternion).add(s.node.position);
+        const centre = this.centres.get(s.object);
+        if (centre) s.node.position.addScaledVector(middle.sub(centre), 1.6 * this.explode);
+        s.node.position.y += 0.25 * this.explode * this.size();
+      }
+    }
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  /** Fewer pixels where the graphics are slow: called with the time of each frame. */
+  adapt(milliseconds: number) {
+    this.slow = milliseconds > 40 ? this.slow + 1 : Math.max(0, this.slow - 1);
+    if (this.slow < 40 || this.ratio <= 0.75) return;
+    this.slow = 0;
+    this.ratio = Math.max(0.75, this.ratio * 0.8);
+    this.resize();
+  }
+
+  size(): number {
+    if (!this.info) return 1;
+    return new THREE.Vector3(...this.info.high).distanceTo(new THREE.Vector3(...this.info.low));
+  }
+
+  /** Whole bodies look solid, or pale when their insides are shown. */
+  setGhost(on: boolean) {
+    this.ghost = on;
+    this.stale = true;
+    for (const m of [...this.outer.values(), ...this.inner.values()]) ghostly(m, on);
+  }
+
+  private findCentres() {
+    const sums = new Map<number, [THREE.Vector3, number]>();
+    for (const s of this.bodies.values()) {
+      if (s.born.body.kind !== "piece") continue;
+      const at = s.middle.clone().applyQuaternion(s.to.turn).add(s.to.place);
+      const sum = sums.get(s.object) ?? [new THREE.Vector3(), 0];
+      sums.set(s.object, [sum[0].add(at), sum[1] + 1]);
+    }
+    this.centres = new Map([...sums].map(([o, [sum, n]]) => [o, sum.divideScalar(n)]));
+  }
+
+  private add(b: Born) {
+    const node = new THREE.Object3D();
+    let mesh: THREE.Mesh | null = null;
+    const middle = new THREE.Vector3();
+    if (b.body.kind === "piece" && b.positions && b.normals) {
+      const geometry = new THREE.BufferGeometry();
+      geometry.setAttribute("position", new THREE.BufferAttribute(b.positions, 3));
+      geometry.setAttribute("normal", new THREE.BufferAttribute(b.normals, 3));
+      const old = 3 * (b.oldTriangles ?? 0);
+      geometry.addGroup(0, old, 0);
+      geometry.addGroup(old, b.positions.length / 3 - old, 1);
+      geometry.computeBoundingBox();
+      geometry.boundingBox!.getCenter(middle);
+      mesh = new THREE.Mesh(geometry, this.paint(b.body.colour));
+    } else if (b.body.kind === "ball") {
+      mesh = new THREE.Mesh(new THREE.SphereGeometry(b.body.radius, 40, 24), this.plain(b.body.colour, this.steel));
+    } else if (b.body.kind === "box") {
+      const [x, y, z] = b.body.half;
+      mesh = new THREE.Mesh(new THREE.BoxGeometry(2 * x, 2 * y, 2 * z), this.plain(b.body.colour, this.wood));
+    }
+    if (mesh) {
+      mesh.castShadow = true;
+      mesh.receiveShadow = true;
+      mesh.userData.number = b.number;
+      node.add(mesh);
+    }
+    const pose = () => ({ place: new THREE.Vector3(), turn: new THREE.Quaternion(0, 0, 0, 0) });
+    const object = b.body.kind === "piece" ? b.body.object : -1;
+    this.world.add(node);
+    this.bodies.set(b.number, { number: b.number, born: b, node, mesh, middle, from: pose(), to: pose(), object });
+  }
+
+  private remove(number: number) {
+    const shown = this.bodies.get(number);
+    if (!shown) return;
+    this.world.remove(shown.node);
+    shown.node.traverse((o) => {
+      if (o instanceof THREE.Mesh || o instanceof THREE.LineSegments) o.geometry.dispose();
+    });
+    this.bodies.delete(number);
+  }
+
+  private plain(colour: [number, number, number] | undefined, other: THREE.Material): THREE.Material {
+    return colour ? this.paint(colour)[0] : other;
+  }
+
+  /** Glazed outside, matt and paler where it broke. */
+  private paint(colour: [number, number, number]): [THREE.Material, THREE.Material] {
+    const key = colour.join();
+    let outer = this.outer.get(key);
+    let inner = this.inner.get(key);
+    if (!outer || !inner) {
+      const c = new THREE.Color().setRGB(colour[0] / 255, colour[1] / 255, colour[2] / 255, THREE.SRGBColorSpace);
+      outer = new THREE.MeshPhysicalMaterial({ color: c, roughness: 0.42, clearcoat: 0.35, clearcoatRoughness: 0.3 });
+      const broken = c.clone().lerp(new THREE.Color(0xfff1d6), 0.62);
+      inner = new THREE.MeshStandardMaterial({ color: broken, roughness: 0.95, metalness: 0 });
+      ghostly(outer, this.ghost);
+      ghostly(inner, this.ghost);
+      this.outer.set(key, outer);
+      this.inner.set(key, inner);
+    }
+    return [outer, inner];
+  }
+}
+
+function ghostly(material: THREE.Material, on: boolean) {
+  material.transparent = on;
+  material.opacity = on ? 0.22 : 1;
+  material.depthWrite = !on;
+  material.needsUpdate = true;
+}
+
+/** A floor that fades into the sky, with fine lines for scale. */
+function groundMaterial() {
+  return new THREE.ShaderMaterial({
+    uniforms: {
+      sky: { value: new THREE.Color() }, ground: { value: new THREE.Color() }, line: { value: new THREE.Color() },
+      middle: { value: new THREE.Vector2() }, reach: { value: 3 }, cell: { value: 0.1 },
+    },
+    vertexShader: `
+      varying vec3 at;
+      void main() {
+        at = (modelMatrix * vec4(position, 1.0)).xyz;
+        gl_Position = projectionMatrix * viewMatrix * vec4(at, 1.0);
+      }`,
+    fragmentShader: `
+      uniform vec3 sky, ground, line;
+      uniform vec2 middle;
+      uniform float reach, cell;
+      varying vec3 at;
+      float grid(float size, float wide) {
+        vec2 p = at.xz / size;
+        vec2 w = fwidth(p);
+        vec2 d = abs(fract(p - 0.5) - 0.5) / max(w, vec2(1e-6));
+        float far = max(w.x, w.y);
+        return (1.0 - clamp(min(d.x, d.y) / wide, 0.0, 1.0)) * (1.0 - smoothstep(0.08, 0.35, far));
+      }
+      void main() {
+        float away = length(at.xz - middle) / reach;
+        float fade = 1.0 - smoothstep(0.15, 1.0, away);
+        vec3 lit = mix(ground, ground * 1.16, exp(-4.0 * away * away));
+        vec3 c = mix(lit, line, 0.35 * grid(cell, 1.2) + 0.5 * grid(cell * 5.0, 1.4));
+        gl_FragColor = vec4(mix(sky, c, fade), 1.0);
+        #include <colorspace_fragment>
+      }`,
+  });
+}

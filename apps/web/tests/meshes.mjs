@@ -1,0 +1,76 @@
+// Mesh files made in code: a ball as OBJ, PLY, STL and GLB, and files that are none.
+
+/** An octahedron, split `times` and blown up to a ball of radius 5 (any unit will do). */
+function ball(times) {
+  let vertices = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
+  let faces = [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
+  for (let n = 0; n < times; n++) {
+    const middles = new Map();
+    const middle = (a, b) => {
+      const key = a < b ? `${a} ${b}` : `${b} ${a}`;
+      if (!middles.has(key)) {
+        const m = vertices[a].map((x, i) => x + vertices[b][i]);
+        const long = Math.hypot(...m);
+        middles.set(key, vertices.push(m.map((x) => x / long)) - 1);
+      }
+      return middles.get(key);
+    };
+    faces = faces.flatMap(([a, b, c]) => {
+      const [d, e, f] = [middle(a, b), middle(b, c), middle(c, a)];
+      return [[a, d, f], [d, b, e], [f, e, c], [d, e, f]];
+    });
+  }
+  return { vertices: vertices.map((v) => v.map((x) => 5 * x)), faces };
+}
+
+const { vertices, faces } = ball(3);
+
+const obj = [...vertices.map((v) => `v ${v.join(" ")}`), ...faces.map((f) => `f ${f.map((i) => i + 1).join(" ")}`)].join("\n");
+
+const ply = `ply\nformat ascii 1.0\nelement vertex ${vertices.length}\nproperty float x\nproperty float y\nproperty float z\nelement face ${faces.length}\nproperty list uchar int vertex_indices\nend_header\n${[...vertices.map((v) => v.join(" ")), ...faces.map((f) => `3 ${f.join(" ")}`)].join("\n")}\n`;
+
+function stl() {
+  const out = Buffer.alloc(84 + 50 * faces.length);
+  out.writeUInt32LE(faces.length, 80);
+  faces.forEach((f, t) => f.forEach((v, c) => vertices[v].forEach((x, i) => out.writeFloatLE(x, 84 + 50 * t + 12 + 12 * c + 4 * i))));
+  return out;
+}
+
+function glb() {
+  const bin = Buffer.concat([Buffer.from(new Float32Array(vertices.flat()).buffer), Buffer.from(new Uint32Array(faces.flat()).buffer)]);
+  const split = 12 * vertices.length;
+  const json = JSON.stringify({
+    asset: { version: "2.0" }, scene: 0, scenes: [{ nodes: [0] }], nodes: [{ mesh: 0 }],
+    meshes: [{ primitives: [{ attributes: { POSITION: 0 }, indices: 1 }] }],
+    accessors: [
+      { bufferView: 0, componentType: 5126, count: vertices.length, type: "VEC3", min: [-5, -5, -5], max: [5, 5, 5] },
+      { bufferView: 1, componentType: 5125, count: 3 * faces.length, type: "SCALAR" },
+    ],
+    bufferViews: [{ buffer: 0, byteOffset: 0, byteLength: split }, { buffer: 0, byteOffset: split, byteLength: bin.length - split }],
+    buffers: [{ byteLength: bin.length }],
+  });
+  const text = Buffer.from(json.padEnd(Math.ceil(json.length / 4) * 4, " "));
+  const head = (length, type) => {
+    const b = Buffer.alloc(8);
+    b.writeUInt32LE(length, 0);
+    b.writeUInt32LE(type, 4);
+    return b;
+  };
+  const all = Buffer.concat([head(text.length, 0x4e4f534a), text, head(bin.length, 0x004e4942), bin]);
+  const start = Buffer.alloc(12);
+  start.write("glTF");
+  start.writeUInt32LE(2, 4);
+  start.writeUInt32LE(12 + all.length, 8);
+  return Buffer.concat([start, all]);
+}
+
+export const GOOD = { "ball.obj": Buffer.from(obj), "ball.ply": Buffer.from(ply), "ball.stl": stl(), "ball.glb": glb() };
+
+export const BAD = {
+  "half.obj": Buffer.from(obj.slice(0, obj.length / 2) + "\nf 1 2 99999\n"),
+  "cut.ply": Buffer.from(ply.slice(0, ply.length / 2)),
+  "cut.glb": glb().subarray(0, 200),
+  "notes.txt": Buffer.from("remember the milk"),
+  "empty.stl": Buffer.alloc(0),
+  "broken.film": Buffer.from("fracas film 9"),
+};

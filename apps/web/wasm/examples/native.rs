@@ -1,0 +1,37 @@
+//! The native side of the page's comparison: runs a scene as the worker does and
+//! prints the world's digest and the milliseconds of all steps, as JSON.
+//!
+//! `native SCENE STEPS [--recording FILE]`
+
+use std::time::Instant;
+
+use fracas_scenes::film::Filming;
+use fracas_scenes::rigid::{SceneOptions, by_name};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [scene, steps, rest @ ..] = arguments.as_slice() else {
+        return Err("usage: native SCENE STEPS [--recording FILE]".into());
+    };
+    let mut scene = by_name(scene, &SceneOptions::default(), &mut |_| ())?;
+    let mut filming = match rest {
+        [flag, _] if flag == "--recording" => Some(Filming::new(&scene)),
+        _ => None,
+    };
+    let mut milliseconds = 0.0;
+    for _ in 0..steps.parse::<u64>()? {
+        let start = Instant::now();
+        scene.step();
+        milliseconds += start.elapsed().as_secs_f64() * 1e3;
+        filming.iter_mut().for_each(|f| f.frame(&scene));
+    }
+    let digest = format!("{:016x}", scene.world().digest());
+    if let ([_, file], Some(filming)) = (rest, filming) {
+        std::fs::write(file, filming.finish().to_bytes())?;
+    }
+    println!(
+        "{}",
+        serde_json::json!({ "digest": digest, "milliseconds": milliseconds, "steps": steps })
+    );
+    Ok(())
+}

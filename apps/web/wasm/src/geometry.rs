@@ -1,0 +1,132 @@
+//! Triangles as a renderer takes them: three corners each, normals smoothed where
+//! the surface is smooth.
+//!
+//! A corner's normal is the sum of the face normals (weighted by area) around its
+//! vertex that lie within [`CREASE`] of its own face's; cracks never blend with the
+//! old surface.
+
+use fracas::FragmentSurface;
+use glam::Vec3;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Cosine of the sharpest angle that is shaded as smooth: 35 degrees.
+const CREASE: f32 = 0.82;
+
+/// Corners and normals, nine numbers a triangle, old surface first.
+#[wasm_bindgen]
+#[derive(Clone, Debug, Default)]
+pub struct Geometry {
+    positions: Vec<f32>,
+    normals: Vec<f32>,
+    old_triangles: u32,
+}
+
+#[wasm_bindgen]
+impl Geometry {
+    /// Corner positions, in the object's frame.
+    #[must_use]
+    pub fn positions(&self) -> Vec<f32> {
+        self.positions.clone()
+    }
+
+    /// Unit normals, one a corner.
+    #[must_use]
+    pub fn normals(&self) -> Vec<f32> {
+        self.normals.clone()
+    }
+
+    /// How many triangles, from the first on, are old surface; the rest are cracks.
+    #[must_use]
+    pub fn old_triangles(&self) -> u32 {
+        self.old_triangles
+    }
+}
+
+impl Geometry {
+    /// Of a fragment's surface.
+    #[must_use]
+    pub fn of(surface: &FragmentSurface) -> Self {
+        Self::shade(
+            surface.positions(),
+            surface.triangles(),
+            surface.old_triangles(),
+        )
+    }
+
+    /// Of triangles, the first `old` of which are old surface.
+    #[must_use]
+    pub fn shade(vertices: &[Vec3], triangles: &[[u32; 3]], old: usize) -> Self {
+        let at = |v: u32| vertices[v as usize];
+        let faces: Vec<(Vec3, Vec3)> = triangles
+            .iter()
+            .map(|&[a, b, c]| {
+                let area = (at(b) - at(a)).cross(at(c) - at(a));
+                (area, area.normalize_or_zero())
+            })
+            .collect();
+        // The faces around vertex v are around[first[v]..first[v + 1]].
+        let mut first = vec![0_u32; vertices.len() + 1];
+        for &v in triangles.as_flattened() {
+            first[v as usize + 1] += 1;
+        }
+        for v in 0..vertices.len() {
+            first[v + 1] += first[v];
+        }
+        let mut around = vec![0_u32; 3 * triangles.len()];
+        let mut next = first.clone();
+        for (t, triangle) in triangles.iter().enumerate() {
+            for &v in triangle {
+                around[next[v as usize] as usize] = t as u32;
+                next[v as usize] += 1;
+            }
+        }
+        let mut shaded = Self {
+            positions: Vec::with_capacity(9 * triangles.len()),
+            normals: Vec::with_capacity(9 * triangles.len()),
+            old_triangles: old as u32,
+        };
+        for (t, triangle) in triangles.iter().enumerate() {
+            for &v in triangle {
+                let range = first[v as usize] as usize..first[v as usize + 1] as usize;
+                let normal = around[range]
+                    .iter()
+                    .map(|&other| other as usize)
+                    .filter(|&other| (other < old) == (t < old))
+                    .filter(|&other| faces[other].1.dot(faces[t].1) >= CREASE)
+                    .fold(Vec3::ZERO, |sum, other| sum + faces[other].0);
+                let normal = normal.try_normalize().unwrap_or(faces[t].1);
+                shaded.positions.extend(at(v).to_array());
+                shaded.normals.extend(normal.to_array());
+            }
+        }
+        shaded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cube_keeps_its_edges_and_a_fold_of_ten_degrees_is_smooth() {
+        let mesh = fracas::testing::box_grid([1, 1, 1], Vec3::ONE);
+        let fragments = fracas::Fragments::new(std::sync::Arc::new(mesh));
+        let surface = FragmentSurface::extract(
+            &fragments,
+            fracas::FragmentId(0),
+            &mut fracas::SurfaceScratch::default(),
+        );
+        let cube = Geometry::of(&surface);
+        assert_eq!(cube.normals.len(), 9 * 12);
+        for n in cube.normals.as_chunks::<3>().0 {
+            let largest = n.iter().fold(0.0_f32, |l, x| l.max(x.abs()));
+            assert!((largest - 1.0).abs() < 1e-6, "{n:?} leans over an edge");
+        }
+        let fold = [Vec3::ZERO, Vec3::X, Vec3::Z, Vec3::new(0.7, 0.17, 0.7)];
+        let shaded = Geometry::shade(&fold, &[[0, 2, 1], [1, 2, 3]], 2);
+        let n = &shaded.normals;
+        assert_eq!(n[3..6], n[12..15], "the shared edge has one normal");
+        let cracked = Geometry::shade(&fold, &[[0, 2, 1], [1, 2, 3]], 1);
+        assert_ne!(cracked.normals[3..6], cracked.normals[12..15]);
+    }
+}

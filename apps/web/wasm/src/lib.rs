@@ -1,0 +1,44 @@
+//! The fracas world as wasm, for the page in `apps/web`.
+//!
+//! | what | module |
+//! | --- | --- |
+//! | what the page's worker calls | [`simulation`] |
+//! | a scene, or the user's own mesh | [`stage`], [`own`] |
+//! | which bodies there are, and which are new | [`actors`] |
+//! | a recording, played back | [`playback`] |
+//! | triangles with normals | [`geometry`] |
+//! | contacts, trees, fields, tetrahedra to be shown | [`look`] |
+//! | material and strength while it runs | [`tuning`] |
+//!
+//! Numbers cross to JavaScript as flat arrays, names and errors as text. Everything
+//! runs on one thread, the worker's.
+
+pub mod actors;
+pub mod geometry;
+pub mod look;
+pub mod own;
+pub mod playback;
+pub mod simulation;
+pub mod stage;
+pub mod tuning;
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// All scenes as JSON: `[{ "name", "about" }]`.
+#[wasm_bindgen]
+#[must_use]
+pub fn scenes() -> String {
+    let list: Vec<_> = fracas_scenes::rigid::SCENES
+        .iter()
+        .map(|s| serde_json::json!({ "name": s.name, "about": s.about }))
+        .collect();
+    serde_json::Value::from(list).to_string()
+}
+
+/// The names of all materials as JSON.
+#[wasm_bindgen]
+#[must_use]
+pub fn materials() -> String {
+    let names: Vec<&str> = fracas_fracture::Material::names().collect();
+    serde_json::json!(names).to_string()
+}

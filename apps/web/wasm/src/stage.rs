@@ -1,0 +1,109 @@
+//! What is simulated: one of the scenes, or a mesh of the user's own.
+
+use fracas_rapier::world::{ObjectId, World};
+use fracas_scenes::rigid::{self, Scene, SceneError, SceneOptions};
+use glam::Vec3;
+
+/// A world in which something happens.
+pub enum Stage {
+    /// One of the scenes.
+    Scene(Box<Scene>),
+    /// A mesh of the user's own, dropped on the floor.
+    Own(Box<Own>),
+}
+
+/// The user's own mesh and its world.
+pub struct Own {
+    /// Its name.
+    pub name: String,
+    /// The world it falls in.
+    pub world: World,
+    /// The box that a camera should show.
+    pub view: (Vec3, Vec3),
+}
+
+/// The colour of a mesh without one.
+const CLAY: [u8; 3] = [196, 143, 106];
+
+impl Stage {
+    /// A scene by its name, timed by the worker's clock.
+    ///
+    /// # Errors
+    /// See [`SceneError`].
+    pub fn scene(
+        name: &str,
+        options: &SceneOptions,
+        progress: &mut dyn FnMut(&'static str),
+    ) -> Result<Self, SceneError> {
+        let mut scene = rigid::by_name(name, options, progress)?;
+        time(scene.world_mut());
+        Ok(Self::Scene(Box::new(scene)))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Scene(scene) => scene.name(),
+            Self::Own(own) => &own.name,
+        }
+    }
+
+    /// Its world.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        match self {
+            Self::Scene(scene) => scene.world(),
+            Self::Own(own) => &own.world,
+        }
+    }
+
+    /// Its world, to reach into.
+    pub fn world_mut(&mut self) -> &mut World {
+        match self {
+            Self::Scene(scene) => scene.world_mut(),
+            Self::Own(own) => &mut own.world,
+        }
+    }
+
+    /// The box that a camera should show.
+    #[must_use]
+    pub fn view(&self) -> (Vec3, Vec3) {
+        match self {
+            Self::Scene(scene) => scene.view(),
+            Self::Own(own) => own.view,
+        }
+    }
+
+    /// The colour of an object (sRGB).
+    #[must_use]
+    pub fn colour(&self, object: ObjectId) -> [u8; 3] {
+        match self {
+            Self::Scene(scene) => scene.colour(object),
+            Self::Own(_) => CLAY,
+        }
+    }
+
+    /// Whether a hand of the scene's own holds something.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        match self {
+            Self::Scene(scene) => scene.hands().next().is_some(),
+            Self::Own(_) => false,
+        }
+    }
+
+    /// One step.
+    pub fn step(&mut self) {
+        match self {
+            Self::Scene(scene) => scene.step(),
+            Self::Own(own) => own.world.step(),
+        }
+    }
+}
+
+/// Times the stages of a world by the clock of the browser.
+pub fn time(world: &mut World) {
+    let start = web_time::Instant::now();
+    world.set_clock(move || start.elapsed().as_secs_f64());
+}

@@ -1,0 +1,207 @@
+//! `cargo xtask web`: the page, from Rust and TypeScript to static files; and its
+//! tests in a browser.
+//!
+//! Steps: compile the wasm -> write the JavaScript around it (wasm-bindgen as a
+//! library, nothing to install) -> npm packages by the lock file -> Vite -> sizes.
+//! The tests need Chromium; where it is missing and this runs as root on Debian, it
+//! is installed, elsewhere it is said what to install.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::stage::{Outcome, cargo, ensure_target, host};
+
+const WASM: &str = "wasm32-unknown-unknown";
+const FOLDER: &str = "apps/web";
+/// The most that the first load may weigh, compressed.
+const MOST_BYTES: u64 = 3_000_000;
+
+/// Builds the page into `apps/web/dist`.
+pub fn build() -> Outcome {
+    ensure_target(WASM)?;
+    let target = target_folder()?;
+    cargo(
+        &[
+            "build",
+            "--profile",
+            "web",
+            "--target",
+            WASM,
+            "--package",
+            "fracas-web",
+        ],
+        &[],
+    )?;
+    let wasm = target.join(WASM).join("web/fracas_web.wasm");
+    let glue = Path::new(FOLDER).join("src/wasm");
+    let (wasm, glue) = (wasm.display().to_string(), glue.display().to_string());
+    cargo(
+        &[
+            "run",
+            "--quiet",
+            "--profile",
+            "tool",
+            "--package",
+            "fracas-web-glue",
+            "--features",
+            "tool",
+            "--",
+            &wasm,
+            &glue,
+        ],
+        &[],
+    )?;
+    packages()?;
+    program("npm", &["run", "--silent", "build"])?;
+    sizes()
+}
+
+/// Builds the page and tries it in Chromium.
+pub fn test() -> Outcome {
+    build()?;
+    let chromium = chromium()?;
+    // The native side of the comparisons: same code, same settings, same profile.
+    let host = host()?;
+    cargo(
+        &[
+            "build",
+            "--profile",
+            "web",
+            "--target",
+            &host,
+            "--package",
+            "fracas-web",
+            "--example",
+            "native",
+        ],
+        &[],
+    )?;
+    let native = target_folder()?.join(host).join("web/examples/native");
+    let native = native.display().to_string();
+    let status = Command::new("node")
+        .arg("tests/run.mjs")
+        .current_dir(FOLDER)
+        .env("CHROMIUM", chromium)
+        .env("FRACAS_NATIVE", native)
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the page's tests ended with {status}")),
+        Err(error) => Err(format!("cannot run node: {error}")),
+    }
+}
+
+/// Installs what the lock file says, unless it is there.
+fn packages() -> Outcome {
+    let version = Command::new("npm").arg("--version").output();
+    if !version.is_ok_and(|out| out.status.success()) {
+        return Err("the page is built with Node.js 20 or newer and npm: install them (https://nodejs.org), then try again".into());
+    }
+    let folder = Path::new(FOLDER);
+    let stamp = folder.join("node_modules/.fracas-lock");
+    let lock = fs::read(folder.join("package-lock.json"))
+        .map_err(|e| format!("cannot read {FOLDER}/package-lock.json: {e}"))?;
+    if fs::read(&stamp).is_ok_and(|old| old == lock) {
+        return Ok(());
+    }
+    program("npm", &["ci", "--no-audit", "--no-fund"])?;
+    fs::write(&stamp, lock).map_err(|e| format!("cannot write {}: {e}", stamp.display()))
+}
+
+/// What the first load weighs: every file of the page but the pictures of maps.
+fn sizes() -> Outcome {
+    let out = Command::new("node")
+        .args(["tests/size.mjs", "dist"])
+        .current_dir(FOLDER)
+        .output()
+        .map_err(|e| format!("cannot run node: {e}"))?;
+    let told = String::from_utf8_lossy(&out.stdout);
+    print!("{told}");
+    let bytes = told
+        .lines()
+        .find_map(|l| l.strip_prefix("first load, compressed: "))
+        .and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok())
+        .ok_or("tests/size.mjs did not say what the page weighs")?;
+    if bytes > MOST_BYTES {
+        return Err(format!(
+            "the first load is {bytes} bytes, more than {MOST_BYTES}"
+        ));
+    }
+    Ok(())
+}
+
+/// Where Chromium is, installed if need and rights be.
+fn chromium() -> Result<String, String> {
+    if let Ok(given) = std::env::var("CHROMIUM") {
+        return Ok(given);
+    }
+    let places = [
+        "/usr/bin/chromium",
+        "/usr/bin/chromium-browser",
+        "/usr/bin/google-chrome",
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    ];
+    let find = || places.into_iter().find(|p| Path::new(p).exists());
+    if let Some(found) = find() {
+        return Ok(found.into());
+    }
+    let root = Command::new("id").arg("-u").output();
+    let root = root.is_ok_and(|out| out.stdout.trim_ascii() == b"0");
+    if root && Path::new("/usr/bin/apt-get").exists() {
+        println!("   installing chromium");
+        let install = || {
+            let all = [
+                "install",
+                "-y",
+                "-qq",
+                "--no-install-recommends",
+                "chromium",
+            ];
+            run(
+                Command::new("apt-get").args(all),
+                "apt-get install chromium",
+            )
+        };
+        if install().is_err() {
+            run(
+                Command::new("apt-get").args(["update", "-qq"]),
+                "apt-get update",
+            )?;
+            install()?;
+        }
+    }
+    find().map(String::from).ok_or_else(|| {
+        "the page is tested in Chromium, which is not here: install Chromium or Chrome, or say where it is by CHROMIUM=/path".into()
+    })
+}
+
+fn target_folder() -> Result<PathBuf, String> {
+    let out = Command::new("cargo")
+        .args(["metadata", "--no-deps", "--format-version=1"])
+        .output()
+        .map_err(|e| format!("cannot run cargo metadata: {e}"))?;
+    let metadata: Value =
+        serde_json::from_slice(&out.stdout).map_err(|e| format!("cargo metadata: {e}"))?;
+    let folder = metadata["target_directory"].as_str();
+    folder
+        .map(PathBuf::from)
+        .ok_or_else(|| "cargo metadata does not say where it builds".into())
+}
+
+/// Runs a program in the page's folder.
+fn program(name: &str, arguments: &[&str]) -> Outcome {
+    println!("   {name} {}", arguments.join(" "));
+    let mut command = Command::new(name);
+    run(command.args(arguments).current_dir(FOLDER), name)
+}
+
+fn run(command: &mut Command, name: &str) -> Outcome {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{name} ended with {status}")),
+        Err(error) => Err(format!("cannot run {name}: {error}")),
+    }
+}
