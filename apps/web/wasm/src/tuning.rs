@@ -103,7 +103,7 @@ fn of_material(modes: &Modes, material: Material) -> Modes {
 #[cfg(test)]
 mod tests {
     use fracas::Fragments;
-    use fracas_fracture::{Arithmetic, ModesOptions};
+    use fracas_fracture::ModesOptions;
     use glam::Vec3;
 
     use super::*;
@@ -114,7 +114,6 @@ mod tests {
         let whole = Fragments::new(Arc::new(mesh));
         let options = ModesOptions {
             count: 8,
-            kind: Arithmetic::Portable,
             ..ModesOptions::default()
         };
         let compute = |material: &Material| {

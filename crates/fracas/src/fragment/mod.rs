@@ -204,14 +204,25 @@ impl Fragments {
 
     /// Calls `visit` once for every tetrahedron that holds a node of a fragment and can
     /// hold surface, with the local index of its lowest such node.
-    pub(crate) fn for_each_surface_tet_of(
+    pub(crate) fn for_each_surface_tet_of(&self, id: FragmentId, visit: impl FnMut(u32, usize)) {
+        self.for_each_tet_where(id, |tet| self.holds_surface(tet), visit);
+    }
+
+    /// Calls `visit` once for every tetrahedron that holds a node of a fragment, with
+    /// the local index of its lowest such node.
+    pub(crate) fn for_each_tet_of(&self, id: FragmentId, visit: impl FnMut(u32, usize)) {
+        self.for_each_tet_where(id, |_| true, visit);
+    }
+
+    fn for_each_tet_where(
         &self,
         id: FragmentId,
+        wanted: impl Fn(u32) -> bool,
         mut visit: impl FnMut(u32, usize),
     ) {
         for &n in &self.fragment(id).nodes {
             for &tet in self.mesh.adjacent_tets(n) {
-                if !self.holds_surface(tet) {
+                if !wanted(tet) {
                     continue;
                 }
                 let nodes = self.mesh.tets()[tet as usize];
