@@ -70,6 +70,17 @@ impl Polygon {
     }
 }
 
+/// The local nodes with positive, and those with negative levels.
+#[inline]
+pub(crate) fn signs(plane: &[f32; 4]) -> [u8; 2] {
+    let mut masks = [0, 0];
+    for (i, &level) in plane.iter().enumerate() {
+        masks[0] |= u8::from(level > 0.0) << i;
+        masks[1] |= u8::from(level < 0.0) << i;
+    }
+    masks
+}
+
 /// The convex piece of a tetrahedron that holds one local node (and all local
 /// nodes of the same fragment).
 #[derive(Clone, Copy, Debug)]
@@ -93,9 +104,13 @@ impl Piece {
             }
         }
         for (k, plane) in cut.map_or(&[][..], TetCut::planes).iter().enumerate() {
-            // Zero: the plane split another part.
-            if plane[local] != 0.0 {
-                piece.clip(k as u8, plane, plane[local] > 0.0);
+            let [positive, negative] = signs(plane);
+            let own = 1 << local;
+            // In neither: the plane split another part.
+            if positive & own != 0 {
+                piece.clip(k as u8, positive, negative);
+            } else if negative & own != 0 {
+                piece.clip(k as u8, negative, positive);
             }
         }
         piece
@@ -106,14 +121,12 @@ impl Piece {
         &self.polygons[..self.count as usize]
     }
 
-    /// Keeps the side of `plane` whose levels have the wanted sign.
-    fn clip(&mut self, index: u8, plane: &[f32; 4], keep_positive: bool) {
+    /// Keeps the side of plane `index` on which the nodes `kept_nodes` are.
+    fn clip(&mut self, index: u8, kept_nodes: u8, other_nodes: u8) {
+        // A corner of a part's piece holds nodes of one side of the part only.
         let keeps = |corner: Corner| {
-            let level = (0..4)
-                .find(|&i| corner & (1 << i) != 0 && plane[i] != 0.0)
-                .map_or(0.0, |i| plane[i]);
-            debug_assert!(level != 0.0, "a corner of a part holds a node of the part");
-            (level > 0.0) == keep_positive
+            debug_assert!((corner & kept_nodes != 0) != (corner & other_nodes != 0));
+            corner & kept_nodes != 0
         };
         // Sides of the cap, each from the corner where a polygon comes back to the
         // kept side to the one where it left it: reversed, as seen from outside.
@@ -123,14 +136,21 @@ impl Piece {
         for k in 0..self.count as usize {
             let polygon = self.polygons[k];
             let corners = polygon.corners();
+            let within = corners.iter().filter(|&&corner| keeps(corner)).count();
+            if within == corners.len() {
+                self.polygons[kept] = polygon;
+                kept += 1;
+                continue;
+            }
+            if within == 0 {
+                continue;
+            }
             let mut clipped = Polygon::new(polygon.side);
             let (mut left, mut back) = (0, 0);
-            for (i, &a) in corners.iter().enumerate() {
-                let b = corners[(i + 1) % corners.len()];
-                let (in_a, in_b) = (keeps(a), keeps(b));
-                if in_a {
-                    clipped.push(a);
-                }
+            let mut a = corners[corners.len() - 1];
+            let mut in_a = keeps(a);
+            for &b in corners {
+                let in_b = keeps(b);
                 if in_a != in_b {
                     clipped.push(a | b);
                     if in_a {
@@ -139,15 +159,15 @@ impl Piece {
                         back = a | b;
                     }
                 }
+                if in_b {
+                    clipped.push(b);
+                }
+                (a, in_a) = (b, in_b);
             }
-            if left != 0 {
-                cap_sides[sides] = (back, left);
-                sides += 1;
-            }
-            if clipped.count > 0 {
-                self.polygons[kept] = clipped;
-                kept += 1;
-            }
+            cap_sides[sides] = (back, left);
+            sides += 1;
+            self.polygons[kept] = clipped;
+            kept += 1;
         }
         let mut cap = Polygon::new(Side::Plane(index));
         let mut at = cap_sides[0].0;
@@ -173,7 +193,9 @@ pub(crate) fn cut_point(low: Vec3, high: Vec3, level_low: f32, level_high: f32) 
 /// Positions of the corners of one tetrahedron, computed when first asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct CornerPoints<'a> {
-    cut: Option<&'a TetCut>,
+    planes: &'a [[f32; 4]],
+    /// Per plane, the nodes with positive and with negative levels.
+    signs: [[u8; 2]; 3],
     nodes: [u32; 4],
     positions: [Vec3; 4],
     /// Local nodes in the order of their index.
@@ -186,10 +208,20 @@ impl<'a> CornerPoints<'a> {
     /// For the corners of `tet`, cut as `cut` says.
     pub(crate) fn new(mesh: &TetMesh, tet: u32, cut: Option<&'a TetCut>) -> Self {
         let nodes = mesh.tets()[tet as usize];
-        let mut order = [0, 1, 2, 3];
-        order.sort_unstable_by_key(|&i| nodes[i as usize]);
+        let mut order = [0, 1, 2, 3_u8];
+        for (i, j) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
+            if nodes[order[i] as usize] > nodes[order[j] as usize] {
+                order.swap(i, j);
+            }
+        }
+        let planes = cut.map_or(&[][..], TetCut::planes);
+        let mut masks = [[0; 2]; 3];
+        for (mask, plane) in masks.iter_mut().zip(planes) {
+            *mask = signs(plane);
+        }
         Self {
-            cut,
+            planes,
+            signs: masks,
             nodes,
             positions: mesh.corners(tet),
             order,
@@ -227,26 +259,22 @@ impl<'a> CornerPoints<'a> {
         }
         // The first plane that parts the simplex' nodes found them all in one
         // part. It cuts the segment between the corners of its two sides.
-        let parts = |plane: &&[f32; 4]| {
-            let has = |positive: bool| {
-                (0..4).any(|i| {
-                    corner & (1 << i) != 0 && plane[i] != 0.0 && (plane[i] > 0.0) == positive
-                })
-            };
-            has(true) && has(false)
-        };
-        let plane = self.cut.and_then(|cut| cut.planes().iter().find(parts));
-        let Some(plane) = plane else {
+        let parts = |mask: &[u8; 2]| corner & mask[0] != 0 && corner & mask[1] != 0;
+        let Some(k) = self.signs.iter().position(parts) else {
             debug_assert!(false, "a corner's nodes are parted");
             return weights;
         };
+        let plane = &self.planes[k];
         let first = self.order.iter().find(|&&i| corner & (1 << i) != 0);
-        let low_sign = first.is_some_and(|&i| plane[i as usize] > 0.0);
-        let mut low = 0;
-        for i in 0..4 {
-            if corner & (1 << i) != 0 && (plane[i] > 0.0) == low_sign {
-                low |= 1 << i;
-            }
+        let first = first.map_or(0, |&i| 1 << i);
+        let side = if first & self.signs[k][0] != 0 { 0 } else { 1 };
+        let low = corner & self.signs[k][side];
+        if corner.count_ones() == 2 {
+            let [i, j] = [low, corner & !low].map(|m| m.trailing_zeros() as usize);
+            let (s_low, s_high) = (f64::from(plane[i]), f64::from(plane[j]));
+            let t = s_low / (s_low - s_high);
+            (weights[i], weights[j]) = (1.0 - t, t);
+            return weights;
         }
         let (low_weights, high_weights) = (self.weights(low), self.weights(corner & !low));
         let level = |weights: &[f64; 4]| {

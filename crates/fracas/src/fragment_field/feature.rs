@@ -7,39 +7,71 @@
 //! inside must cross its surface: so the distance to a feature is never below the
 //! exact distance, whatever has broken since.
 
+use std::sync::Arc;
+
 use glam::Vec3;
 
-use crate::cut_piece::{CornerPoints, Piece, Side};
+use super::face_tree::{Bounds, Curve, FaceTree, sort_by_place};
+use crate::cut_piece::{CornerPoints, signs};
 use crate::fragment::{Fragments, TetCut};
 use crate::primitives::point_triangle::{to_quad, to_triangle};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 
-/// Names a feature: boundary faces in the order of [`TetMesh::boundary`], then
-/// crack polygons in the order in which they opened.
+/// Names a feature: boundary faces in the order of a space-filling curve, then crack
+/// polygons in the order in which they opened, those of one fracture along the curve.
 pub(super) type FeatureId = u32;
 
 /// All features of one object.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     /// Of each boundary face, four times the tetrahedron plus the local face.
-    old: Vec<u32>,
+    old: Arc<[u32]>,
+    old_tree: Arc<FaceTree>,
+    curve: Curve,
     /// Flat, convex, the normal pointing to the side of positive levels; a
     /// triangle has its last corner twice.
     cracks: Vec<[Vec3; 4]>,
+    /// Of each crack polygon, four times the tetrahedron plus the plane.
+    crack_origins: Vec<u32>,
+    /// By fracture.
+    crack_trees: Vec<FaceTree>,
     /// By index of the cut, the feature of each of its planes.
     of_cut: Vec<[FeatureId; 3]>,
+    order: Vec<u64>,
+    spare: Vec<u64>,
+    boxes: Vec<Bounds>,
 }
 
 impl Features {
     /// The features of an unbroken object.
     pub(super) fn new(mesh: &TetMesh) -> Self {
+        let (low, high) = mesh.bounds();
+        let curve = Curve::new(low, high);
+        let mut order: Vec<u64> = mesh
+            .boundary()
+            .map(|face| {
+                let [a, b, c] = face.nodes.map(|n| mesh.positions()[n as usize]);
+                curve.item((a + b + c) / 3.0, face.tet * 4 + u32::from(face.face))
+            })
+            .collect();
+        sort_by_place(&mut order, &mut Vec::new());
+        let old: Arc<[u32]> = order.iter().map(|&item| item as u32).collect();
+        let mut boxes = old
+            .iter()
+            .map(|&origin| Bounds::of(&corners_of_face(mesh, origin)))
+            .collect();
+        let old_tree = FaceTree::build(0, &mut boxes);
         Self {
-            old: mesh
-                .boundary()
-                .map(|face| face.tet * 4 + u32::from(face.face))
-                .collect(),
+            old,
+            old_tree: Arc::new(old_tree),
+            curve,
             cracks: Vec::new(),
+            crack_origins: Vec::new(),
+            crack_trees: Vec::new(),
             of_cut: Vec::new(),
+            order: Vec::new(),
+            spare: Vec::new(),
+            boxes: Vec::new(),
         }
     }
 
@@ -51,21 +83,36 @@ impl Features {
     /// The corners of a boundary face, counter-clockwise seen from outside.
     #[inline]
     pub(super) fn old_corners(&self, mesh: &TetMesh, at: usize) -> [Vec3; 3] {
-        let origin = self.old[at];
-        let nodes = mesh.tets()[(origin / 4) as usize];
-        let [i, j, k] = TET_FACES[(origin % 4) as usize];
-        let at = mesh.positions();
-        [
-            at[nodes[i] as usize],
-            at[nodes[j] as usize],
-            at[nodes[k] as usize],
-        ]
+        corners_of_face(mesh, self.old[at])
     }
 
-    /// The feature of a boundary face.
-    pub(super) fn old_feature(&self, tet: u32, face: u8) -> FeatureId {
-        let origin = tet * 4 + u32::from(face);
-        self.old.binary_search(&origin).map_or(NONE, |at| at as u32)
+    /// Boundary faces with their features, in the order of four times the tetrahedron
+    /// plus the local face: for looking up many.
+    pub(super) fn old_by_origin(&self) -> Vec<(u32, FeatureId)> {
+        let mut list: Vec<_> = (0..).zip(self.old.iter()).map(|(id, &o)| (o, id)).collect();
+        list.sort_unstable();
+        list
+    }
+
+    /// Whether a feature is a crack polygon; and four times its tetrahedron plus its
+    /// plane, or the local face.
+    #[inline]
+    pub(super) fn origin(&self, feature: FeatureId) -> (bool, u32) {
+        let at = feature as usize;
+        match at.checked_sub(self.old.len()) {
+            None => (false, self.old[at]),
+            Some(crack) => (true, self.crack_origins[crack]),
+        }
+    }
+
+    /// The tree of all boundary faces.
+    pub(super) fn old_tree(&self) -> &FaceTree {
+        &self.old_tree
+    }
+
+    /// The tree of the crack polygons that a fracture has opened.
+    pub(super) fn crack_tree(&self, fracture: u32) -> &FaceTree {
+        &self.crack_trees[fracture as usize]
     }
 
     /// From `p` to the closest point of a feature.
@@ -90,6 +137,15 @@ impl Features {
         }
     }
 
+    /// A corner of a feature.
+    pub(super) fn corner(&self, mesh: &TetMesh, feature: FeatureId) -> Vec3 {
+        let at = feature as usize;
+        match at.checked_sub(self.old.len()) {
+            None => self.old_corners(mesh, at)[0],
+            Some(crack) => self.cracks[crack][0],
+        }
+    }
+
     /// The polygon of a crack feature.
     pub(super) fn crack(&self, feature: FeatureId) -> &[Vec3; 4] {
         &self.cracks[feature as usize - self.old.len()]
@@ -101,12 +157,30 @@ impl Features {
         &self.of_cut[cut as usize]
     }
 
-    /// Adds polygons for the planes that a tetrahedron has gained since it was last
-    /// seen; returns the index of the first new plane.
-    pub(super) fn add_planes(&mut self, fragments: &Fragments, tet: u32) -> usize {
+    /// Adds polygons for the planes that tetrahedra have gained since they were last
+    /// seen; returns the number of the fracture, which names their tree.
+    pub(super) fn add_fracture(&mut self, fragments: &Fragments, tets: &[u32]) -> u32 {
+        let mesh = fragments.mesh();
+        let first = self.cracks.len();
+        self.order.clear();
+        self.order.extend(tets.iter().map(|&tet| {
+            let node = mesh.tets()[tet as usize][0];
+            self.curve.item(mesh.positions()[node as usize], tet)
+        }));
+        sort_by_place(&mut self.order, &mut self.spare);
+        self.boxes.clear();
+        for at in 0..self.order.len() {
+            self.add_planes(fragments, self.order[at] as u32);
+        }
+        let tree = FaceTree::build((self.old.len() + first) as u32, &mut self.boxes);
+        self.crack_trees.push(tree);
+        self.crack_trees.len() as u32 - 1
+    }
+
+    fn add_planes(&mut self, fragments: &Fragments, tet: u32) {
         let index = fragments.cut_index(tet) as usize;
         let Some(cut) = fragments.cut(tet) else {
-            return 0;
+            return;
         };
         if index >= self.of_cut.len() {
             self.of_cut.resize(index + 1, [NONE; 3]);
@@ -122,14 +196,37 @@ impl Features {
             } else {
                 later_plane(fragments.mesh(), tet, cut, k)
             };
+            self.boxes.push(Bounds::of(&quad));
             self.cracks.push(quad);
+            self.crack_origins.push(tet * 4 + k as u32);
         }
-        known
     }
 
+    /// Bytes of what is kept between fractures.
     pub(super) fn bytes(&self) -> usize {
-        self.old.len() * 4 + self.cracks.len() * 48 + self.of_cut.len() * 12
+        let trees = self.crack_trees.iter().map(FaceTree::bytes).sum::<usize>();
+        self.old.len() * 4
+            + self.old_tree.bytes()
+            + self.cracks.len() * 52
+            + trees
+            + self.of_cut.len() * 12
     }
+
+    /// Bytes of workspace.
+    pub(super) fn scratch_bytes(&self) -> usize {
+        (self.order.len() + self.spare.len()) * 8 + self.boxes.len() * size_of::<Bounds>()
+    }
+}
+
+fn corners_of_face(mesh: &TetMesh, origin: u32) -> [Vec3; 3] {
+    let nodes = mesh.tets()[(origin / 4) as usize];
+    let [i, j, k] = TET_FACES[(origin % 4) as usize];
+    let at = mesh.positions();
+    [
+        at[nodes[i] as usize],
+        at[nodes[j] as usize],
+        at[nodes[k] as usize],
+    ]
 }
 
 pub(super) fn quad_normal([a, b, c, d]: &[Vec3; 4]) -> Vec3 {
@@ -175,37 +272,131 @@ fn first_plane(mesh: &TetMesh, tet: u32, plane: &[f32; 4]) -> [Vec3; 4] {
     }
 }
 
-/// The polygon of plane `k`: as far as the part reached that it split.
+/// The polygon of a plane other than the first: as far as the part reached that it
+/// split, which had two or three of the nodes. Its corners are known without clipping.
 fn later_plane(mesh: &TetMesh, tet: u32, cut: &TetCut, k: usize) -> [Vec3; 4] {
-    let mut until = TetCut::default();
-    for plane in &cut.planes()[..=k] {
-        until.push(*plane);
-    }
-    let plane = &cut.planes()[k];
-    let local = (0..4).find(|&i| plane[i] < 0.0).unwrap_or(0);
-    let piece = Piece::of(Some(&until), local);
-    let mut points = CornerPoints::new(mesh, tet, Some(&until));
-    let cap = piece
-        .polygons()
-        .iter()
-        .find(|polygon| polygon.side == Side::Plane(k as u8));
-    let corners = cap.map_or(&[][..], |cap| cap.corners());
-    debug_assert!((3..=4).contains(&corners.len()), "a cap is small");
-    let mut quad = [Vec3::ZERO; 4];
-    for (i, slot) in quad.iter_mut().enumerate() {
-        if let Some(&corner) = corners.get(i).or(corners.last()) {
-            *slot = points.at(corner).as_vec3();
-        }
+    let [positive, negative] = signs(&cut.planes()[k]);
+    debug_assert!((positive | negative).count_ones() < 4, "a first plane");
+    let mut points = CornerPoints::new(mesh, tet, Some(cut));
+    let outside: u8 = 0b1111 & !(positive | negative);
+    // Seen from the alone node `i`, if (j, second, third, i) is an even permutation:
+    // from the cut of the edge i-j around.
+    let alone_is_positive = positive.count_ones() == 1;
+    let (alone, rest) = if alone_is_positive {
+        (positive, negative)
+    } else {
+        (negative, positive)
+    };
+    let i = alone.trailing_zeros();
+    let j = rest.trailing_zeros();
+    let others = 0b1111 & !(alone | 1 << j);
+    let second = others.trailing_zeros();
+    let third = (others & !(1 << second)).trailing_zeros();
+    let (second, third) = if is_even([j, second, third, i]) {
+        (1 << second, 1 << third)
+    } else {
+        (1 << third, 1 << second)
+    };
+    let edge = alone | 1 << j;
+    let around = if rest.count_ones() == 2 {
+        // Two edges are cut, and two faces with the node that is not of the part.
+        let next = |m: u8| if m == outside { edge | m } else { alone | m };
+        [
+            edge,
+            next(second),
+            alone | rest & !(1 << j) | outside,
+            next(third),
+        ]
+    } else {
+        // One edge and two faces are cut; and inside the tetrahedron there is a corner
+        // if two planes, one for each other node, bound the part.
+        let bounding = |node: u8| {
+            let parts = |plane: &[f32; 4]| {
+                let [positive, negative] = signs(plane);
+                let (across, both) = (node | alone, positive | negative);
+                across & !both == 0 && across & positive != 0 && across & negative != 0
+            };
+            cut.planes()[..k].iter().position(parts)
+        };
+        let parted = bounding(second) != bounding(third);
+        let middle = if parted { edge | outside } else { edge | third };
+        [edge, edge | second, middle, edge | third]
+    };
+    let mut quad = around.map(|corner| points.at(corner).as_vec3());
+    if !alone_is_positive {
+        // Never a triangle: of two nodes, one is positive.
+        quad.reverse();
     }
     quad
+}
+
+/// Whether a permutation of the four local nodes is even.
+fn is_even(order: [u32; 4]) -> bool {
+    let pairs = crate::tet_mesh::TET_EDGES.iter();
+    pairs.filter(|[i, j]| order[*i] > order[*j]).count() % 2 == 0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cut_piece::{Piece, Side};
     use crate::testing::{Rng, box_grid};
     use crate::{Crack, Fracture};
-    use std::sync::Arc;
+
+    /// The polygon of plane `k` by clipping the tetrahedron.
+    fn clipped_plane(mesh: &TetMesh, tet: u32, cut: &TetCut, k: usize) -> [Vec3; 4] {
+        let mut until = TetCut::default();
+        for plane in &cut.planes()[..=k] {
+            until.push(*plane);
+        }
+        let plane = &cut.planes()[k];
+        let local = (0..4).find(|&i| plane[i] < 0.0).unwrap();
+        let piece = Piece::of(Some(&until), local);
+        let mut points = CornerPoints::new(mesh, tet, Some(&until));
+        let mut caps = piece.polygons().iter();
+        let cap = caps.find(|c| c.side == Side::Plane(k as u8)).unwrap();
+        let corners = cap.corners();
+        assert!((3..=4).contains(&corners.len()), "a cap is small");
+        [0, 1, 2, 3].map(|i| points.at(*corners.get(i).unwrap_or(&corners[2])).as_vec3())
+    }
+
+    #[test]
+    fn later_polygons_are_the_clipped_ones_with_their_orientation() {
+        let mesh = Arc::new(box_grid([2; 3], Vec3::ONE));
+        let mut rng = Rng(16);
+        let mut seen = [0; 3];
+        for _ in 0..60 {
+            let mut fragments = Fragments::new(mesh.clone());
+            for _ in 0..12 {
+                let living: Vec<_> = fragments.living().collect();
+                let fragment = living[rng.below(living.len())];
+                let nodes = fragments.fragment(fragment).nodes();
+                let crack = Crack::from_level(&mesh, 0, nodes, |_| rng.range(-1.0, 1.0));
+                let cracks: Vec<_> = crack.into_iter().collect();
+                let _ = fragments.apply(&Fracture { fragment, cracks });
+            }
+            for tet in 0..mesh.tets().len() as u32 {
+                let Some(cut) = fragments.cut(tet) else {
+                    continue;
+                };
+                for k in 1..cut.planes().len() {
+                    seen[k] += 1;
+                    let (quick, exact) = (
+                        later_plane(&mesh, tet, cut, k),
+                        clipped_plane(&mesh, tet, cut, k),
+                    );
+                    assert_eq!(quick[2] == quick[3], exact[2] == exact[3]);
+                    // The same corners in the same cyclic order.
+                    let corners = if quick[2] == quick[3] { 3 } else { 4 };
+                    let shift = (0..corners).find(|&s| exact[s] == quick[0]).unwrap();
+                    for i in 0..corners {
+                        assert_eq!(quick[i], exact[(i + shift) % corners]);
+                    }
+                }
+            }
+        }
+        assert!(seen[1] > 100 && seen[2] > 100, "{seen:?}");
+    }
 
     #[test]
     fn the_quick_polygon_of_a_first_plane_is_the_exact_one_with_its_orientation() {
@@ -221,7 +412,7 @@ mod tests {
             for tet in split.cut_tets {
                 let cut = fragments.cut(tet).unwrap();
                 let quick = first_plane(&mesh, tet, &cut.planes()[0]);
-                let exact = later_plane(&mesh, tet, cut, 0);
+                let exact = clipped_plane(&mesh, tet, cut, 0);
                 assert_eq!(quick[2] == quick[3], exact[2] == exact[3]);
                 for corner in quick {
                     assert!(exact.iter().any(|e| e.distance(corner) < 1e-6));

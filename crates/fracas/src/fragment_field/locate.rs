@@ -6,9 +6,10 @@
 //! (`field/locate-bunny` of the scoreboard); its lists also serve the search for
 //! near surface. Nothing in it changes when something breaks.
 //!
-//! Steps of a query: walk from the cell's first tetrahedron, which holds its centre,
-//! across the face that the point is farthest beyond -> where the walk meets the
-//! boundary (the mesh is not convex) or grows long, try the whole list.
+//! Steps of a query: walk from a tetrahedron near the point (the old surface's finer
+//! grid knows one; else the cell's first, which holds its centre) across the face that
+//! the point is farthest beyond -> where the walk meets the boundary (the mesh is not
+//! convex) or grows long, try the whole list.
 //!
 //! **Guarantee**: every tetrahedron is listed in every cell it meets, so a point
 //! in the mesh is found; on a face shared by two, the first listed is taken.
@@ -174,7 +175,6 @@ impl TetGrid {
     }
 
     /// The tetrahedron that holds `p`, if any.
-    #[inline]
     pub(super) fn locate(&self, mesh: &TetMesh, p: Vec3) -> Option<Location> {
         let mut at = self.cells.cell_of(p);
         // A point on the far boundary, or off it by rounding, belongs to the last cell.
@@ -184,16 +184,23 @@ impl TetGrid {
                 at[i] = at[i].clamp(0, count - 1);
             }
         }
-        let list = self.tets_in(self.cells.index(at)?);
-        let mut tet = *list.first()?;
+        let start = *self.tets_in(self.cells.index(at)?).first()?;
+        self.locate_from(mesh, start, p)
+    }
+
+    /// The same, walking from a tetrahedron that should not be far.
+    #[inline]
+    pub(super) fn locate_from(&self, mesh: &TetMesh, start: u32, p: Vec3) -> Option<Location> {
+        let mut tet = start;
         for _ in 0..LONGEST_WALK {
-            let barycentric = barycentric(mesh, tet, p);
-            let (least, beyond) = least_of(&barycentric);
+            let (raw, volume) = raw_barycentric(mesh, tet, p);
+            let (least, beyond) = least_of(&raw);
             if least >= 0.0 {
+                let scale = 1.0 / volume;
                 return Some(Location {
                     point: p,
                     tet,
-                    barycentric,
+                    barycentric: raw.map(|l| l * scale),
                 });
             }
             tet = mesh.neighbours()[tet as usize][beyond];
@@ -201,6 +208,7 @@ impl TetGrid {
                 break;
             }
         }
+        let list = self.tets_in(self.cells.index(self.cells.clamped(p))?);
         Self::search(mesh, list, p)
     }
 
@@ -242,15 +250,24 @@ fn least_of(&[a, b, c, d]: &[f32; 4]) -> (f32, usize) {
 /// Barycentric coordinates of a point in a tetrahedron.
 #[inline(always)]
 pub(super) fn barycentric(mesh: &TetMesh, tet: u32, p: Vec3) -> [f32; 4] {
+    let ([_, b, c, d], volume) = raw_barycentric(mesh, tet, p);
+    let scale = 1.0 / volume;
+    let (b, c, d) = (b * scale, c * scale, d * scale);
+    [1.0 - b - c - d, b, c, d]
+}
+
+/// Barycentric coordinates times six volumes, and these: their signs need no division.
+#[inline(always)]
+fn raw_barycentric(mesh: &TetMesh, tet: u32, p: Vec3) -> ([f32; 4], f32) {
     let [a, b, c, d] = mesh.corners(tet);
     let (ab, ac, ad, ap) = (b - a, c - a, d - a, p - a);
     let normal = ab.cross(ac);
-    let scale = 1.0 / normal.dot(ad);
+    let volume = normal.dot(ad);
     let across = ap.cross(ad);
-    let l_d = normal.dot(ap) * scale;
-    let l_b = -across.dot(ac) * scale;
-    let l_c = across.dot(ab) * scale;
-    [1.0 - l_b - l_c - l_d, l_b, l_c, l_d]
+    let l_d = normal.dot(ap);
+    let l_b = -across.dot(ac);
+    let l_c = across.dot(ab);
+    ([volume - l_b - l_c - l_d, l_b, l_c, l_d], volume)
 }
 
 /// Calls `visit` with every cell that a tetrahedron may meet: those of its box

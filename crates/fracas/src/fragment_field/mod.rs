@@ -21,8 +21,10 @@
 //! culls a sphere that touches; `nearest` is exact up to rounding. An update works
 //! on the broken fragment alone.
 
+mod face_tree;
 mod feature;
 mod locate;
+mod near;
 mod occupancy;
 mod old_surface;
 mod propagate;
@@ -31,8 +33,9 @@ mod query;
 mod tests;
 
 pub use locate::{Location, SLACK};
+pub use near::{NearFace, Nearest};
 pub use propagate::{FieldStats, Propagation};
-pub use query::{FragmentDistance, NearFace, Nearest, Penetration, SignedDistance};
+pub use query::{FragmentDistance, Penetration, SignedDistance};
 
 use std::sync::Arc;
 
@@ -42,6 +45,7 @@ use thiserror::Error;
 use crate::fragment::{FragmentId, Fragments, Split};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 use crate::triangle_tree::TriangleTree;
+use face_tree::Bounds;
 use feature::Features;
 use locate::TetGrid;
 use occupancy::{FragmentCells, Occupancy};
@@ -67,7 +71,7 @@ impl Default for FieldOptions {
     fn default() -> Self {
         Self {
             propagation: Propagation::default(),
-            location_cell: 1.5,
+            location_cell: 2.0,
             occupancy_cell: 1.5,
             old_surface_cell: 0.5,
             old_surface_most_cells: 64,
@@ -100,8 +104,8 @@ struct View {
     low: Vec3,
     high: Vec3,
     cells: FragmentCells,
-    /// Cut tetrahedra that hold nodes of the fragment.
-    cut_tets: Vec<u32>,
+    /// The fractures that made it, in order: its cracks are theirs.
+    fractures: Vec<u32>,
 }
 
 /// Bytes that a field takes, by what they are for.
@@ -134,7 +138,6 @@ pub struct FragmentField {
     /// By fragment id; `None` once it has broken.
     views: Vec<Option<Box<View>>>,
     front: Front,
-    new_planes: Vec<(u32, u8)>,
     stats: FieldStats,
 }
 
@@ -168,6 +171,7 @@ impl FragmentField {
             mesh,
             &tree,
             &tets,
+            &features,
             options.old_surface_cell * edge,
             options.old_surface_most_cells,
         );
@@ -177,7 +181,7 @@ impl FragmentField {
             low,
             high,
             cells: occupancy.of_nodes(fragments.fragment(FragmentId(0)).nodes()),
-            cut_tets: Vec::new(),
+            fractures: Vec::new(),
         };
         Ok(Self {
             options: *options,
@@ -189,7 +193,6 @@ impl FragmentField {
             occupancy: Arc::new(occupancy),
             views: vec![Some(Box::new(whole))],
             front: Front::new(mesh.positions().len()),
-            new_planes: Vec::new(),
             stats: FieldStats::default(),
         })
     }
@@ -199,26 +202,26 @@ impl FragmentField {
     ///
     /// Work and memory depend on the broken fragment alone.
     pub fn apply(&mut self, fragments: &Fragments, split: &Split) {
-        self.new_planes.clear();
-        for &tet in &split.cut_tets {
-            let first = self.features.add_planes(fragments, tet);
-            self.new_planes.push((tet, first as u8));
-        }
+        let fracture = self.features.add_fracture(fragments, &split.cut_tets);
         let mut update = Update {
             fragments,
             features: &self.features,
             nodes: &mut self.nodes,
             edge: self.edge,
-            stats: FieldStats::default(),
+            stats: FieldStats {
+                cut_tets: split.cut_tets.len(),
+                ..FieldStats::default()
+            },
         };
-        update.seed(&self.new_planes, &mut self.front);
+        let new = self.features.crack_tree(fracture).features();
+        update.seed(new, &mut self.front);
         match self.options.propagation {
             Propagation::ClosestFeature => update.spread_features(&mut self.front),
             Propagation::Averaging => update.spread_averages(&mut self.front),
             Propagation::Exact => update.recompute(split, &mut self.front),
         }
         self.stats = update.stats;
-        self.renew_views(fragments, split);
+        self.renew_views(fragments, split, fracture);
     }
 
     /// The view of one living fragment.
@@ -234,7 +237,8 @@ impl FragmentField {
     /// The tetrahedron that holds a point, whoever it belongs to.
     #[must_use]
     pub fn locate(&self, fragments: &Fragments, p: Vec3) -> Option<Location> {
-        self.tets.locate(fragments.mesh(), p)
+        let start = self.old_surface.tet_near(p)?;
+        self.tets.locate_from(fragments.mesh(), start, p)
     }
 
     /// Barycentric coordinates of a point in a tetrahedron.
@@ -291,9 +295,9 @@ impl FragmentField {
             location: self.tets.bytes(),
             occupancy: self.occupancy.bytes()
                 + views
-                    .map(|v| size_of::<View>() + v.cells.bytes() + v.cut_tets.len() * 4)
+                    .map(|v| size_of::<View>() + v.cells.bytes() + v.fractures.len() * 4)
                     .sum::<usize>(),
-            scratch: self.front.bytes() + self.new_planes.len() * 8,
+            scratch: self.front.bytes() + self.features.scratch_bytes(),
             old_surface_grid: self.old_surface.bytes(),
         }
     }
@@ -327,92 +331,94 @@ impl FragmentField {
                 ));
             }
             let Some(view) = view else { continue };
-            let mut cut = Vec::new();
-            fragments.for_each_tet_of(id, |tet, _| {
-                if fragments.cut_index(tet) != NONE {
-                    cut.push(tet);
+            let mut unknown = None;
+            fragments.for_each_surface_tet_of(id, |tet, own| {
+                let Some(cut) = fragments.cut(tet) else {
+                    return;
+                };
+                let features = self.features.of_cut(fragments.cut_index(tet));
+                for (plane, feature) in cut.planes().iter().zip(features) {
+                    let mut trees = view.fractures.iter();
+                    let listed =
+                        trees.any(|&f| self.features.crack_tree(f).features().contains(feature));
+                    if plane[own] != 0.0 && !listed {
+                        unknown = Some(tet);
+                    }
                 }
             });
-            let mut listed = view.cut_tets.clone();
-            listed.sort_unstable();
-            cut.sort_unstable();
-            if listed != cut {
-                return Err(format!("{id} does not know all of its cut tetrahedra"));
+            if let Some(tet) = unknown {
+                return Err(format!("{id} does not know a crack in tetrahedron {tet}"));
             }
         }
         Ok(())
     }
 
-    /// Boxes, cells and cut tetrahedra of the new fragments.
-    fn renew_views(&mut self, fragments: &Fragments, split: &Split) {
+    /// Boxes, cells and cracks of the new fragments.
+    fn renew_views(&mut self, fragments: &Fragments, split: &Split, fracture: u32) {
         let Some(parent) = self.views[split.parent.0 as usize].take() else {
             debug_assert!(false, "a split is applied once");
             return;
         };
         self.views.resize_with(fragments.id_count(), || None);
-        let positions = fragments.mesh().positions();
+        let (mesh, labels) = (fragments.mesh(), fragments.node_fragment());
+        let positions = mesh.positions();
+        // Children have the highest ids.
+        let first_child = split.children[0];
         for &child in &split.children {
             let nodes = fragments.fragment(child).nodes();
-            let first = positions[nodes[0] as usize];
-            let (low, high) = nodes.iter().fold((first, first), |(lo, hi), &n| {
-                let p = positions[n as usize];
-                (lo.min(p), hi.max(p))
-            });
+            let mut bounds = Bounds::EMPTY;
+            for &n in nodes {
+                bounds.add(positions[n as usize]);
+            }
+            // Beside older cracks it reaches into tetrahedra that it shares with others,
+            // but not out of the parent's box.
+            if !parent.fractures.is_empty() {
+                for &m in nodes.iter().flat_map(|&n| mesh.adjacent_nodes(n)) {
+                    if labels[m as usize] < first_child {
+                        bounds.add(positions[m as usize].clamp(parent.low, parent.high));
+                    }
+                }
+            }
+            let mut fractures = Vec::with_capacity(parent.fractures.len() + 1);
+            fractures.extend(parent.fractures.iter().copied());
+            fractures.push(fracture);
             self.views[child.0 as usize] = Some(Box::new(View {
-                low,
-                high,
+                low: bounds.low,
+                high: bounds.high,
                 cells: self.occupancy.of_nodes(nodes),
-                cut_tets: Vec::new(),
+                fractures,
             }));
         }
         // A piece reaches to its cut edges, and in tetrahedra of several cracks to
         // where their polygons meet.
         for edge in &split.cut_edges {
             for n in edge.nodes {
-                let id = fragments.node_fragment()[n as usize];
-                if let Some(view) = &mut self.views[id.0 as usize] {
-                    view.low = view.low.min(edge.point);
-                    view.high = view.high.max(edge.point);
-                }
-            }
-        }
-        // Tetrahedra cut before stay with those children that have nodes there.
-        for &tet in &parent.cut_tets {
-            if split.cut_tets.binary_search(&tet).is_err() {
-                self.join_cut_tet(fragments, split, tet, true);
+                self.grow_box(labels[n as usize], &[edge.point]);
             }
         }
         for &tet in &split.cut_tets {
-            let several = fragments.cut(tet).is_some_and(|cut| cut.planes().len() > 1);
-            self.join_cut_tet(fragments, split, tet, several);
+            let planes = fragments.cut(tet).map_or(&[][..], |cut| cut.planes());
+            if planes.len() < 2 {
+                continue;
+            }
+            let features = *self.features.of_cut(fragments.cut_index(tet));
+            for (plane, feature) in planes.iter().zip(features) {
+                let quad = *self.features.crack(feature);
+                for (i, n) in mesh.tets()[tet as usize].into_iter().enumerate() {
+                    let id = labels[n as usize];
+                    if plane[i] != 0.0 && id >= first_child {
+                        self.grow_box(id, &quad);
+                    }
+                }
+            }
         }
     }
 
-    /// Lists a cut tetrahedron with the children that have nodes there, and makes
-    /// their boxes hold its crack polygons if so asked.
-    fn join_cut_tet(&mut self, fragments: &Fragments, split: &Split, tet: u32, polygons: bool) {
-        let nodes = fragments.mesh().tets()[tet as usize];
-        let ids = nodes.map(|n| fragments.node_fragment()[n as usize]);
-        for i in 0..4 {
-            // Children have the highest ids, in order.
-            if ids[..i].contains(&ids[i]) || ids[i] < split.children[0] {
-                continue;
-            }
-            let Some(view) = &mut self.views[ids[i].0 as usize] else {
-                continue;
-            };
-            view.cut_tets.push(tet);
-            let Some(cut) = fragments.cut(tet).filter(|_| polygons) else {
-                continue;
-            };
-            let features = self.features.of_cut(fragments.cut_index(tet));
-            for (k, plane) in cut.planes().iter().enumerate() {
-                if plane[i] != 0.0 {
-                    for &p in self.features.crack(features[k]) {
-                        view.low = view.low.min(p);
-                        view.high = view.high.max(p);
-                    }
-                }
+    fn grow_box(&mut self, id: FragmentId, points: &[Vec3]) {
+        if let Some(view) = &mut self.views[id.0 as usize] {
+            for &p in points {
+                view.low = view.low.min(p);
+                view.high = view.high.max(p);
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Steps: for every grid point, the closest boundary triangle by the tree, with the
 //! one of the point before as a first bound -> its distance, signed by whether a
-//! tetrahedron holds the point, and its index.
+//! tetrahedron holds the point, its index, and that tetrahedron.
 //!
 //! Source: Glondu 2013, section 4.4 ("a distance field on a dense regular grid").
 //! **Deviation**: next to the distance the closest triangle is kept. Inside, the
@@ -14,7 +14,7 @@
 
 use glam::Vec3;
 
-use super::feature::FeatureId;
+use super::feature::{FeatureId, Features};
 use super::locate::{Cells, TetGrid};
 use crate::tet_mesh::{NONE, TetMesh};
 use crate::triangle_tree::TriangleTree;
@@ -23,8 +23,17 @@ use crate::triangle_tree::TriangleTree;
 #[derive(Clone, Debug)]
 pub(super) struct OldSurface {
     cells: Cells,
-    /// Signed distance (negative inside) and closest boundary triangle.
-    points: Vec<(f32, FeatureId)>,
+    points: Vec<GridPoint>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct GridPoint {
+    /// Negative inside.
+    distance: f32,
+    /// The closest boundary triangle.
+    triangle: FeatureId,
+    /// The tetrahedron that holds the point, or, outside, that of the triangle.
+    tet: u32,
 }
 
 impl OldSurface {
@@ -33,6 +42,7 @@ impl OldSurface {
         mesh: &TetMesh,
         tree: &TriangleTree,
         tets: &TetGrid,
+        features: &Features,
         cell: f32,
         most: u32,
     ) -> Self {
@@ -62,8 +72,16 @@ impl OldSurface {
                     let (distance, id) =
                         found.map_or((0.0, 0), |c| (c.distance_squared.sqrt(), c.id));
                     last = distance;
-                    let inside = tets.locate(mesh, p).is_some();
-                    points.push((if inside { -distance } else { distance }, id));
+                    let holder = tets.locate(mesh, p).map(|at| at.tet);
+                    points.push(GridPoint {
+                        distance: if holder.is_some() {
+                            -distance
+                        } else {
+                            distance
+                        },
+                        triangle: id,
+                        tet: holder.unwrap_or(features.origin(id).1 / 4),
+                    });
                 }
             }
         }
@@ -78,7 +96,9 @@ impl OldSurface {
         let Some(at) = self.cells.index(cell) else {
             return (NONE, f32::INFINITY);
         };
-        let (distance, triangle) = self.points[at];
+        let GridPoint {
+            distance, triangle, ..
+        } = self.points[at];
         let centre = self.cells.low_corner(cell) + Vec3::splat(self.cells.size * 0.5);
         (triangle, distance.abs() - p.distance(centre) * (1.0 + 1e-5))
     }
@@ -93,10 +113,23 @@ impl OldSurface {
         };
         let centre = self.cells.low_corner(cell) + Vec3::splat(self.cells.size * 0.5);
         // The last factors cover rounding.
-        (self.points[at].0 * (1.0 - 1e-5) - p.distance(centre) * (1.0 + 1e-5)).max(0.0)
+        (self.points[at].distance * (1.0 - 1e-5) - p.distance(centre) * (1.0 + 1e-5)).max(0.0)
+    }
+
+    /// A tetrahedron near `p`, from which to look for the one that holds it; `None` when
+    /// `p` is certainly outside the object.
+    #[inline]
+    pub(super) fn tet_near(&self, p: Vec3) -> Option<u32> {
+        let cell = self.cells.cell_of(p);
+        let point = &self.points[self.cells.index(cell)?];
+        let centre = self.cells.low_corner(cell) + Vec3::splat(self.cells.size * 0.5);
+        let least = point.distance * (1.0 - 1e-5);
+        // Squared, with the sign of a distance: what is inside is never certain.
+        let certain = least > 0.0 && least * least > p.distance_squared(centre) * (1.0 + 3e-5);
+        (!certain).then_some(point.tet)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.points.len() * 8
+        self.points.len() * size_of::<GridPoint>()
     }
 }

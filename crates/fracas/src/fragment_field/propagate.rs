@@ -146,26 +146,24 @@ impl Update<'_> {
         true
     }
 
-    /// Nodes of cut tetrahedra take the crack polygons there. `first_new` lists the
-    /// tetrahedra with their first new plane.
-    pub(super) fn seed(&mut self, first_new: &[(u32, u8)], front: &mut Front) {
-        self.stats.cut_tets = first_new.len();
-        for &(tet, first) in first_new {
+    /// Nodes of cut tetrahedra take the new crack polygons there.
+    pub(super) fn seed(&mut self, new: std::ops::Range<FeatureId>, front: &mut Front) {
+        for feature in new {
+            let (_, origin) = self.features.origin(feature);
+            let (tet, k) = (origin / 4, (origin % 4) as usize);
             let Some(cut) = self.fragments.cut(tet) else {
                 continue;
             };
-            let features = *self.features.of_cut(self.fragments.cut_index(tet));
+            let plane = cut.planes()[k];
             let nodes = self.mesh().tets()[tet as usize];
             let corners = self.mesh().corners(tet);
-            for (k, plane) in cut.planes().iter().enumerate().skip(first as usize) {
-                let squared = four_to_quad_squared(&corners, self.features.crack(features[k]));
-                self.stats.tests += 4;
-                for i in 0..4 {
-                    let limit = self.nodes[nodes[i] as usize].distance - LEAST_CHANGE * self.edge;
-                    let nearer = limit > 0.0 && squared[i] < limit * limit;
-                    if plane[i] != 0.0 && nearer && self.offer(nodes[i], features[k]) {
-                        push(front, nodes[i]);
-                    }
+            let squared = four_to_quad_squared(&corners, self.features.crack(feature));
+            self.stats.tests += 4;
+            for i in 0..4 {
+                let limit = self.nodes[nodes[i] as usize].distance - LEAST_CHANGE * self.edge;
+                let nearer = limit > 0.0 && squared[i] < limit * limit;
+                if plane[i] != 0.0 && nearer && self.offer(nodes[i], feature) {
+                    push(front, nodes[i]);
                 }
             }
         }
@@ -273,12 +271,18 @@ impl Update<'_> {
         for u in front.queue.drain(..) {
             front.waits[u as usize] = false;
         }
+        let old = self.features.old_by_origin();
         for &child in &split.children {
-            self.recompute_fragment(child, &mut front.surface);
+            self.recompute_fragment(child, &old, &mut front.surface);
         }
     }
 
-    fn recompute_fragment(&mut self, id: FragmentId, scratch: &mut SurfaceScratch) {
+    fn recompute_fragment(
+        &mut self,
+        id: FragmentId,
+        old: &[(u32, FeatureId)],
+        scratch: &mut SurfaceScratch,
+    ) {
         let fragments = self.fragments;
         let surface = FragmentSurface::extract(fragments, id, scratch);
         let corners: Vec<[Vec3; 3]> = (0..surface.triangles().len())
@@ -299,7 +303,9 @@ impl Update<'_> {
             let triangle = found.id as usize;
             let (tet, side) = (surface.tet(triangle), surface.side(triangle));
             own.feature = if triangle < surface.old_triangles() {
-                self.features.old_feature(tet, side)
+                let origin = tet * 4 + u32::from(side);
+                let at = old.binary_search_by_key(&origin, |face| face.0);
+                at.map_or(NONE, |at| old[at].1)
             } else {
                 self.features.of_cut(fragments.cut_index(tet))[side as usize]
             };

@@ -6,8 +6,7 @@
 //! | `inside` | insideTest, §4.3 | tetrahedron by grid, then plane signs |
 //! | `penetration` | penetration, §4.4 | least of a few features' distances |
 //! | `sphere_may_touch` | sphereTest, §4.5 | box, old surface, occupied cells |
-//! | `nearest` | - | exact, shell by shell of cells |
-//! | `faces_near` | - | exact, all cells in reach |
+//! | `nearest`, `faces_near` | - | exact, see [`super::near`] |
 //!
 //! **Deviations**. `penetration`: in a whole tetrahedron the least distance to the
 //! four nodes' features (equations 1 and 2 only with [`Propagation::Averaging`]), in a
@@ -23,21 +22,19 @@ use super::feature::FeatureId;
 use super::locate::Location;
 use super::propagate::Propagation;
 use super::{FragmentField, View, boundary_faces};
-use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments};
-use crate::fragment_surface::FaceKind;
-use crate::primitives::point_triangle::{to_quad, to_triangle};
+use crate::primitives::point_triangle::to_triangle;
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 
 /// Directions to surface nearer than this share of the mean edge are rounding
 /// noise; the face's normal is used instead.
-const NOISE: f32 = 1e-5;
+pub(super) const NOISE: f32 = 1e-5;
 /// Features that are farther than the closest by up to this share of its distance
 /// take part in the direction.
 const BLEND: f32 = 0.1;
 
 /// Depths up to this share of the mean edge are bettered by looking around.
-const EXACT_DEPTH: f32 = 0.4;
+const EXACT_DEPTH: f32 = 0.3;
 /// Looking around stops after so many tetrahedra.
 const MOST_TETS: usize = 6;
 /// Candidates that take part in a direction, at most.
@@ -52,36 +49,6 @@ pub struct Penetration {
     pub normal: Vec3,
 }
 
-/// The surface nearest to a point outside a fragment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Nearest {
-    /// Distance to the surface, not negative.
-    pub distance: f32,
-    /// Unit, from the surface to the point; the face's normal where they touch.
-    pub normal: Vec3,
-    /// The closest point of the surface.
-    pub point: Vec3,
-    /// The outward unit normal of the face it lies on.
-    pub face_normal: Vec3,
-    /// Whether that face is old or a crack.
-    pub kind: FaceKind,
-}
-
-/// A face of a fragment's real surface near a point.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NearFace {
-    /// Its outward unit normal.
-    pub normal: Vec3,
-    /// From the point to the face, not negative.
-    pub distance: f32,
-    /// From the face's plane to the point along the normal: negative inside.
-    pub plane_distance: f32,
-    /// Whether it is old or a crack.
-    pub kind: FaceKind,
-    /// The tetrahedron in which it lies.
-    pub tet: u32,
-}
-
 /// Signed distance with the direction in which it grows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignedDistance {
@@ -94,10 +61,10 @@ pub struct SignedDistance {
 /// The distance field of one fragment: a view, cheap to make and to copy.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentDistance<'a> {
-    field: &'a FragmentField,
-    fragments: &'a Fragments,
-    id: FragmentId,
-    view: &'a View,
+    pub(super) field: &'a FragmentField,
+    pub(super) fragments: &'a Fragments,
+    pub(super) id: FragmentId,
+    pub(super) view: &'a View,
 }
 
 /// Surface around a point: that of its tetrahedron (three planes, four faces), of its
@@ -189,7 +156,7 @@ impl<'a> FragmentDistance<'a> {
         if !in_box {
             return None;
         }
-        let location = self.field.tets.locate(self.fragments.mesh(), p)?;
+        let location = self.field.locate(self.fragments, p)?;
         (self
             .fragments
             .fragment_at(location.tet, location.barycentric)
@@ -338,52 +305,6 @@ impl<'a> FragmentDistance<'a> {
         self.field.occupancy.may_touch(&self.view.cells, p, radius)
     }
 
-    /// The exact distance from `p`, a point outside the fragment, to its surface,
-    /// if it is at most `max`. Points inside other fragments count as outside.
-    #[must_use]
-    pub fn nearest(&self, p: Vec3, max: f32) -> Option<Nearest> {
-        if !self.sphere_may_touch(p, max) {
-            return None;
-        }
-        let mut best: Option<(NearFace, Vec3)> = None;
-        let mut limit = max;
-        self.for_each_face(p, &mut limit, |face, to, limit| {
-            if face.distance <= *limit {
-                *limit = face.distance;
-                best = Some((face, to));
-            }
-        });
-        best.map(|(face, to)| Nearest {
-            distance: face.distance,
-            normal: if face.distance > NOISE * self.field.edge {
-                -to / face.distance
-            } else {
-                face.normal
-            },
-            point: p + to,
-            face_normal: face.normal,
-            kind: face.kind,
-        })
-    }
-
-    /// The faces of the fragment's real surface within `max` of `p`, wherever `p`
-    /// is. `out` is cleared first; a face appears once for each tetrahedron it
-    /// passes. Order is fixed but has no meaning.
-    pub fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
-        out.clear();
-        if !self.sphere_may_touch(p, max) {
-            return;
-        }
-        let mut limit = max;
-        self.for_each_face(p, &mut limit, |face, _, _| {
-            let known =
-                |f: &NearFace| f.tet == face.tet && f.kind == face.kind && f.normal == face.normal;
-            if face.distance <= max && !out.iter().any(known) {
-                out.push(face);
-            }
-        });
-    }
-
     /// The signed distance of `p` (negative inside), if `p` is inside or its
     /// distance is at most `max`.
     #[must_use]
@@ -496,164 +417,5 @@ impl<'a> FragmentDistance<'a> {
             }
         }
         best.1
-    }
-
-    /// Calls `visit` with the faces of the real surface in the cells around `p`,
-    /// nearest shell of cells first, until a shell is farther than the limit. Every
-    /// face nearer than the limit is visited, some more than once.
-    fn for_each_face(
-        &self,
-        p: Vec3,
-        limit: &mut f32,
-        mut visit: impl FnMut(NearFace, Vec3, &mut f32),
-    ) {
-        let cells = &self.field.tets.cells;
-        let centre = cells.cell_of(p);
-        let low = cells.clamped(self.view.low);
-        let high = cells.clamped(self.view.high);
-        // From the shell that first reaches the fragment's cells to the one that
-        // holds them all.
-        let gap = |i: usize| (low[i] - centre[i]).max(centre[i] - high[i]).max(0);
-        let span = |i: usize| (centre[i] - low[i]).abs().max((high[i] - centre[i]).abs());
-        let first = gap(0).max(gap(1)).max(gap(2));
-        let last = span(0).max(span(1)).max(span(2));
-        let corner = cells.low_corner(centre);
-        let inset = (p - corner)
-            .min(corner + Vec3::splat(cells.size) - p)
-            .min_element()
-            .max(0.0);
-        for shell in first..=last {
-            // Everything outside the cube of inner shells is at least this far.
-            let least = (shell - 1) as f32 * cells.size + inset;
-            if shell > 0 && least * (1.0 - 1e-5) > *limit {
-                return;
-            }
-            let from = |i: usize| (centre[i] - shell).max(low[i]);
-            let to = |i: usize| (centre[i] + shell).min(high[i]);
-            for z in from(2)..=to(2) {
-                for y in from(1)..=to(1) {
-                    let rim = (z - centre[2]).abs() == shell || (y - centre[1]).abs() == shell;
-                    let mut x = from(0);
-                    while x <= to(0) {
-                        if let Some(cell) = cells.index([x, y, z]) {
-                            for &tet in self.field.tets.tets_in(cell) {
-                                self.faces_of_tet(tet, p, limit, &mut visit);
-                            }
-                        }
-                        // Inside the rim only the two ends belong to the shell.
-                        x = if rim || x >= centre[0] + shell || shell == 0 {
-                            x + 1
-                        } else if x < centre[0] - shell + 1 {
-                            (centre[0] + shell).max(x + 1)
-                        } else {
-                            centre[0] + shell
-                        };
-                    }
-                }
-            }
-        }
-    }
-
-    /// The faces of the fragment's real surface in one tetrahedron.
-    fn faces_of_tet(
-        &self,
-        tet: u32,
-        p: Vec3,
-        limit: &mut f32,
-        visit: &mut impl FnMut(NearFace, Vec3, &mut f32),
-    ) {
-        let mesh = self.fragments.mesh();
-        let cut = self.fragments.cut(tet);
-        let across = mesh.neighbours()[tet as usize];
-        let bounded = across.contains(&NONE);
-        if cut.is_none() && !bounded {
-            return;
-        }
-        let labels = self.fragments.node_fragment();
-        let nodes = mesh.tets()[tet as usize];
-        let own = (0..4).find(|&i| labels[nodes[i] as usize] == self.id);
-        let Some(own) = own else { return };
-        // Most tetrahedra of a cell are out of a small limit's reach.
-        let [a, b, c, d] = mesh.corners(tet);
-        let (low, high) = (a.min(b).min(c.min(d)), a.max(b).max(c.max(d)));
-        if (p - p.clamp(low, high)).length_squared() > *limit * *limit {
-            return;
-        }
-        let Some(cut) = cut else {
-            for (_, corners) in boundary_faces(mesh, tet) {
-                let to = to_triangle(p, corners);
-                let normal = (corners[1] - corners[0])
-                    .cross(corners[2] - corners[0])
-                    .normalize_or_zero();
-                visit(
-                    near_face(normal, to, corners[0] - p, FaceKind::Old, tet),
-                    to,
-                    limit,
-                );
-            }
-            return;
-        };
-        let features = self.field.features.of_cut(self.fragments.cut_index(tet));
-        if cut.planes().len() == 1 && !bounded {
-            let quad = self.field.features.crack(features[0]);
-            let to = to_quad(p, *quad);
-            let normal = super::feature::quad_normal(quad);
-            let outward = if cut.planes()[0][own] > 0.0 {
-                -normal
-            } else {
-                normal
-            };
-            visit(
-                near_face(outward, to, quad[0] - p, FaceKind::Crack, tet),
-                to,
-                limit,
-            );
-            return;
-        }
-        // The polygons at the opening of the cracks, and whole faces, hold what is
-        // left of them: if none is in reach, nothing is.
-        let reach = *limit * *limit * (1.0 + 1e-4);
-        let in_reach = |to: Vec3| to.length_squared() <= reach;
-        let some = (0..cut.planes().len())
-            .any(|k| in_reach(self.field.features.to(mesh, features[k], p)))
-            || boundary_faces(mesh, tet).any(|(_, corners)| in_reach(to_triangle(p, corners)));
-        if !some {
-            return;
-        }
-        let piece = Piece::of(Some(cut), own);
-        let mut points = CornerPoints::new(mesh, tet, Some(cut));
-        for polygon in piece.polygons() {
-            let kind = match polygon.side {
-                Side::Face(k) if across[k as usize] == NONE => FaceKind::Old,
-                Side::Face(_) => continue,
-                Side::Plane(_) => FaceKind::Crack,
-            };
-            let mut corners = [Vec3::ZERO; 6];
-            let count = polygon.corners().len();
-            for (slot, &corner) in corners.iter_mut().zip(polygon.corners()) {
-                *slot = points.at(corner).as_vec3();
-            }
-            let (mut to, mut normal) = (Vec3::splat(f32::INFINITY), Vec3::ZERO);
-            for i in 2..count {
-                let triangle = [corners[0], corners[i - 1], corners[i]];
-                let candidate = to_triangle(p, triangle);
-                if candidate.length_squared() < to.length_squared() {
-                    to = candidate;
-                }
-                normal += (triangle[1] - triangle[0]).cross(triangle[2] - triangle[0]);
-            }
-            let normal = normal.normalize_or_zero();
-            visit(near_face(normal, to, corners[0] - p, kind, tet), to, limit);
-        }
-    }
-}
-
-fn near_face(normal: Vec3, to: Vec3, corner: Vec3, kind: FaceKind, tet: u32) -> NearFace {
-    NearFace {
-        normal,
-        distance: to.length(),
-        plane_distance: -corner.dot(normal),
-        kind,
-        tet,
     }
 }

@@ -85,7 +85,13 @@ impl FragmentSurface {
         scratch.points.clear();
         scratch.crack_triangles.clear();
         scratch.crack_origins.clear();
-        fragments.for_each_tet_of(id, |tet, local| {
+        // About as many as a chunky fragment shows; thin ones grow once or twice.
+        let expected = 2 * nodes.len();
+        surface.positions.reserve(expected);
+        surface.names.reserve(expected);
+        surface.triangles.reserve(2 * expected);
+        surface.origins.reserve(2 * expected);
+        fragments.for_each_surface_tet_of(id, |tet, local| {
             surface.add_tet(fragments, tet, local, scratch);
         });
         surface.old_triangles = surface.triangles.len();
@@ -230,9 +236,6 @@ impl FragmentSurface {
         let mesh = fragments.mesh();
         let across = mesh.neighbours()[tet as usize];
         let cut = fragments.cut(tet);
-        if cut.is_none() && !across.contains(&NONE) {
-            return;
-        }
         let piece = Piece::of(cut, local);
         let mut points = CornerPoints::new(mesh, tet, cut);
         for polygon in piece.polygons() {

@@ -1,0 +1,390 @@
+//! Which features are near a point: a shallow tree of boxes over features that lie
+//! one after another in memory.
+//!
+//! Steps: features are numbered along a space-filling curve before they are made
+//! ([`sort_by_place`]) -> eight successive ones share a [`Block`], eight successive
+//! blocks the next -> a search opens nearer boxes first and skips those beyond the
+//! best distance so far.
+//!
+//! A tree is built once and never changes: one for the boundary triangles of the
+//! object, one for the crack polygons of each fracture. Each feature is in one tree,
+//! whichever fragments it bounds; whose it is, is asked only of features in reach.
+//!
+//! **Guarantee**: boxes are rounded outward, so no feature within the limit is missed.
+
+use glam::Vec3;
+
+use super::feature::FeatureId;
+
+/// Children of a block.
+const WIDTH: usize = 8;
+/// Levels of a tree: eight to this power is more than there are features.
+const MOST_LEVELS: usize = 11;
+/// Bits of a block's place within its level; ids of features have 30 bits.
+const PLACE_BITS: u32 = 28;
+/// Boxes are given in so many steps of their block. One less than a byte holds: the
+/// upper ends are rounded up.
+const STEPS: f32 = 254.0;
+/// A share of a step by which boxes are larger, against rounding.
+const MARGIN: f32 = 0.01;
+/// Relative slack of squared distances to boxes, against rounding.
+const SLACK: f32 = 1.0 + 1e-5;
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) low: Vec3,
+    pub(super) high: Vec3,
+}
+
+impl Bounds {
+    pub(super) const EMPTY: Self = Self {
+        low: Vec3::INFINITY,
+        high: Vec3::NEG_INFINITY,
+    };
+
+    #[inline]
+    pub(super) fn of(points: &[Vec3]) -> Self {
+        let mut bounds = Self::EMPTY;
+        for &p in points {
+            bounds.add(p);
+        }
+        bounds
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, p: Vec3) {
+        self.low = least(self.low, p);
+        self.high = most(self.high, p);
+    }
+
+    #[inline]
+    fn join(self, other: Self) -> Self {
+        Self {
+            low: least(self.low, other.low),
+            high: most(self.high, other.high),
+        }
+    }
+}
+
+// Comparisons instead of `min` and `max`, which must care for NaN.
+#[inline]
+fn least(a: Vec3, b: Vec3) -> Vec3 {
+    let pick = |a: f32, b: f32| if a < b { a } else { b };
+    Vec3::new(pick(a.x, b.x), pick(a.y, b.y), pick(a.z, b.z))
+}
+
+#[inline]
+fn most(a: Vec3, b: Vec3) -> Vec3 {
+    let pick = |a: f32, b: f32| if a > b { a } else { b };
+    Vec3::new(pick(a.x, b.x), pick(a.y, b.y), pick(a.z, b.z))
+}
+
+/// Eight boxes, in steps from the low corner of their common one.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    low: Vec3,
+    step: Vec3,
+    from: [[u8; WIDTH]; 3],
+    to: [[u8; WIDTH]; 3],
+}
+
+impl Block {
+    /// Around up to eight boxes, and the box of all.
+    fn around(boxes: &[Bounds]) -> (Self, Bounds) {
+        let all = boxes.iter().fold(Bounds::EMPTY, |sum, &b| sum.join(b));
+        let step = (all.high - all.low) / STEPS;
+        let mut block = Self {
+            low: all.low,
+            step,
+            from: [[0; WIDTH]; 3],
+            to: [[0; WIDTH]; 3],
+        };
+        for axis in 0..3 {
+            let inverse = if step[axis] > 0.0 {
+                1.0 / step[axis]
+            } else {
+                0.0
+            };
+            for (i, b) in boxes.iter().enumerate() {
+                let from = (b.low[axis] - all.low[axis]) * inverse - MARGIN;
+                let to = (b.high[axis] - all.low[axis]) * inverse + (1.0 + MARGIN);
+                // Casts round toward zero and saturate.
+                block.from[axis][i] = from as u8;
+                block.to[axis][i] = to as u8;
+            }
+        }
+        (block, all)
+    }
+
+    /// Squared distances from a point to the eight boxes.
+    #[inline]
+    fn distances_squared(&self, p: Vec3) -> [f32; WIDTH] {
+        let at = p - self.low;
+        let mut sum = [0.0; WIDTH];
+        for axis in 0..3 {
+            let (step, x) = (self.step[axis], at[axis]);
+            for i in 0..WIDTH {
+                let below = f32::from(self.from[axis][i]) * step - x;
+                let above = x - f32::from(self.to[axis][i]) * step;
+                let off = if below > above { below } else { above };
+                let off = if off > 0.0 { off } else { 0.0 };
+                sum[i] += off * off;
+            }
+        }
+        sum
+    }
+}
+
+/// A tree over features with successive ids.
+#[derive(Clone, Debug)]
+pub(super) struct FaceTree {
+    first: FeatureId,
+    bounds: Bounds,
+    /// The lowest level first; the last block is the root.
+    blocks: Vec<Block>,
+    /// How many things each level's blocks hold: features, then blocks.
+    counts: [u32; MOST_LEVELS],
+    /// Where each level's blocks begin.
+    starts: [u32; MOST_LEVELS],
+    levels: usize,
+}
+
+impl FaceTree {
+    /// A tree over the features `first..first + boxes.len()`. `boxes` serves as
+    /// workspace.
+    pub(super) fn build(first: FeatureId, boxes: &mut Vec<Bounds>) -> Self {
+        let mut tree = Self {
+            first,
+            bounds: Bounds::EMPTY,
+            blocks: Vec::with_capacity(boxes.len() / (WIDTH - 1) + MOST_LEVELS),
+            counts: [0; MOST_LEVELS],
+            starts: [0; MOST_LEVELS],
+            levels: 0,
+        };
+        while !boxes.is_empty() {
+            tree.counts[tree.levels] = boxes.len() as u32;
+            tree.starts[tree.levels] = tree.blocks.len() as u32;
+            tree.levels += 1;
+            let mut made = 0;
+            for start in (0..boxes.len()).step_by(WIDTH) {
+                let end = (start + WIDTH).min(boxes.len());
+                let (block, all) = Block::around(&boxes[start..end]);
+                tree.blocks.push(block);
+                // Never ahead of what is still to be read.
+                boxes[made] = all;
+                made += 1;
+            }
+            if made == 1 {
+                tree.bounds = boxes[0];
+                break;
+            }
+            boxes.truncate(made);
+        }
+        tree.blocks.shrink_to_fit();
+        tree
+    }
+
+    /// The ids of its features.
+    pub(super) fn features(&self) -> std::ops::Range<FeatureId> {
+        self.first..self.first + self.counts[0]
+    }
+
+    /// Calls `visit` with the features whose boxes are within the limit, a squared
+    /// distance that `visit` may lower. Nearer ones tend to come first.
+    #[inline]
+    pub(super) fn search(
+        &self,
+        p: Vec3,
+        limit: &mut f32,
+        mut visit: impl FnMut(FeatureId, &mut f32),
+    ) {
+        if self.levels == 0 {
+            return;
+        }
+        let off = p - p.max(self.bounds.low).min(self.bounds.high);
+        // Distance; level and place within the level.
+        let mut stack = [(0.0_f32, 0_u32); WIDTH * MOST_LEVELS];
+        stack[0] = (off.length_squared(), (self.levels as u32 - 1) << PLACE_BITS);
+        let mut depth = 1;
+        while depth > 0 {
+            depth -= 1;
+            let (distance, packed) = stack[depth];
+            if distance > *limit * SLACK {
+                continue;
+            }
+            let (level, place) = (packed >> PLACE_BITS, packed & ((1 << PLACE_BITS) - 1));
+            let block = &self.blocks[(self.starts[level as usize] + place) as usize];
+            let distances = block.distances_squared(p);
+            let base = place * WIDTH as u32;
+            let count = (self.counts[level as usize] - base).min(WIDTH as u32) as usize;
+            if level == 0 {
+                let nearest = (1..count).fold(0, |best, i| {
+                    if distances[i] < distances[best] {
+                        i
+                    } else {
+                        best
+                    }
+                });
+                for k in 0..count {
+                    // The nearest first, in exchange for the first.
+                    let i = match k {
+                        0 => nearest,
+                        k if k == nearest => 0,
+                        k => k,
+                    };
+                    if distances[i] <= *limit * SLACK {
+                        visit(self.first + base + i as u32, limit);
+                    }
+                }
+                continue;
+            }
+            // Kept in order, the nearest on top.
+            let bottom = depth;
+            for i in 0..count {
+                if distances[i] > *limit * SLACK {
+                    continue;
+                }
+                let mut at = depth;
+                while at > bottom && stack[at - 1].0 < distances[i] {
+                    stack[at] = stack[at - 1];
+                    at -= 1;
+                }
+                stack[at] = (distances[i], (level - 1) << PLACE_BITS | (base + i as u32));
+                depth += 1;
+            }
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.blocks.len() * size_of::<Block>()
+    }
+}
+
+/// Orders things by place along a space-filling curve (Morton's) through a box.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Curve {
+    low: Vec3,
+    scale: f32,
+}
+
+/// Bits of each coordinate on the curve.
+const CURVE_BITS: u32 = 10;
+const DIGIT_BITS: u32 = 10;
+
+impl Curve {
+    pub(super) fn new(low: Vec3, high: Vec3) -> Self {
+        let size = (high - low).max_element().max(f32::MIN_POSITIVE);
+        Self {
+            low,
+            scale: ((1 << CURVE_BITS) - 1) as f32 / size,
+        }
+    }
+
+    /// The place of a point with an item at it, to be sorted.
+    #[inline]
+    pub(super) fn item(&self, p: Vec3, item: u32) -> u64 {
+        let at = (p - self.low) * self.scale;
+        let place = spread(at.x as u32) | spread(at.y as u32) << 1 | spread(at.z as u32) << 2;
+        u64::from(place) << 32 | u64::from(item)
+    }
+}
+
+/// Puts two zeros between the ten low bits.
+#[inline]
+fn spread(x: u32) -> u32 {
+    let x = x & 0x3FF;
+    let x = (x | x << 16) & 0x0300_00FF;
+    let x = (x | x << 8) & 0x0300_F00F;
+    let x = (x | x << 4) & 0x030C_30C3;
+    (x | x << 2) & 0x0924_9249
+}
+
+/// Sorts what [`Curve::item`] has made by place; of equal places the earlier stays
+/// first. Linear in their number.
+pub(super) fn sort_by_place(items: &mut Vec<u64>, spare: &mut Vec<u64>) {
+    if items.len() < 256 {
+        items.sort_by_key(|item| item >> 32);
+        return;
+    }
+    spare.clear();
+    spare.resize(items.len(), 0);
+    for pass in 0..3 * CURVE_BITS / DIGIT_BITS {
+        let digit =
+            |item: u64| (item >> (32 + pass * DIGIT_BITS)) as usize & ((1 << DIGIT_BITS) - 1);
+        let mut starts = [0_u32; 1 << DIGIT_BITS];
+        for &item in items.iter() {
+            starts[digit(item)] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += std::mem::replace(start, sum);
+        }
+        for &item in items.iter() {
+            let start = &mut starts[digit(item)];
+            spare[*start as usize] = item;
+            *start += 1;
+        }
+        std::mem::swap(items, spare);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Rng;
+
+    #[test]
+    fn a_search_misses_no_box_in_reach_whatever_its_size() {
+        let mut rng = Rng(31);
+        for (count, flat) in [(0, false), (1, true), (7, false), (9, true), (700, false)] {
+            let made: Vec<Bounds> = (0..count)
+                .map(|_| {
+                    let mut centre = rng.in_box(Vec3::NEG_ONE, Vec3::ONE) * 10.0;
+                    if flat {
+                        centre.y = 0.25;
+                    }
+                    let far = centre + rng.direction() * rng.range(0.0, 2.0);
+                    Bounds::of(&[centre, if flat { centre } else { far }])
+                })
+                .collect();
+            let tree = FaceTree::build(100, &mut made.clone());
+            assert_eq!(tree.features(), 100..100 + count as u32);
+            for _ in 0..200 {
+                let p = rng.in_box(Vec3::splat(-15.0), Vec3::splat(15.0));
+                let exact = |b: &Bounds| p.distance_squared(p.clamp(b.low, b.high));
+                // All within a fixed limit.
+                let mut limit = rng.range(0.0, 100.0);
+                let wanted = limit;
+                let mut seen = vec![false; count];
+                tree.search(p, &mut limit, |id, _| {
+                    assert!(!std::mem::replace(&mut seen[id as usize - 100], true));
+                });
+                for (b, seen) in made.iter().zip(&seen) {
+                    assert!(*seen || exact(b) > wanted);
+                }
+                // The nearest, with a limit that shrinks.
+                let mut best = f32::INFINITY;
+                tree.search(p, &mut best, |id, limit| {
+                    *limit = limit.min(exact(&made[id as usize - 100]));
+                });
+                assert_eq!(best, made.iter().map(exact).fold(f32::INFINITY, f32::min));
+            }
+        }
+    }
+
+    #[test]
+    fn sorting_by_place_is_sorting() {
+        let mut rng = Rng(8);
+        let curve = Curve::new(Vec3::NEG_ONE, Vec3::ONE);
+        for count in [0, 1, 255, 3000] {
+            let mut items: Vec<u64> = (0..count)
+                .map(|i| curve.item(rng.in_box(Vec3::NEG_ONE, Vec3::ONE), i))
+                .collect();
+            let mut expected = items.clone();
+            expected.sort_by_key(|item| item >> 32);
+            sort_by_place(&mut items, &mut Vec::new());
+            assert_eq!(items, expected);
+        }
+    }
+}
