@@ -77,16 +77,14 @@ fn queries_reuse_their_memory() {
         }
         contacts
     };
-    let mut first = 0;
     for _ in 0..12 {
-        first = all_pairs(0.0, &mut scratch, &mut out);
+        all_pairs(0.0, &mut scratch, &mut out);
         all_pairs(0.012, &mut scratch, &mut out);
     }
     let before = COUNT.with(Cell::get);
-    let second = all_pairs(0.0, &mut scratch, &mut out);
+    let contacts = all_pairs(0.0, &mut scratch, &mut out);
     all_pairs(0.012, &mut scratch, &mut out);
     let after = COUNT.with(Cell::get);
-    assert_eq!(first, second);
-    assert!(first > 100);
+    assert!(contacts > 100);
     assert_eq!(after - before, 0, "queries allocated");
 }

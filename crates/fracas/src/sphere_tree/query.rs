@@ -284,7 +284,7 @@ pub(super) struct Run<'a, P: ?Sized> {
     pub list: Option<Vec<Watched>>,
     /// What an earlier list knew of them.
     pub recall: Option<&'a Recall>,
-    /// How far beyond the tolerance to look when a point is asked for the first time.
+    /// How far beyond the tolerance to look when a point is asked.
     pub ahead: f32,
     /// Whether the first stage is over.
     pub deep: bool,

@@ -234,14 +234,12 @@ impl SphereTree {
             recall,
             ..
         } = scratch;
-        let is_new = watch.memory.is_none();
         let solid = partner.is_solid();
         let (mut memory, ahead) = watch.begin(self, pose, query.tolerance, solid, recall);
         let mut run = Run::new(self, pose, partner, query, stages, faces, out);
         run.reach += memory.skin + memory.strayed;
         run.deep_work = deep_work;
-        // Most pairs that meet part again at once: a new one does not look ahead.
-        run.ahead = if is_new { 0.0 } else { ahead };
+        run.ahead = ahead;
         run.stats.enough = stages[0].limit == 0;
 
         let calm = memory
