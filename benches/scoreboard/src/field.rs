@@ -8,7 +8,7 @@ use std::time::Instant;
 use fracas::testing::{Rng, box_grid};
 use fracas::{
     Crack, FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments, Split,
-    SurfaceScratch, TetMesh,
+    SurfaceScratch, TetMesh, brute_force,
 };
 use fracas_bake::read_tet_mesh;
 use fracas_conformance::data;
@@ -69,9 +69,21 @@ fn measure(
     fracture: &Fracture,
     runs: usize,
 ) -> Event {
+    measure_after(fragments, field, fracture, runs, || ())
+}
+
+/// The same, with something done before each run.
+fn measure_after(
+    fragments: &Fragments,
+    field: &FragmentField,
+    fracture: &Fracture,
+    runs: usize,
+    mut before: impl FnMut(),
+) -> Event {
     let mut event: Option<Event> = None;
     for _ in 0..runs {
         let (mut fragments, mut field) = (fragments.clone(), field.clone());
+        before();
         let start = Instant::now();
         let split = fragments.apply(fracture).expect("the fracture is sound");
         let cut = start.elapsed().as_secs_f64() * 1e3;
@@ -182,17 +194,18 @@ fn growth(board: &mut Board) {
     }
     let mut points: [Vec<(f64, f64)>; 3] = Default::default();
     let mut last = String::new();
+    let mut shares = Vec::new();
     let options = FieldOptions {
         // The old surface stays as it is when something breaks: a small grid does.
         old_surface_most_cells: 16,
         ..FieldOptions::default()
     };
-    for side in [12, 20, 32, 55] {
+    // As many pieces as cut about the same share of the tetrahedra in each: pieces of
+    // one size would not, since few of a small box's sides are cracks.
+    for (side, pieces) in [(12, 7), (20, 20), (32, 55), (55, 192)] {
         let mesh = Arc::new(box_grid([side; 3], Vec3::splat(side as f32)));
         let fragments = Fragments::new(mesh.clone());
         let field = FragmentField::build(&fragments, &options).expect("a field");
-        // The same number of pieces in proportion: a piece per twelve cubed nodes.
-        let pieces = (side * side * side / 864).max(2);
         let event = measure(&fragments, &field, &cells(&fragments, pieces, 3), 3);
         let tets = mesh.tets().len() as f64;
         for (list, ms) in points
@@ -201,8 +214,13 @@ fn growth(board: &mut Board) {
         {
             list.push((tets, ms));
         }
+        shares.push(format!(
+            "{:.0}%",
+            100.0 * event.split.cut_tets.len() as f64 / tets
+        ));
         last = event.note;
     }
+    let shares = shares.join(", ");
     for (name, list) in names.iter().zip(&points) {
         let each = list
             .iter()
@@ -210,7 +228,7 @@ fn growth(board: &mut Board) {
             .collect::<Vec<_>>()
             .join(", ");
         board.row(name, "exponent", Target::AtMost(1.15), || {
-            Measured::new(growth_exponent(list)).note(format!("{each}; last: {last}"))
+            Measured::new(growth_exponent(list)).note(format!("{each}; cut {shares}; last: {last}"))
         });
     }
 }
@@ -329,6 +347,7 @@ fn bunny(board: &mut Board, mesh: Arc<TetMesh>) {
         Measured::new(ns).note(format!("within 2% of the fragment, {} points", near.len()))
     });
     locate(board, &mesh, &fragments, &field);
+    accuracy(board, &fragments, &field);
     memory(board, &fragments, &field);
     rest_of_object(board);
 }
@@ -358,6 +377,71 @@ fn locate(board: &mut Board, mesh: &Arc<TetMesh>, fragments: &Fragments, field: 
                 field.bytes().location as f64 / mesh.tets().len() as f64,
                 tree.bytes() as f64 / mesh.tets().len() as f64
             ))
+    });
+}
+
+/// Direction and nodal distances against brute force over the real triangles.
+fn accuracy(board: &mut Board, fragments: &Fragments, field: &FragmentField) {
+    let names = ["field/direction-bunny", "field/nodes-off-bunny"];
+    if !names.iter().any(|name| board.wants_row(name)) {
+        return;
+    }
+    let mut scratch = SurfaceScratch::default();
+    let mut rng = Rng(17);
+    let (mut angles, mut over) = (Vec::new(), Vec::new());
+    for id in fragments.living() {
+        let surface = FragmentSurface::extract(fragments, id, &mut scratch);
+        let exact = |p: Vec3| brute_force::closest(&surface, p).expect("a surface");
+        for &n in fragments.fragment(id).nodes() {
+            let p = fragments.mesh().positions()[n as usize];
+            over.push(
+                (f64::from(field.at_node(n).0) - exact(p).distance) / f64::from(field.edge()),
+            );
+        }
+        // Half of the points anywhere, half along a way in from a random triangle.
+        let view = field.of(fragments, id);
+        let (low, high) = view.bounds();
+        let mut samples = Vec::new();
+        for k in 0..400 {
+            let t = rng.below(surface.triangles().len());
+            let [a, b, c] = surface.corners(t);
+            let p = if k % 2 == 0 {
+                rng.in_box(low, high)
+            } else {
+                (a + b + c) / 3.0 - surface.normal(t) * (rng.unit() * 0.5 * field.edge())
+            };
+            if let Some(at) = view.inside(p) {
+                samples.push((at, exact(p)));
+            }
+        }
+        let inner = samples.iter().fold(0.0_f64, |r, (_, e)| r.max(e.distance));
+        for (at, exact) in samples {
+            if exact.distance < 0.1 * inner && exact.distance > 1e-4 * f64::from(field.edge()) {
+                let way = (exact.point - at.point.as_dvec3()).normalize();
+                let cosine = view.penetration(&at).normal.as_dvec3().dot(way);
+                angles.push(cosine.clamp(-1.0, 1.0).acos().to_degrees());
+            }
+        }
+    }
+    angles.sort_by(f64::total_cmp);
+    over.sort_by(f64::total_cmp);
+    let at = |list: &[f64], share: f64| list[((list.len() - 1) as f64 * share) as usize];
+    board.row(names[0], "degrees", Target::AtMost(15.0), || {
+        Measured::new(at(&angles, 0.95)).note(format!(
+            "95% of {} points at less than a tenth of the inner radius; median {:.2}, largest {:.1}",
+            angles.len(),
+            at(&angles, 0.5),
+            at(&angles, 1.0)
+        ))
+    });
+    let off = over.iter().filter(|&&x| x > 0.2).count();
+    board.row(names[1], "%", Target::AtMost(0.1), || {
+        Measured::new(100.0 * off as f64 / over.len() as f64).note(format!(
+            "{off} of {} nodes more than 0.2 edges above the exact distance; largest {:.3} above, {:.1e} below",
+            over.len(),
+            at(&over, 1.0),
+            -at(&over, 0.0)
+        ))
     });
 }
 
@@ -426,13 +510,20 @@ fn rest_of_object(board: &mut Board) {
                 at -= 3.0;
             }
             let fracture = plane(&fragments, rest, Vec3::new(0.6, 0.0, 0.8), 6.1).expect("a plane");
-            times.push((measure(&fragments, &field, &fracture, 30), fragments.living().count()));
+            // Copies of the large object sweep the caches, those of the small one do not:
+            // a sweep before each run makes both start alike.
+            let mut sweep = vec![0_u8; 32 << 20];
+            let event = measure_after(&fragments, &field, &fracture, 30, || {
+                sweep.iter_mut().for_each(|x| *x = x.wrapping_add(1));
+                black_box(&sweep);
+            });
+            times.push((event, fragments.living().count()));
         }
         let [(small, few), (large, many)] = &times[..] else {
             return Measured::new(f64::NAN);
         };
         Measured::new((large.update + large.cut) / (small.update + small.cut)).note(format!(
-            "cut and update {:.3} ms in {} tets of {few} pieces, {:.3} ms in ten times as many of {many}",
+            "caches swept; cut and update {:.3} ms in {} tets of {few} pieces, {:.3} ms in ten times as many of {many}",
             small.update + small.cut,
             24 * 144 * 6,
             large.update + large.cut,

@@ -25,7 +25,9 @@ impl Fragments {
     pub fn apply(&mut self, fracture: &Fracture) -> Result<Split, FractureError> {
         self.assign_parts(fracture)?;
         let parent = fracture.fragment;
-        let (mut cut_tets, mut cut_edges) = (Vec::new(), Vec::new());
+        let nodes = self.fragments[parent.0 as usize].nodes.len();
+        let mut cut_tets = Vec::with_capacity(nodes);
+        let mut cut_edges = Vec::with_capacity(nodes);
         for crack in &fracture.cracks {
             self.split_tets(&crack.levels, &mut cut_tets, &mut cut_edges);
         }

@@ -181,13 +181,17 @@ impl FaceTree {
             }
             boxes.truncate(made);
         }
-        tree.blocks.shrink_to_fit();
         tree
     }
 
     /// The ids of its features.
     pub(super) fn features(&self) -> std::ops::Range<FeatureId> {
         self.first..self.first + self.counts[0]
+    }
+
+    /// Whether its features may reach into a box.
+    pub(super) fn may_meet(&self, low: Vec3, high: Vec3) -> bool {
+        self.bounds.low.cmple(high).all() && self.bounds.high.cmpge(low).all()
     }
 
     /// Calls `visit` with the features whose boxes are within the limit, a squared
@@ -199,10 +203,10 @@ impl FaceTree {
         limit: &mut f32,
         mut visit: impl FnMut(FeatureId, &mut f32),
     ) {
-        if self.levels == 0 {
+        let off = p - p.max(self.bounds.low).min(self.bounds.high);
+        if self.levels == 0 || off.length_squared() > *limit * SLACK {
             return;
         }
-        let off = p - p.max(self.bounds.low).min(self.bounds.high);
         // Distance; level and place within the level.
         let mut stack = [(0.0_f32, 0_u32); WIDTH * MOST_LEVELS];
         stack[0] = (off.length_squared(), (self.levels as u32 - 1) << PLACE_BITS);
@@ -219,20 +223,7 @@ impl FaceTree {
             let base = place * WIDTH as u32;
             let count = (self.counts[level as usize] - base).min(WIDTH as u32) as usize;
             if level == 0 {
-                let nearest = (1..count).fold(0, |best, i| {
-                    if distances[i] < distances[best] {
-                        i
-                    } else {
-                        best
-                    }
-                });
-                for k in 0..count {
-                    // The nearest first, in exchange for the first.
-                    let i = match k {
-                        0 => nearest,
-                        k if k == nearest => 0,
-                        k => k,
-                    };
+                for i in 0..count {
                     if distances[i] <= *limit * SLACK {
                         visit(self.first + base + i as u32, limit);
                     }

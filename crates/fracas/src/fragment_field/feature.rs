@@ -125,6 +125,23 @@ impl Features {
         }
     }
 
+    /// Whether a feature is certainly farther from `p` than the limit, a squared
+    /// distance, because its plane is.
+    #[inline]
+    pub(super) fn is_beyond(
+        &self,
+        mesh: &TetMesh,
+        feature: FeatureId,
+        p: Vec3,
+        limit: f32,
+    ) -> bool {
+        let at = feature as usize;
+        match at.checked_sub(self.old.len()) {
+            None => triangle_is_beyond(p, &self.old_corners(mesh, at), limit),
+            Some(crack) => quad_is_beyond(p, &self.cracks[crack], limit),
+        }
+    }
+
     /// The unit normal of a feature: outward if old, toward positive levels if a crack.
     pub(super) fn normal(&self, mesh: &TetMesh, feature: FeatureId) -> Vec3 {
         let at = feature as usize;
@@ -169,6 +186,9 @@ impl Features {
         }));
         sort_by_place(&mut self.order, &mut self.spare);
         self.boxes.clear();
+        self.boxes.reserve(tets.len());
+        self.cracks.reserve(tets.len());
+        self.crack_origins.reserve(tets.len());
         for at in 0..self.order.len() {
             self.add_planes(fragments, self.order[at] as u32);
         }
@@ -227,6 +247,27 @@ fn corners_of_face(mesh: &TetMesh, origin: u32) -> [Vec3; 3] {
         at[nodes[j] as usize],
         at[nodes[k] as usize],
     ]
+}
+
+/// As [`Features::is_beyond`], of a triangle.
+#[inline]
+pub(super) fn triangle_is_beyond(p: Vec3, [a, b, c]: &[Vec3; 3], limit: f32) -> bool {
+    plane_is_beyond(p - *a, (*b - *a).cross(*c - *a), limit)
+}
+
+/// As [`Features::is_beyond`], of a polygon.
+#[inline]
+pub(super) fn quad_is_beyond(p: Vec3, [a, b, c, d]: &[Vec3; 4], limit: f32) -> bool {
+    plane_is_beyond(p - *a, (*c - *a).cross(*d - *b), limit)
+}
+
+/// Whether a plane with a normal of any length is farther than the limit from a point,
+/// given from a point of the plane.
+#[inline]
+fn plane_is_beyond(from_plane: Vec3, normal: Vec3, limit: f32) -> bool {
+    let height = normal.dot(from_plane);
+    // The factor covers rounding. Not true without area.
+    height * height > limit * normal.length_squared() * (1.0 + 1e-4)
 }
 
 pub(super) fn quad_normal([a, b, c, d]: &[Vec3; 4]) -> Vec3 {

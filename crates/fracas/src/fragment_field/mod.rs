@@ -104,7 +104,8 @@ struct View {
     low: Vec3,
     high: Vec3,
     cells: FragmentCells,
-    /// The fractures that made it, in order: its cracks are theirs.
+    /// Of the fractures that made it those that reach its box, in order: its cracks
+    /// are theirs.
     fractures: Vec<u32>,
 }
 
@@ -364,6 +365,7 @@ impl FragmentField {
         let positions = mesh.positions();
         // Children have the highest ids.
         let first_child = split.children[0];
+        let parent_has_cracks = split.parent != FragmentId(0);
         for &child in &split.children {
             let nodes = fragments.fragment(child).nodes();
             let mut bounds = Bounds::EMPTY;
@@ -372,7 +374,7 @@ impl FragmentField {
             }
             // Beside older cracks it reaches into tetrahedra that it shares with others,
             // but not out of the parent's box.
-            if !parent.fractures.is_empty() {
+            if parent_has_cracks {
                 for &m in nodes.iter().flat_map(|&n| mesh.adjacent_nodes(n)) {
                     if labels[m as usize] < first_child {
                         bounds.add(positions[m as usize].clamp(parent.low, parent.high));
@@ -410,6 +412,14 @@ impl FragmentField {
                         self.grow_box(id, &quad);
                     }
                 }
+            }
+        }
+        // Of cracks that are elsewhere it need not know.
+        for &child in &split.children {
+            if let Some(view) = &mut self.views[child.0 as usize] {
+                let features = &self.features;
+                view.fractures
+                    .retain(|&f| features.crack_tree(f).may_meet(view.low, view.high));
             }
         }
     }

@@ -12,14 +12,14 @@
 
 use glam::Vec3;
 
-use super::feature::{FeatureId, quad_normal};
+use super::feature::{FeatureId, quad_is_beyond, quad_normal, triangle_is_beyond};
 use super::locate::barycentric;
 use super::query::{FragmentDistance, NOISE};
 use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment::TetCut;
 use crate::fragment_surface::FaceKind;
 use crate::primitives::point_triangle::{to_quad, to_triangle};
-use crate::tet_mesh::TET_FACES;
+use crate::tet_mesh::{NONE, TET_FACES};
 
 /// The surface nearest to a point outside a fragment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,16 +58,6 @@ struct Face {
     feature: FeatureId,
     /// Whether the feature's normal points into the fragment.
     inward: bool,
-}
-
-/// Whether the plane of a face, by a corner and its normal of any length, is farther
-/// than the limit, a squared distance: then so is the face, and most faces of boxes in
-/// reach are out by this.
-#[inline]
-fn is_beyond(p: Vec3, corner: Vec3, normal: Vec3, limit: f32) -> bool {
-    let height = normal.dot(p - corner);
-    // The factor covers rounding. Not true for a face without area.
-    height * height > limit * normal.length_squared() * (1.0 + 1e-4)
 }
 
 impl FragmentDistance<'_> {
@@ -125,8 +115,7 @@ impl FragmentDistance<'_> {
     /// distance that `visit` may lower.
     #[inline]
     fn for_each_face(&self, p: Vec3, max: f32, mut visit: impl FnMut(Face, &mut f32)) {
-        // NaN fails the comparison too.
-        if !(max >= 0.0) {
+        if max.is_nan() || max < 0.0 {
             return;
         }
         let mut limit = max * max;
@@ -138,6 +127,12 @@ impl FragmentDistance<'_> {
                     visit(face, limit);
                 }
             });
+        }
+        // Deep inside the object no boundary face is in reach: the grid knows.
+        let (known, least) = self.field.old_surface.triangle_near(p);
+        let least = (least * (1.0 - 1e-4)).max(0.0);
+        if known != NONE && least * least > limit {
+            return;
         }
         features.old_tree().search(p, &mut limit, |feature, limit| {
             if let Some(face) = self.old_face(feature, p, *limit) {
@@ -151,16 +146,13 @@ impl FragmentDistance<'_> {
     fn crack_face(&self, feature: FeatureId, p: Vec3, limit: f32) -> Option<Face> {
         let features = &self.field.features;
         let quad = features.crack(feature);
-        if is_beyond(
-            p,
-            quad[0],
-            (quad[2] - quad[0]).cross(quad[3] - quad[1]),
-            limit,
-        ) {
+        if quad_is_beyond(p, quad, limit) {
             return None;
         }
         let to = to_quad(p, *quad);
-        if !(to.length_squared() <= limit) {
+        // NaN is not within it.
+        let within = to.length_squared() <= limit;
+        if !within {
             return None;
         }
         let (_, origin) = features.origin(feature);
@@ -192,12 +184,14 @@ impl FragmentDistance<'_> {
     fn old_face(&self, feature: FeatureId, p: Vec3, limit: f32) -> Option<Face> {
         let mesh = self.fragments.mesh();
         let features = &self.field.features;
-        let [a, b, c] = features.old_corners(mesh, feature as usize);
-        if is_beyond(p, a, (b - a).cross(c - a), limit) {
+        let corners = features.old_corners(mesh, feature as usize);
+        if triangle_is_beyond(p, &corners, limit) {
             return None;
         }
-        let to = to_triangle(p, [a, b, c]);
-        if !(to.length_squared() <= limit) {
+        let to = to_triangle(p, corners);
+        // NaN is not within it.
+        let within = to.length_squared() <= limit;
+        if !within {
             return None;
         }
         let (_, origin) = features.origin(feature);

@@ -18,7 +18,7 @@
 
 use glam::Vec3;
 
-use super::feature::FeatureId;
+use super::feature::{FeatureId, triangle_is_beyond};
 use super::locate::Location;
 use super::propagate::Propagation;
 use super::{FragmentField, View, boundary_faces};
@@ -102,6 +102,29 @@ impl Candidates {
             self.asked[self.count.min(MOST_CANDIDATES - 1)] = feature;
             self.add(field.features.to(mesh, feature, p));
         }
+    }
+
+    /// Adds a crack polygon or boundary face if its plane is near enough to matter.
+    #[inline]
+    fn ask_in_reach(&mut self, field: &FragmentField, mesh: &TetMesh, feature: FeatureId, p: Vec3) {
+        if !field
+            .features
+            .is_beyond(mesh, feature, p, self.far_squared())
+        {
+            self.ask(field, mesh, feature, p);
+        }
+    }
+
+    /// The same for a triangle.
+    #[inline]
+    fn add_in_reach(&mut self, p: Vec3, corners: [Vec3; 3]) {
+        if !triangle_is_beyond(p, &corners, self.far_squared()) {
+            self.add(to_triangle(p, corners));
+        }
+    }
+
+    fn far_squared(&self) -> f32 {
+        self.best * ((1.0 + BLEND) * (1.0 + BLEND))
     }
 
     #[inline]
@@ -201,7 +224,7 @@ impl<'a> FragmentDistance<'a> {
             near.ask(field, mesh, old, p);
         }
         for (_, corners) in boundary_faces(mesh, at.tet) {
-            near.add(to_triangle(p, corners));
+            near.add_in_reach(p, corners);
         }
         let reach = EXACT_DEPTH * field.edge;
         if near.best < reach * reach {
@@ -251,13 +274,13 @@ impl<'a> FragmentDistance<'a> {
                     let features = field.features.of_cut(cut);
                     for (k, plane) in planes.iter().enumerate() {
                         if plane[own] != 0.0 {
-                            near.ask(field, mesh, features[k], p);
+                            near.ask_in_reach(field, mesh, features[k], p);
                         }
                     }
                 }
                 if bounded {
                     for (_, corners) in boundary_faces(mesh, other) {
-                        near.add(to_triangle(p, corners));
+                        near.add_in_reach(p, corners);
                     }
                 }
             }
