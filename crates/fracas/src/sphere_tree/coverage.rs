@@ -6,6 +6,13 @@
 //! Here every edge of either surface is cut with the other surface, exactly; a
 //! crossing is *covered* if some contact that penetrates lies within reach of it.
 //!
+//! How much is missed: pieces of a few tetrahedra each, in random poses that overlap a
+//! little, have no point inside one another in 7% of the overlaps; these are 0.06 of a
+//! mean edge deep on average, 0.18 at most (`crossed_edges_without_a_point_are_shallow`
+//! of the conformance tests). Once an overlap is deeper, a point at a node or a cut edge
+//! is inside. So there are no contacts between edges: a point per cut edge suffices up to
+//! this depth, which the spacing of nodes sets.
+//!
 //! **Remedy** for uncovered crossings: extra samples at bake
 //! ([`super::BuildOptions::sample_spacing`]) of about the size of the features that
 //! must not be missed.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use crate::tet_mesh::{NONE, TET_EDGES, TET_FACES, TetMesh};
+use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 use crate::{Fragments, Split};
 
 /// What kind of surface point it is.
@@ -281,6 +281,8 @@ pub(super) fn feature_of_face(normal: Vec3) -> Feature {
 pub(super) struct CutEdgeIndex {
     /// Per node: stamp of the fracture, first edge, one past the last.
     ranges: Vec<(u32, u32, u32)>,
+    /// The second node of every cut edge: side by side, they are found faster.
+    seconds: Vec<u32>,
     stamp: u32,
 }
 
@@ -292,6 +294,9 @@ impl CutEdgeIndex {
             self.stamp = 0;
         }
         self.stamp += 1;
+        self.seconds.clear();
+        self.seconds
+            .extend(split.cut_edges.iter().map(|edge| edge.nodes[1]));
         for (i, edge) in split.cut_edges.iter().enumerate() {
             let range = &mut self.ranges[edge.nodes[0] as usize];
             if range.0 != self.stamp {
@@ -301,14 +306,16 @@ impl CutEdgeIndex {
         }
     }
 
-    fn find(&self, split: &Split, a: u32, b: u32) -> Option<usize> {
+    /// The place of the edge between two nodes in the list, if it was cut.
+    #[inline]
+    fn find(&self, a: u32, b: u32) -> Option<usize> {
         let (low, high) = (a.min(b), a.max(b));
         let (stamp, start, end) = self.ranges[low as usize];
         if stamp != self.stamp {
             return None;
         }
-        let edges = &split.cut_edges[start as usize..end as usize];
-        let at = edges.iter().position(|e| e.nodes[1] == high)?;
+        let seconds = &self.seconds[start as usize..end as usize];
+        let at = seconds.iter().position(|&second| second == high)?;
         Some(start as usize + at)
     }
 }
@@ -329,32 +336,36 @@ pub(super) fn features_of_cuts(
         let nodes = mesh.tets()[tet as usize];
         let corners = mesh.corners(tet);
         let across = mesh.neighbours()[tet as usize];
-        let boundary: [Option<Vec3>; 4] = std::array::from_fn(|i| {
-            (across[i] == NONE).then(|| {
+        // Most tetrahedra have no face on the boundary.
+        let boundary: Option<[Vec3; 4]> = across.contains(&NONE).then(|| {
+            std::array::from_fn(|i| {
+                if across[i] != NONE {
+                    return Vec3::ZERO;
+                }
                 let [a, b, c] = TET_FACES[i].map(|k| corners[k]);
                 (b - a).cross(c - a).normalize_or_zero()
             })
         });
-        // The crack of this fracture, unless it is of an earlier one: those edges
-        // are not in the list.
         for plane in cut.planes() {
+            // The crack of this fracture, unless it is of an earlier one: those edges
+            // are not in the list.
+            let side = |positive: bool| {
+                let on = move |&i: &usize| (plane[i] > 0.0) == positive && plane[i] != 0.0;
+                (0..4).filter(on)
+            };
             let mut normal = None;
-            for [i, j] in TET_EDGES {
-                if plane[i] * plane[j] >= 0.0 {
-                    continue;
-                }
-                let Some(edge) = index.find(split, nodes[i], nodes[j]) else {
+            for (i, j) in side(false).flat_map(|i| side(true).map(move |j| (i, j))) {
+                let Some(edge) = index.find(nodes[i], nodes[j]) else {
                     continue;
                 };
                 let normal = *normal.get_or_insert_with(|| plane_normal(&corners, plane));
-                let first = if nodes[i] < nodes[j] { i } else { j };
                 let feature = &mut features[edge];
-                feature.crack += if plane[first] < 0.0 { normal } else { -normal };
+                // The level grows from i to j, out of the side of i.
+                feature.crack += if nodes[i] < nodes[j] { normal } else { -normal };
                 feature.crack_faces += 1;
-                for k in (0..4).filter(|&k| k != i && k != j) {
-                    if let Some(face) = boundary[k] {
-                        feature.boundary += face;
-                    }
+                if let Some(boundary) = &boundary {
+                    let faces = (0..4).filter(|&k| k != i && k != j);
+                    feature.boundary += faces.map(|k| boundary[k]).sum::<Vec3>();
                 }
             }
         }

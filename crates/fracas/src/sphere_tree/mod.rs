@@ -20,6 +20,7 @@
 //! | `layout` | the flat arrays; radii |
 //! | [`query`] | Algorithm 1 (section 3) with the traversal of 5.3 |
 //! | [`adapt`] | self-adapting contact selection (5.2) |
+//! | `watch` | the points a pair remembers from step to step |
 //! | [`feature`], [`normal_choice`] | the surface around a point, the contact's normal |
 //! | [`partner`] | what a tree is asked against: half-space, box, ball, mesh, fragment |
 //! | [`advance`] | time of impact by conservative advancement |
@@ -49,6 +50,7 @@ pub mod partner;
 pub mod query;
 mod split;
 mod validate;
+mod watch;
 
 use std::sync::Arc;
 

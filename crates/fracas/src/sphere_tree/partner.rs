@@ -34,6 +34,14 @@ pub trait Partner {
     /// The flat pieces of surface within `max` of `p`, in place of what `out` held.
     /// Curved surfaces give their tangent plane at the closest point.
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>);
+
+    /// Whether the true distance never falls by more than a point moves, also where
+    /// [`Partner::sample`] says nothing. Then pairs may remember how far their points
+    /// were. Not so for a sheet with a thickness: a point that has sunk through it is
+    /// outside, and may be deep inside a moment later.
+    fn is_solid(&self) -> bool {
+        false
+    }
 }
 
 /// A face of something that never breaks.
@@ -79,6 +87,10 @@ impl Partner for FragmentDistance<'_> {
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
         FragmentDistance::faces_near(self, p, max, out);
     }
+
+    fn is_solid(&self) -> bool {
+        true
+    }
 }
 
 /// Everything behind a plane: a floor.
@@ -119,6 +131,10 @@ impl Partner for HalfSpace {
         if distance.abs() <= max {
             out.push(unbroken_face(distance.abs(), distance, self.normal));
         }
+    }
+
+    fn is_solid(&self) -> bool {
+        true
     }
 }
 
@@ -164,6 +180,10 @@ impl Partner for Ball {
         {
             out.push(unbroken_face(distance.abs(), distance, normal));
         }
+    }
+
+    fn is_solid(&self) -> bool {
+        true
     }
 }
 
@@ -219,6 +239,10 @@ impl Partner for BoxShape {
                 }
             }
         }
+    }
+
+    fn is_solid(&self) -> bool {
+        true
     }
 }
 

@@ -30,7 +30,9 @@
 //! the plain queue there). The sphere test comes first, since it is the cheaper one
 //! and most nodes fail it. A node that the paper puts back into Q1 for its next child
 //! is not visited again but kept in a list of active nodes: the order of Q2 is the
-//! same. A point's own leaf is never queued: the point is known by then.
+//! same. A point's own leaf is never queued: the point is known by then. A point inside
+//! its own body is a contact only if it is inside the partner too: where it comes near
+//! from outside, the surface before it has long been in contact.
 //!
 //! **Guarantee**: with [`Selection::All`] exactly the points are found that the same
 //! partner reports within the tolerance when it is asked about every point, provided
@@ -39,8 +41,10 @@
 
 use glam::Vec3;
 
+use super::feature::FeatureRef;
 use super::normal_choice::{NormalSettings, choose_normal};
 use super::partner::{NearFace, Partner, Sample};
+use super::watch::{NOISE, Recall, Watched};
 use super::{Node, SphereTree};
 use crate::{Contact, Pose};
 
@@ -123,6 +127,9 @@ pub struct QueryStats {
     pub enough: bool,
     /// Whether [`Query::visit_limit`] ended the query: raise it if contacts are missed.
     pub truncated: bool,
+    /// Whether looking for deeper points goes on in the pair's next query
+    /// (self-adapting selection only, see [`super::adapt`]).
+    pub postponed: bool,
 }
 
 impl QueryStats {
@@ -135,6 +142,7 @@ impl QueryStats {
         self.normals_rejected += other.normals_rejected;
         self.enough |= other.enough;
         self.truncated |= other.truncated;
+        self.postponed |= other.postponed;
     }
 }
 
@@ -143,21 +151,29 @@ impl QueryStats {
 pub struct QueryScratch {
     current: Vec<Entry>,
     next: Vec<Entry>,
-    buckets: Vec<Vec<Entry>>,
+    pub(super) buckets: Vec<Vec<Entry>>,
     pub(super) faces: Vec<NearFace>,
+    pub(super) recall: Recall,
 }
 
 /// Buckets of [`Traversal::WidestFirst`]: half an octave of length each, so that the
 /// last holds whatever is finer than 2^-24 of the tree.
-const BUCKETS: usize = 48;
+pub(super) const BUCKETS: usize = 48;
 
 /// A node in the queue.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    node: u32,
+pub(super) struct Entry {
+    pub node: u32,
     /// Signed distance of the representative: NaN if its point was not seen yet,
     /// infinite if it is farther than the tolerance.
-    distance: f32,
+    pub distance: f32,
+}
+
+impl Entry {
+    pub const ROOT: Self = Self {
+        node: 0,
+        distance: f32::NAN,
+    };
 }
 
 /// Up to how many contacts, and with which tolerance.
@@ -200,32 +216,19 @@ impl SphereTree {
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> QueryStats {
-        let mut run = Run {
-            tree: self,
-            pose,
-            partner,
-            query,
-            tolerance: stages[0].tolerance,
-            stages,
-            slack: self.placement_error(pose),
-            stats: QueryStats::default(),
-            faces: &mut scratch.faces,
-            out,
-        };
+        let mut run = Run::new(self, pose, partner, query, stages, &mut scratch.faces, out);
         if stages[0].limit == 0 {
             run.stats.enough = true;
             return run.stats;
         }
-        let root = Entry {
-            node: 0,
-            distance: f32::NAN,
-        };
         match query.traversal {
-            Traversal::WidestFirst => run.by_width(root, &mut scratch.buckets),
-            Traversal::Alternating => {
-                run.by_levels(root, &mut scratch.current, &mut scratch.next);
+            Traversal::WidestFirst => {
+                clear_buckets(&mut scratch.buckets);
+                scratch.buckets[0].push(Entry::ROOT);
+                run.by_width(&mut scratch.buckets);
             }
-            Traversal::Naive => run.by_queue(root, &mut scratch.current),
+            Traversal::Alternating => run.by_levels(&mut scratch.current, &mut scratch.next),
+            Traversal::Naive => run.by_queue(&mut scratch.current),
         }
         run.stats
     }
@@ -238,26 +241,17 @@ impl SphereTree {
         query: &Query,
         out: &mut Vec<Contact>,
     ) -> QueryStats {
-        let mut run = Run {
-            tree: self,
-            pose,
-            partner,
-            query,
+        let mut faces = Vec::new();
+        let stage = Stage {
+            limit: u32::MAX,
             tolerance: query.tolerance,
-            stages: &[],
-            slack: 0.0,
-            stats: QueryStats::default(),
-            faces: &mut Vec::new(),
-            out,
         };
+        let stages = [stage];
+        let mut run = Run::new(self, pose, partner, query, &stages, &mut faces, out);
         for point in 0..self.points.len() as u32 {
             let p = pose.point(self.positions[point as usize]);
-            run.stats.distance_queries += 1;
-            if let Some(sample) = partner.sample(p, query.tolerance.max(0.0))
-                && sample.distance < query.tolerance
-            {
-                run.add_contact(point, p, &sample);
-            }
+            let max = run.limit(point).max(0.0);
+            run.ask(point, p, max);
         }
         run.stats
     }
@@ -269,40 +263,96 @@ impl SphereTree {
     }
 }
 
+pub(super) fn clear_buckets(buckets: &mut Vec<Vec<Entry>>) {
+    buckets.resize(BUCKETS, Vec::new());
+    buckets.iter_mut().for_each(Vec::clear);
+}
+
 /// One traversal under way.
-struct Run<'a, P: ?Sized> {
-    tree: &'a SphereTree,
-    pose: &'a Pose,
+pub(super) struct Run<'a, P: ?Sized> {
+    pub tree: &'a SphereTree,
+    pub pose: &'a Pose,
     partner: &'a P,
     query: &'a Query,
     /// Of the current stage.
-    tolerance: f32,
+    pub tolerance: f32,
     /// The current stage and those to come.
     stages: &'a [Stage],
-    slack: f32,
-    stats: QueryStats,
+    /// What is added to a sphere's radius when it is tested.
+    pub reach: f32,
+    /// Points within reach are written down here, see [`super::watch`].
+    pub list: Option<Vec<Watched>>,
+    /// What an earlier list knew of them.
+    pub recall: Option<&'a Recall>,
+    /// How far beyond the tolerance to look when a point is asked.
+    pub ahead: f32,
+    /// Whether the first stage is over.
+    pub deep: bool,
+    /// Nodes and points that may still be looked at after the first stage.
+    pub deep_work: u32,
+    pub stats: QueryStats,
     faces: &'a mut Vec<NearFace>,
     out: &'a mut Vec<Contact>,
 }
 
-impl<P: Partner + ?Sized> Run<'_, P> {
-    fn by_width(&mut self, root: Entry, buckets: &mut Vec<Vec<Entry>>) {
-        buckets.resize(BUCKETS, Vec::new());
-        buckets.iter_mut().for_each(Vec::clear);
+impl<'a, P: Partner + ?Sized> Run<'a, P> {
+    pub fn new(
+        tree: &'a SphereTree,
+        pose: &'a Pose,
+        partner: &'a P,
+        query: &'a Query,
+        stages: &'a [Stage],
+        faces: &'a mut Vec<NearFace>,
+        out: &'a mut Vec<Contact>,
+    ) -> Self {
+        let tolerance = stages[0].tolerance;
+        Self {
+            tree,
+            pose,
+            partner,
+            query,
+            tolerance,
+            stages,
+            // A negative tolerance does not shrink the reach: a partner may report a
+            // point deeper than it is, and what it reports is what counts.
+            reach: tolerance.max(0.0) + tree.placement_error(pose),
+            list: None,
+            recall: None,
+            ahead: 0.0,
+            deep: false,
+            deep_work: u32::MAX,
+            stats: QueryStats::default(),
+            faces,
+            out,
+        }
+    }
+
+    /// Whether the query ends before the next node or point is looked at.
+    #[inline]
+    pub fn is_over(&mut self) -> bool {
+        self.stats.truncated |= self.stats.nodes_visited >= self.query.visit_limit;
+        self.stats.postponed |= self.deep && self.deep_work == 0 && !self.stats.enough;
+        self.stats.enough || self.stats.truncated || self.stats.postponed
+    }
+
+    /// Widest first. Takes entries from the buckets, and leaves those in them that it
+    /// did not come to.
+    pub fn by_width(&mut self, buckets: &mut [Vec<Entry>]) {
         let tree = self.tree;
         // The exponent of a squared length: a factor of two each.
         let exponent = |squared: f32| squared.to_bits() >> 23;
         let widest = exponent(tree.nodes[0].radius * tree.nodes[0].radius);
-        buckets[0].push(root);
         for at in 0..BUCKETS {
             let mut next = 0;
             while let Some(&entry) = buckets[at].get(next) {
-                next += 1;
-                let visited = self.visit(entry);
-                if self.stats.enough || self.stats.truncated {
+                if self.is_over() {
+                    buckets[at].drain(..next);
                     return;
                 }
-                let Some(distance) = visited else { continue };
+                next += 1;
+                let Some(distance) = self.visit(entry) else {
+                    continue;
+                };
                 let node = &tree.nodes[entry.node as usize];
                 for (round, child) in node.children().enumerate() {
                     let below = &tree.nodes[child as usize];
@@ -322,16 +372,20 @@ impl<P: Partner + ?Sized> Run<'_, P> {
                     });
                 }
             }
+            buckets[at].clear();
         }
     }
 
-    fn by_levels(&mut self, root: Entry, current: &mut Vec<Entry>, next: &mut Vec<Entry>) {
+    fn by_levels(&mut self, current: &mut Vec<Entry>, next: &mut Vec<Entry>) {
         current.clear();
-        current.push(root);
+        current.push(Entry::ROOT);
         while !current.is_empty() {
             // Visit; active nodes stay in `current`, in order.
             let mut active = 0;
             for i in 0..current.len() {
+                if self.is_over() {
+                    return;
+                }
                 let entry = current[i];
                 if let Some(distance) = self.visit(entry) {
                     current[active] = Entry {
@@ -339,9 +393,6 @@ impl<P: Partner + ?Sized> Run<'_, P> {
                         distance,
                     };
                     active += 1;
-                }
-                if self.stats.enough || self.stats.truncated {
-                    return;
                 }
             }
             current.truncate(active);
@@ -360,11 +411,14 @@ impl<P: Partner + ?Sized> Run<'_, P> {
         }
     }
 
-    fn by_queue(&mut self, root: Entry, queue: &mut Vec<Entry>) {
+    fn by_queue(&mut self, queue: &mut Vec<Entry>) {
         queue.clear();
-        queue.push(root);
+        queue.push(Entry::ROOT);
         let mut head = 0;
         while head < queue.len() {
+            if self.is_over() {
+                return;
+            }
             let entry = queue[head];
             head += 1;
             if let Some(distance) = self.visit(entry) {
@@ -376,9 +430,6 @@ impl<P: Partner + ?Sized> Run<'_, P> {
                 for round in 0..node.child_count {
                     self.push_child(&entry, node, round, queue);
                 }
-            }
-            if self.stats.enough || self.stats.truncated {
-                return;
             }
         }
     }
@@ -408,16 +459,11 @@ impl<P: Partner + ?Sized> Run<'_, P> {
     /// hold contacts.
     #[inline]
     fn visit(&mut self, entry: Entry) -> Option<f32> {
-        if self.stats.nodes_visited >= self.query.visit_limit {
-            self.stats.truncated = true;
-            return None;
-        }
         self.stats.nodes_visited += 1;
+        self.deep_work = self.deep_work.saturating_sub(u32::from(self.deep));
         let tree = self.tree;
         let node = &tree.nodes[entry.node as usize];
-        // A negative tolerance does not shrink the reach: a partner may report a point
-        // deeper than it is, and what it reports is what counts.
-        let reach = node.radius + self.tolerance.max(0.0) + self.slack;
+        let reach = node.radius + self.reach;
         let known = entry.distance;
         if known.is_finite() {
             return (known < reach).then_some(known);
@@ -430,15 +476,79 @@ impl<P: Partner + ?Sized> Run<'_, P> {
         if !known.is_nan() {
             return Some(known);
         }
-        self.stats.distance_queries += 1;
-        let sample = self.partner.sample(p, self.tolerance.max(0.0));
-        let Some(sample) = sample else {
-            return Some(f32::INFINITY);
-        };
-        if sample.distance < self.tolerance {
-            self.add_contact(node.point, p, &sample);
+        // What is farther than the tolerance may still be near enough for the sphere.
+        self.first_look(node, p)
+            .map_or(Some(f32::INFINITY), |d| (d < reach).then_some(d))
+    }
+
+    /// Looks at a node's point, placed at `p`, for the first time: a lower bound of its
+    /// distance, if there is one.
+    #[inline]
+    fn first_look(&mut self, node: &Node, p: Vec3) -> Option<f32> {
+        let is_leaf = node.child_count == 0;
+        if self.list.is_some() && !is_leaf && !self.partner.sphere_may_touch(p, self.reach) {
+            return None;
         }
-        (sample.distance < reach).then_some(sample.distance)
+        let limit = self.limit(node.point);
+        if let Some(old) = self.recall.and_then(|recall| recall.get(node.point))
+            && let Some(bound) = old.bound_at(p, limit + self.noise())
+        {
+            self.list.iter_mut().for_each(|list| list.push(old));
+            return Some(bound);
+        }
+        let max = self.farthest(limit);
+        let found = self.ask(node.point, p, max);
+        if let Some(list) = &mut self.list {
+            list.push(Watched {
+                point: node.point,
+                bound: found.unwrap_or(max),
+                at: p,
+            });
+        }
+        found
+    }
+
+    /// Up to which distance to ask, when contacts are below a limit.
+    #[inline]
+    pub fn farthest(&self, limit: f32) -> f32 {
+        // Where depth alone counts, whatever is outside can wait.
+        if self.deep {
+            0.0
+        } else {
+            limit.max(0.0) + self.ahead
+        }
+    }
+
+    /// Points are known to be farther than a limit only if by more than this.
+    #[inline]
+    pub fn noise(&self) -> f32 {
+        NOISE * self.tree.object_radius
+    }
+
+    /// Below which distance a point is a contact.
+    #[inline]
+    pub fn limit(&self, point: u32) -> f32 {
+        if self.tree.points[point as usize].feature == FeatureRef::INTERIOR {
+            self.tolerance.min(0.0)
+        } else {
+            self.tolerance
+        }
+    }
+
+    /// The distance of a point placed at `p`, if it is inside or nearer than `max`;
+    /// makes it a contact if it is one.
+    #[inline]
+    pub fn ask(&mut self, point: u32, p: Vec3, max: f32) -> Option<f32> {
+        self.stats.distance_queries += 1;
+        let sample = self.partner.sample(p, max)?;
+        if sample.distance < self.limit(point) {
+            self.add_contact(point, p, &sample);
+        }
+        Some(sample.distance)
+    }
+
+    fn slack(&self) -> f32 {
+        self.tree.placement_error(self.pose)
     }
 
     fn add_contact(&mut self, point: u32, p: Vec3, sample: &Sample) {
@@ -469,6 +579,10 @@ impl<P: Partner + ?Sized> Run<'_, P> {
                 [next, ..] if next.limit > self.stats.contacts => {
                     self.tolerance = next.tolerance;
                     self.stages = later;
+                    self.deep = true;
+                    if self.list.is_none() {
+                        self.reach = self.reach.min(next.tolerance.max(0.0) + self.slack());
+                    }
                 }
                 _ => self.stats.enough = true,
             }

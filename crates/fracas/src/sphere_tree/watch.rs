@@ -1,0 +1,444 @@
+//! What a pair remembers of its points from step to step, so that a pair that hardly
+//! moves is not searched again.
+//!
+//! Not in Glondu 2013, which searches every step anew. Steps of a query:
+//! 1. How far can the pair have moved since the list was begun? Farther than the
+//!    list's *skin*: the list is void, begin a new one at the root. What the old list
+//!    knew of single points stays true, and is looked up.
+//! 2. Go through the list, in the order of traversal. A point knows a lower bound of
+//!    its distance and where it was then; if the bound, less the way it has come since,
+//!    is above the tolerance, it is no contact and is not asked. Otherwise ask, and
+//!    remember the new distance.
+//! 3. Still not enough contacts: go on with the traversal where it stopped, with all
+//!    spheres enlarged by the skin. Points within reach are added to the list.
+//!
+//! A list of neighbours with a skin is what molecular dynamics uses [Verlet 1967]; the
+//! bound for each point makes the skin cheap, and parting pieces are asked about again
+//! only when their gap has doubled.
+//!
+//! **Guarantee**: in the first stage (tolerance not negative) a query finds the same
+//! points in the same order, with the same distances, as one without a memory. For:
+//! a node is dropped only if its sphere, enlarged by the tolerance, the skin and the way
+//! that the pair had come from the list's begin, is free; no point moves farther against
+//! the partner than [`motion`] says; so none below it comes within the tolerance as long
+//! as the list holds. A point that is skipped is outside, where distances are exact. In
+//! the second stage (tolerance -epsilon) no point is skipped that is truly deeper than
+//! epsilon; a point that the field merely believes to be deeper (it may overstate
+//! depths) may be skipped.
+
+use glam::Vec3;
+
+use super::SphereTree;
+use super::partner::Partner;
+use super::query::{BUCKETS, Entry, Query, QueryScratch, QueryStats, Run, Stage, clear_buckets};
+use crate::{Contact, Pose};
+
+// Lengths below are shares of the object's radius.
+
+/// Skin of a new pair, of which nobody knows yet how fast it moves.
+const FIRST_SKIN: f32 = 0.01;
+/// Least and largest skin of a list that follows another.
+const SKINS: [f32; 2] = [0.005, 0.04];
+/// A pair that moves farther than this in a step gets no list: it would be void at once.
+const FAST: f32 = 0.02;
+/// Steps of the present motion for which a list, and a point's distance, should last.
+const LIST_STEPS: f32 = 8.0;
+const POINT_STEPS: f32 = 8.0;
+/// Skipped points are farther than the tolerance by at least this: much more than what
+/// rounding can do to a placed point, or to a point on the very boundary of the field.
+pub(super) const NOISE: f32 = 1e-5;
+
+/// A point that is, or may come, within the tolerance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    pub point: u32,
+    /// Its true signed distance at `at` was not less than this.
+    pub bound: f32,
+    /// Where it was, in the partner's frame.
+    pub at: Vec3,
+}
+
+impl Watched {
+    /// A lower bound of the distance at `p`, if it is above a limit.
+    #[inline]
+    pub fn bound_at(&self, p: Vec3, limit: f32) -> Option<f32> {
+        let bound = self.bound - p.distance(self.at);
+        (bound > limit).then_some(bound)
+    }
+}
+
+/// A list that is void, made ready to be looked up by point. Between queries it holds
+/// nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recall {
+    list: Vec<Watched>,
+    /// Per point of the tree: its place in the list, plus one.
+    places: Vec<u32>,
+}
+
+impl Recall {
+    fn fill(&mut self, list: &[Watched], points: usize) {
+        self.list.clear();
+        self.list.extend_from_slice(list);
+        if self.places.len() < points {
+            self.places.resize(points, 0);
+        }
+        for (i, watched) in self.list.iter().enumerate() {
+            self.places[watched.point as usize] = i as u32 + 1;
+        }
+    }
+
+    fn clear(&mut self) {
+        for watched in self.list.drain(..) {
+            self.places[watched.point as usize] = 0;
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, point: u32) -> Option<Watched> {
+        let place = *self.places.get(point as usize)?;
+        (place > 0).then(|| self.list[place as usize - 1])
+    }
+}
+
+/// A node that the traversal did not come to.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    entry: Entry,
+    bucket: u8,
+}
+
+/// One direction of a pair.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watch {
+    /// In the order of traversal.
+    list: Vec<Watched>,
+    /// Where the traversal stopped; empty when all is known.
+    pending: Vec<Pending>,
+    memory: Option<Memory>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    /// Of the tree: another one voids the list.
+    tree: [usize; 2],
+    /// When the list was begun.
+    start: Pose,
+    /// At the last query.
+    last: Pose,
+    tolerance: f32,
+    /// How far the pair may go from `start`.
+    skin: f32,
+    /// How far it has been.
+    strayed: f32,
+    calm: Option<Calm>,
+}
+
+/// All points of the list from one on were known not to be deep, with some margin.
+#[derive(Clone, Copy, Debug)]
+struct Calm {
+    from: usize,
+    margin: f32,
+    pose: Pose,
+}
+
+/// A bound on how far any point of the tree moves, against the partner, between two
+/// placements.
+fn motion(tree: &SphereTree, from: &Pose, to: &Pose) -> f32 {
+    let (centre, radius) = tree.bounding_sphere();
+    let shift = from.point(centre).distance(to.point(centre));
+    // The difference of two rotations stretches no vector by more than its Frobenius
+    // norm over the square root of two.
+    let turn = to.rotation - from.rotation;
+    let squared =
+        turn.x_axis.length_squared() + turn.y_axis.length_squared() + turn.z_axis.length_squared();
+    let rounding = tree.placement_error(from) + tree.placement_error(to);
+    (shift + radius * (0.5 * squared).sqrt()) * 1.0001 + rounding
+}
+
+impl Watch {
+    /// Step 1. Returns the memory as it is now, and how far ahead to look when a point
+    /// is asked again.
+    fn begin(
+        &mut self,
+        tree: &SphereTree,
+        pose: &Pose,
+        tolerance: f32,
+        solid: bool,
+        recall: &mut Recall,
+    ) -> (Memory, f32) {
+        let radius = tree.object_radius();
+        let name = [tree.points.len(), tree.next_id as usize];
+        let known = self.memory.filter(|m| m.tree == name);
+        let step = known.map(|m| motion(tree, &m.last, pose));
+        let mut memory = known.and_then(|mut m| {
+            let way = motion(tree, &m.start, pose);
+            m.strayed = m.strayed.max(way);
+            // A placement that is not a number holds nothing.
+            (way <= m.skin && tolerance <= m.tolerance).then_some(m)
+        });
+        if memory.is_none() {
+            if known.is_some() {
+                recall.fill(&self.list, tree.points.len());
+            }
+            self.list.clear();
+            self.pending.clear();
+            self.pending.push(Pending {
+                entry: Entry::ROOT,
+                bucket: 0,
+            });
+        }
+        let memory = memory.get_or_insert_with(|| Memory {
+            tree: name,
+            start: *pose,
+            last: *pose,
+            tolerance,
+            skin: match step {
+                _ if !solid => 0.0,
+                None => FIRST_SKIN * radius,
+                Some(step) if step <= FAST * radius => {
+                    (LIST_STEPS * step).clamp(SKINS[0] * radius, SKINS[1] * radius)
+                }
+                Some(_) => 0.0,
+            },
+            strayed: 0.0,
+            calm: None,
+        });
+        memory.last = *pose;
+        let ahead = POINT_STEPS * step.unwrap_or(0.0);
+        (*memory, ahead.clamp(0.125 * memory.skin, memory.skin))
+    }
+}
+
+impl SphereTree {
+    /// As [`SphereTree::contacts_in_stages`], widest first, with a memory. At most
+    /// `deep_work` nodes and points are looked at after the first stage.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "query, pair and output are three subjects"
+    )]
+    pub(super) fn contacts_watched<P: Partner + ?Sized>(
+        &self,
+        pose: &Pose,
+        partner: &P,
+        query: &Query,
+        stages: &[Stage],
+        deep_work: u32,
+        watch: &mut Watch,
+        scratch: &mut QueryScratch,
+        out: &mut Vec<Contact>,
+    ) -> QueryStats {
+        let QueryScratch {
+            buckets,
+            faces,
+            recall,
+            ..
+        } = scratch;
+        let solid = partner.is_solid();
+        let (mut memory, ahead) = watch.begin(self, pose, query.tolerance, solid, recall);
+        let mut run = Run::new(self, pose, partner, query, stages, faces, out);
+        run.reach += memory.skin + memory.strayed;
+        run.deep_work = deep_work;
+        run.ahead = ahead;
+        run.stats.enough = stages[0].limit == 0;
+
+        let calm = memory
+            .calm
+            .filter(|calm| motion(self, &calm.pose, pose) < calm.margin);
+        let complete = watch.pending.is_empty();
+        let mut deep_from = watch.list.len();
+        let mut least = f32::INFINITY;
+        for (i, watched) in watch.list.iter_mut().enumerate() {
+            if run.is_over() || (run.deep && calm.is_some_and(|calm| i >= calm.from)) {
+                break;
+            }
+            let was_deep = run.deep;
+            let bound = run.recheck(watched);
+            if was_deep {
+                deep_from = deep_from.min(i);
+                least = least.min(bound);
+            }
+        }
+        let over = run.is_over();
+        if calm.is_none() {
+            let margin = least - run.tolerance - run.noise();
+            memory.calm = (complete && run.deep && !over && margin > 0.0).then_some(Calm {
+                from: deep_from,
+                margin,
+                pose: *pose,
+            });
+        }
+        watch.memory = Some(memory);
+        if complete || over {
+            let stats = run.stats;
+            recall.clear();
+            return stats;
+        }
+
+        clear_buckets(buckets);
+        for pending in watch.pending.drain(..) {
+            buckets[usize::from(pending.bucket)].push(pending.entry);
+        }
+        if memory.skin > 0.0 {
+            run.list = Some(std::mem::take(&mut watch.list));
+            run.recall = Some(&*recall);
+        }
+        run.by_width(buckets);
+        let stats = run.stats;
+        if let Some(list) = run.list.take() {
+            watch.list = list;
+            for (bucket, entries) in buckets[..BUCKETS].iter().enumerate() {
+                watch.pending.extend(entries.iter().map(|&entry| Pending {
+                    entry,
+                    bucket: bucket as u8,
+                }));
+            }
+        }
+        recall.clear();
+        stats
+    }
+}
+
+impl<P: Partner + ?Sized> Run<'_, P> {
+    /// Step 2 for one point. Returns a lower bound of its distance.
+    #[inline]
+    fn recheck(&mut self, watched: &mut Watched) -> f32 {
+        let p = self.pose.point(self.tree.positions[watched.point as usize]);
+        let limit = self.limit(watched.point);
+        if let Some(bound) = watched.bound_at(p, limit + self.noise()) {
+            return bound;
+        }
+        let max = self.farthest(limit);
+        let found = self.ask(watched.point, p, max);
+        // Points that are deep are asked every time and do not count, or a query that
+        // may do little work would never get past them.
+        if self.deep && found.is_none_or(|distance| distance >= limit) {
+            self.deep_work = self.deep_work.saturating_sub(1);
+        }
+        watched.at = p;
+        watched.bound = found.unwrap_or(max);
+        watched.bound
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::partner::{Ball, BoxShape, HalfSpace};
+    use super::super::{AdaptiveSettings, BuildOptions, PairState};
+    use super::*;
+    use crate::testing::{Rng, box_grid};
+
+    fn tree() -> SphereTree {
+        let mesh = box_grid([8, 3, 5], Vec3::new(1.6, 0.6, 1.0));
+        SphereTree::build(&mesh, &BuildOptions::default()).unwrap()
+    }
+
+    /// A walk of small and large steps, now and then none at all.
+    fn walk(rng: &mut Rng, pose: &Pose) -> Pose {
+        let size = [0.0, 0.001, 0.01, 0.01, 0.05, 0.5][rng.below(6)];
+        let turn = Pose::new(rng.direction(), rng.range(0.0, size), Vec3::ZERO);
+        let moved = pose.then(&turn);
+        Pose {
+            translation: moved.translation + rng.direction() * rng.range(0.0, size)
+                - 0.3 * size * moved.translation,
+            ..moved
+        }
+    }
+
+    #[test]
+    fn no_point_moves_farther_than_the_bound() {
+        let (tree, mut rng) = (tree(), Rng(41));
+        let mut from = Pose::new(rng.direction(), 1.0, rng.direction());
+        for _ in 0..300 {
+            let to = walk(&mut rng, &from);
+            let bound = motion(&tree, &from, &to);
+            let most = tree
+                .positions()
+                .iter()
+                .map(|&p| from.point(p).distance(to.point(p)))
+                .fold(0.0, f32::max);
+            assert!(most <= bound, "{most} > {bound}");
+            from = to;
+        }
+    }
+
+    #[test]
+    fn a_pair_with_a_memory_finds_what_one_without_finds() {
+        let (tree, mut rng) = (tree(), Rng(42));
+        let partners: [&dyn Partner; 3] = [
+            &HalfSpace::new(Vec3::Y, -0.6),
+            &Ball::new(Vec3::ZERO, 0.5),
+            &BoxShape::new(Vec3::new(0.5, 0.4, 0.9)),
+        ];
+        let (mut scratch, mut touching, mut spared) = (QueryScratch::default(), 0, 0);
+        for round in 0..60 {
+            let partner = partners[round % 3];
+            let first = [8, u32::MAX][rng.below(2)];
+            let settings = AdaptiveSettings {
+                first,
+                ..AdaptiveSettings::default()
+            };
+            let tolerance = [0.0, 0.02][rng.below(2)];
+            let query = Query::new(tolerance, tree.object_radius());
+            let mut pose = Pose::new(rng.direction(), 3.0, rng.direction());
+            let mut state = PairState::default();
+            for _ in 0..40 {
+                let (mut found, mut expected) = (Vec::new(), Vec::new());
+                let stats = tree.contacts_adaptive(
+                    &pose,
+                    partner,
+                    &query,
+                    &settings,
+                    &mut state,
+                    &mut scratch,
+                    &mut found,
+                );
+                let plain = tree.contacts(&pose, partner, &query, &mut scratch, &mut expected);
+                expected.truncate(first as usize);
+                assert_eq!(found[..found.len().min(expected.len())], expected);
+                assert!(first == 8 || found.len() == expected.len());
+                touching += u32::from(!found.is_empty());
+                spared += u32::from(stats.distance_queries < plain.distance_queries);
+                pose = walk(&mut rng, &pose);
+            }
+        }
+        assert!(touching > 300 && spared > 300, "{touching}, {spared}");
+    }
+
+    #[test]
+    fn the_search_for_deep_points_ends_in_time_however_little_is_done_per_query() {
+        let (tree, mut rng) = (tree(), Rng(43));
+        let mut scratch = QueryScratch::default();
+        for deep_work in [1, 16, 1000] {
+            let settings = AdaptiveSettings {
+                deep_work,
+                ..AdaptiveSettings::default()
+            };
+            let query = Query::new(0.0, tree.object_radius());
+            let pose = Pose::new(rng.direction(), 1.0, Vec3::ZERO);
+            let epsilon = settings.depth_share * tree.object_radius();
+            let floor = HalfSpace::new(Vec3::Y, -0.1);
+            let mut all = Vec::new();
+            tree.contacts(&pose, &floor, &query, &mut scratch, &mut all);
+            let deep = all.iter().filter(|c| c.distance < -epsilon).count();
+            let work = tree.node_count() + tree.point_count();
+            let most = work.div_ceil(deep_work as usize) + deep + 1;
+            let mut state = PairState::default();
+            let mut queries = 0;
+            while !state.is_adapted() {
+                let mut out = Vec::new();
+                tree.contacts_adaptive(
+                    &pose,
+                    &floor,
+                    &query,
+                    &settings,
+                    &mut state,
+                    &mut scratch,
+                    &mut out,
+                );
+                queries += 1;
+                assert!(queries <= most, "not adapted after {queries} queries");
+            }
+        }
+    }
+}
