@@ -23,6 +23,7 @@ pub enum Rival {
 
 impl Rival {
     /// Its name in the table.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::TriMesh => "parry3d TriMesh",
@@ -32,6 +33,7 @@ impl Rival {
     }
 
     /// Builds the shape of a surface.
+    #[must_use]
     pub fn build(self, surface: &FragmentSurface) -> Option<SharedShape> {
         let vertices: Vec<parry3d::math::Vector> = surface
             .positions()
