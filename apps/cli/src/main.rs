@@ -8,6 +8,7 @@ mod interrupt;
 mod look;
 mod output;
 mod progress;
+mod report;
 mod run;
 mod shapes;
 mod shatter;
@@ -23,6 +24,7 @@ Examples:
   fracas shatter bunny.obj --pieces 20 -o broken.glb
   fracas bake bunny.obj -o bunny.fracas
   fracas inspect bunny.obj
+  fracas report
   fracas collide --continuous frame1.ply frame2.ply
 
 `fracas COMMAND --help` says more about each command.
@@ -46,6 +48,8 @@ enum Command {
     Bake(bake::Bake),
     Inspect(inspect::Arguments),
     Collide(collide::Collide),
+    /// Measure every table and figure of the papers, and the peers, into one page.
+    Report(report::Report),
     /// List the things that are generated in code.
     Shapes(shapes::Shapes),
 }
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Command::Bake(options) => end(bake::run(&options)),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Collide(options) => end(collide::run(&options)),
+        Command::Report(options) => end(report::run(&options)),
         Command::Shapes(options) => end(shapes::run(&options)),
     }
 }

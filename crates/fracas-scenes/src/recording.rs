@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fracas::FragmentSurface;
-use fracas_rapier::world::{Event, PieceId, StepStats};
+use fracas_rapier::world::{Event, PieceId, StepStats, World};
 use parry3d::math::Pose;
 
 use crate::rigid::Scene;
@@ -65,6 +65,15 @@ impl Summary {
 impl Recording {
     /// Runs a scene for `steps` steps; `each` is told after every step.
     pub fn run(scene: &mut Scene, steps: u64, mut each: impl FnMut(u64)) -> Self {
+        Self::run_watched(scene, steps, |step, _| each(step))
+    }
+
+    /// The same, and `each` may look at the world.
+    pub fn run_watched(
+        scene: &mut Scene,
+        steps: u64,
+        mut each: impl FnMut(u64, &World),
+    ) -> Self {
         let mut recording = Self {
             step: scene.world().settings().step,
             ..Self::default()
@@ -78,7 +87,7 @@ impl Recording {
             }
             recording.steps.push(*scene.world().stats());
             recording.look(scene, step + 1);
-            each(step + 1);
+            each(step + 1, scene.world());
         }
         recording
     }

@@ -188,11 +188,23 @@ impl Fresh {
 
     /// As [`Fresh::ask`], the pairs going on from where they are.
     pub fn ask_once(&self, setup: &mut Setup, asking: &Asking) -> QueryStats {
+        let mut sum = QueryStats::default();
+        self.ask_each(setup, asking, |_, stats| sum.add(stats));
+        sum
+    }
+
+    /// As [`Fresh::ask_once`]; `each` is told the number of the pair and the work of
+    /// each of its two directions.
+    pub fn ask_each(
+        &self,
+        setup: &mut Setup,
+        asking: &Asking,
+        mut each: impl FnMut(usize, &QueryStats),
+    ) {
         let Some(first) = self.shapes.first() else {
-            return QueryStats::default();
+            return;
         };
         let object = first.object().read();
-        let mut sum = QueryStats::default();
         let Setup {
             trees,
             exact,
@@ -202,7 +214,7 @@ impl Fresh {
             scratch,
             found,
         } = setup;
-        for (&(a, b), states) in pairs.iter().zip(states) {
+        for (number, (&(a, b), states)) in pairs.iter().zip(states).enumerate() {
             for ((from, to), state) in [(a, b), (b, a)].into_iter().zip(states) {
                 let pose = poses[from].relative_to(&poses[to]);
                 found.clear();
@@ -222,10 +234,9 @@ impl Fresh {
                         ask_tree(&trees[from], &pose, &field, asking, state, scratch, found)
                     }
                 };
-                sum.add(&done);
+                each(number, &done);
             }
         }
-        sum
     }
 }
 
@@ -237,7 +248,7 @@ impl Setup {
     }
 }
 
-fn ask_tree<P: Partner>(
+pub(super) fn ask_tree<P: Partner>(
     tree: &SphereTree,
     pose: &Pose,
     partner: &P,

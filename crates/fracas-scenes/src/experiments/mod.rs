@@ -7,6 +7,7 @@
 //! | [`colliding`] | all colliding points of a running world (Table 2, Fig. 12) |
 //! | [`drops`] | a plate dropped into a bowl with few contacts allowed (Fig. 16) |
 //! | [`fresh`] | fragments just after a break: queries and updates (7.2, Figs. 15 and 17) |
+//! | [`pair`] | two whole bodies, one question |
 //! | [`rivals`] | parry3d's shapes of the same fragments |
 //! | [`sequence_times`], [`spatial_hash`] | frames of Heo 2010, Figs. 6 to 8, and their rival |
 //! | [`tree_metric`] | Heo 2010, section 5.2.1 |
@@ -19,6 +20,7 @@ pub mod ball;
 pub mod colliding;
 pub mod drops;
 pub mod fresh;
+pub mod pair;
 pub mod rivals;
 pub mod sequence_times;
 pub mod spatial_hash;

@@ -90,4 +90,11 @@ impl RivalPair {
         );
         self.manifolds.iter().map(|m| m.points.len()).sum()
     }
+
+    /// The deepest of the contacts last found; zero without any inside.
+    #[must_use]
+    pub fn deepest(&self) -> f32 {
+        let points = self.manifolds.iter().flat_map(|m| &m.points);
+        points.map(|p| -p.dist).fold(0.0, f32::max)
+    }
 }
