@@ -1,5 +1,5 @@
-//! A Rapier world of your own, with a breakable body in it: the three lines that
-//! fracas adds are numbered.
+//! A Rapier world of your own, in which things break: the lines that fracas adds are
+//! numbered.
 //!
 //! `cargo run --release -p fracas-rapier --example own_world`
 
@@ -8,8 +8,11 @@ use std::sync::Arc;
 use fracas::FieldOptions;
 use fracas::sphere_tree::BuildOptions;
 use fracas::testing::box_grid;
-use fracas_rapier::Blueprint;
+use fracas_fracture::{Breaker, Material, Strength};
+use fracas_rapier::breakables::{Event, ObjectOptions};
+use fracas_rapier::{Blueprint, Breakables, Engine};
 use glam::Vec3;
+use parry3d::math::Pose;
 use rapier3d::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,24 +22,39 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // 1. The narrow phase asks fracas about pairs with a fragment.
     world.narrow_phase = NarrowPhase::with_query_dispatcher(fracas_rapier::dispatcher());
-    // 2. Tetrahedra (from `fracas bake`, or any others) become a body's shape.
-    let tets = Arc::new(box_grid([6, 3, 2], Vec3::new(0.6, 0.3, 0.2)));
-    let (_object, shape) =
-        Blueprint::build(tets, &FieldOptions::default(), &BuildOptions::default())?.object();
-    // 3. A collider like any other.
-    let collider = ColliderBuilder::new(SharedShape::new(shape)).density(1800.0);
+    // 2. Tetrahedra (from `fracas bake`, or any others) become a breakable body.
+    let tets = Arc::new(box_grid([8, 4, 3], Vec3::new(0.6, 0.3, 0.2)));
+    let block = Blueprint::build(tets, &FieldOptions::default(), &BuildOptions::default())?;
+    let breaker = Breaker::new(Material::BRICK, None).with_strength(Strength {
+        speed: 2.0,
+        most_pieces: 8,
+    });
+    let options = ObjectOptions::new(Arc::new(block))
+        .breakable(breaker)
+        .at(Pose::translation(0.0, 1.0, 0.0));
+    let mut breakables = Breakables::default();
+    breakables.add(options, &mut world.bodies, &mut world.colliders);
 
-    let body = RigidBodyBuilder::dynamic().translation(Vec3::new(0.0, 1.0, 0.0));
-    let (handle, _) = world.insert(body, collider);
     for step in 0..120 {
         world.step();
-        if step % 20 == 19 {
-            println!(
-                "{:.2} s: {:.3} m high",
-                step as f32 / 60.0,
-                world.bodies[handle].translation().y
-            );
+        // 3. After each step: what was hit hard enough becomes its fragments.
+        let dt = world.integration_parameters.dt;
+        breakables.after_step(dt, &mut Engine::from(&mut world));
+
+        for event in breakables.take_events() {
+            if let Event::Broke { children, .. } = event {
+                println!("step {step}: broke into {} pieces", children.len());
+            }
         }
+    }
+    for piece in breakables.pieces() {
+        let body = &world.bodies[breakables.body(piece).expect("it lives")];
+        println!(
+            "piece {}: {:.3} kg, centre {:.3} m high",
+            piece.fragment.0,
+            body.mass(),
+            body.center_of_mass().y
+        );
     }
     Ok(())
 }

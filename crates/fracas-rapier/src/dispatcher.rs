@@ -161,6 +161,25 @@ impl FragmentDispatcher {
         }
     }
 
+    /// Points of both shapes that lie inside the other, and how deep the deepest does
+    /// (zero if none): every point is asked. `None` when neither is a fragment.
+    #[must_use]
+    pub fn overlap(&self, pos12: &Pose, g1: &dyn Shape, g2: &dyn Shape) -> Option<(u32, f32)> {
+        let pair = Pair::of(g1, g2)?;
+        let measuring = Self {
+            settings: ContactSettings::measuring(),
+            counters: Arc::default(),
+        };
+        SCRATCH.with_borrow_mut(|scratch| {
+            measuring
+                .collect(&pair, pos12, 0.0, &mut PairMemory::default(), scratch)
+                .ok()?;
+            let inside = scratch.contacts.iter().filter(|c| c.distance < 0.0);
+            let deepest = inside.clone().map(|c| -c.distance).fold(0.0, f32::max);
+            Some((inside.count() as u32, deepest))
+        })
+    }
+
     /// The deepest contact of a pair.
     fn deepest(
         &self,
@@ -216,12 +235,15 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
         SCRATCH.with_borrow_mut(|scratch| {
             let stats = self.collect(&pair, pos12, prediction, &mut memory.0, scratch)?;
             let inverse = pos12.rotation.inverse();
+            let PairScratch {
+                contacts, groups, ..
+            } = scratch;
             manifold::write(
-                &scratch.contacts,
+                contacts,
                 self.settings.selection,
                 |v| inverse * v,
                 manifolds,
-                &mut manifold::Scratch::default(),
+                groups,
             );
             self.counters
                 .add(&stats, manifolds.iter().map(|m| m.points.len()).sum());

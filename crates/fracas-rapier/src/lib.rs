@@ -1,19 +1,25 @@
 //! Breakable bodies in Rapier: shape, query dispatcher and world.
 //!
 //! [`shape`] and [`mod@dispatcher`] need parry3d alone, so they serve every engine that
-//! takes parry's dispatchers; [`world`] (feature `world`, on by default) is the
-//! ready-made whole.
+//! takes parry's dispatchers. With the feature `world` (on by default) [`breakables`]
+//! breaks bodies in anybody's Rapier world, and [`world`] is the ready-made whole.
 
+#[cfg(feature = "world")]
+pub mod breakables;
 pub mod dispatcher;
 pub mod manifold;
 pub mod object;
 pub mod pair;
+pub mod parry_shape;
 mod partner;
 pub mod shape;
 #[cfg(feature = "world")]
 pub mod world;
 
+#[cfg(feature = "world")]
+pub use breakables::{Breakables, Engine};
 pub use dispatcher::{FragmentDispatcher, dispatcher};
 pub use object::{Blueprint, ObjectError, SharedObject};
-pub use pair::{ContactMode, ContactSettings};
+pub use pair::{ContactMode, ContactSettings, Normals};
+pub use parry_shape::ParryShape;
 pub use shape::FragmentShape;

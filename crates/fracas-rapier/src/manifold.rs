@@ -81,12 +81,51 @@ const SAME_NORMAL_COSINE: f32 = 0.996_194_7;
 
 /// Caller-owned memory of [`write()`].
 #[derive(Debug, Default)]
-pub struct Scratch<C> {
+pub struct Groups {
     /// Group of each contact, and the first normal of each group.
     group_of: Vec<u32>,
     group_normal: Vec<Vec3>,
     members: Vec<u32>,
-    old: Vec<([PackedFeatureId; 2], C)>,
+}
+
+/// Points of which the solver's data are carried over without asking for memory.
+/// Pairs have 8 to 40 points; more are rare and cost an allocation.
+const REMEMBERED: usize = 64;
+
+/// The solver's data of the last step, by the points' names.
+struct Old<C> {
+    first: [([PackedFeatureId; 2], C); REMEMBERED],
+    count: usize,
+    /// What did not fit.
+    rest: Vec<([PackedFeatureId; 2], C)>,
+}
+
+impl<C: Default + Copy> Old<C> {
+    fn of<M>(manifolds: &[ContactManifold<M, C>]) -> Self {
+        let mut old = Self {
+            first: [([PackedFeatureId::UNKNOWN; 2], C::default()); REMEMBERED],
+            count: 0,
+            rest: Vec::new(),
+        };
+        for p in manifolds.iter().flat_map(|m| &m.points) {
+            let named = ([p.fid1, p.fid2], p.data);
+            if old.count < REMEMBERED {
+                old.first[old.count] = named;
+                old.count += 1;
+            } else {
+                old.rest.push(named);
+            }
+        }
+        old
+    }
+
+    fn find(&self, name: [PackedFeatureId; 2]) -> Option<C> {
+        self.first[..self.count]
+            .iter()
+            .chain(&self.rest)
+            .find(|(n, _)| *n == name)
+            .map(|(_, data)| *data)
+    }
 }
 
 /// Replaces `manifolds` by manifolds of `contacts`, warm from what was there.
@@ -95,9 +134,9 @@ pub fn write<M: Default + Clone, C: Default + Copy>(
     selection: Selection,
     rotation_1_to_2: impl Fn(Vec3) -> Vec3,
     manifolds: &mut Vec<ContactManifold<M, C>>,
-    scratch: &mut Scratch<C>,
+    scratch: &mut Groups,
 ) {
-    remember(manifolds, &mut scratch.old);
+    let old = Old::of(manifolds);
     group_by_normal(contacts, scratch);
     let mut used = 0;
     for group in 0..scratch.group_normal.len() as u32 {
@@ -129,9 +168,8 @@ pub fn write<M: Default + Clone, C: Default + Copy>(
                     fid2,
                     contact.distance,
                 );
-                if let Some((_, data)) = scratch.old.iter().find(|(name, _)| *name == [fid1, fid2])
-                {
-                    point.data = *data;
+                if let Some(data) = old.find([fid1, fid2]) {
+                    point.data = data;
                 }
                 manifold.points.push(point);
             }
@@ -140,20 +178,7 @@ pub fn write<M: Default + Clone, C: Default + Copy>(
     manifolds.truncate(used);
 }
 
-fn remember<M, C: Copy>(
-    manifolds: &[ContactManifold<M, C>],
-    old: &mut Vec<([PackedFeatureId; 2], C)>,
-) {
-    old.clear();
-    old.extend(
-        manifolds
-            .iter()
-            .flat_map(|m| &m.points)
-            .map(|p| ([p.fid1, p.fid2], p.data)),
-    );
-}
-
-fn group_by_normal<C>(contacts: &[PairContact], scratch: &mut Scratch<C>) {
+fn group_by_normal(contacts: &[PairContact], scratch: &mut Groups) {
     scratch.group_of.clear();
     scratch.group_normal.clear();
     for contact in contacts {
@@ -229,7 +254,7 @@ mod tests {
             selection,
             |v| v,
             manifolds,
-            &mut Scratch::default(),
+            &mut Groups::default(),
         );
     }
 

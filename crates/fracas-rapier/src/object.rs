@@ -14,6 +14,7 @@ use fracas::{
 };
 use thiserror::Error;
 
+use crate::parry_shape::{ParryShape, WholeShapes};
 use crate::shape::FragmentShape;
 
 /// Cuts and distances of one object.
@@ -58,6 +59,8 @@ pub struct Blueprint {
     field: FragmentField,
     tree: Arc<SphereTree>,
     surface: Arc<FragmentSurface>,
+    parry: WholeShapes,
+    key: u64,
 }
 
 impl Blueprint {
@@ -75,12 +78,28 @@ impl Blueprint {
         let field = FragmentField::build(&fragments, field)?;
         let surface =
             FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default());
+        let key = key_of(fragments.mesh(), &tree);
         Ok(Self {
             fragments,
             field,
             tree: Arc::new(tree),
             surface: Arc::new(surface),
+            parry: WholeShapes::default(),
+            key,
         })
+    }
+
+    /// A number that names what it was built of: equal for equal tetrahedra and
+    /// sample points. Snapshots refer to blueprints by it.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The unbroken object as one of parry's shapes, built once.
+    #[must_use]
+    pub fn parry_shape(&self, kind: ParryShape) -> parry3d::shape::SharedShape {
+        self.parry.get(kind, &self.surface)
     }
 
     /// The tetrahedra.
@@ -113,6 +132,20 @@ impl Blueprint {
         );
         (object, shape)
     }
+}
+
+/// FNV-1a over node positions, tetrahedra and sample points.
+fn key_of(mesh: &TetMesh, tree: &SphereTree) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bits: u32| {
+        hash = (hash ^ u64::from(bits)).wrapping_mul(0x0100_0000_01b3);
+    };
+    let floats = mesh.positions().iter().chain(tree.positions());
+    floats
+        .flat_map(|p| p.to_array())
+        .for_each(|x| add(x.to_bits()));
+    mesh.tets().iter().flatten().for_each(|&n| add(n));
+    hash
 }
 
 /// How long the stages of a break took, in seconds.

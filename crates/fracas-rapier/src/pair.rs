@@ -16,11 +16,14 @@ use parry3d::math::Pose;
 use parry3d::shape::{Shape, TypedShape};
 
 use crate::manifold::{Feature, PairContact};
+use crate::parry_shape::ParryShape;
 use crate::partner::{Heights, Mesh, Solid};
 use crate::shape::FragmentShape;
 
-/// Which of the points in contact are reported.
+/// How contacts of fragments are found: which of the points in contact are reported,
+/// or by which shape of parry's the fragments are replaced.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ContactMode {
     /// Few, and more only while the pair stays deep (section 5.2).
     Adaptive(AdaptiveSettings),
@@ -28,12 +31,27 @@ pub enum ContactMode {
     Fixed(u32),
     /// All.
     Full,
+    /// Not by us: every fragment gets one of parry's own shapes, built anew at each
+    /// fracture, and the engine's own contacts. For comparison.
+    Parry(ParryShape),
 }
 
 impl Default for ContactMode {
     fn default() -> Self {
         Self::Adaptive(AdaptiveSettings::default())
     }
+}
+
+/// Where the normals of contacts between fragments come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Normals {
+    /// From the faces that the point can touch: pieces that fit each other neither
+    /// stick nor burst (see [`fracas::sphere_tree::normal_choice`]).
+    #[default]
+    Chosen,
+    /// The gradient of the distance, every point reported with its true distance:
+    /// for measuring overlap.
+    Gradient,
 }
 
 /// How contacts are found.
@@ -45,6 +63,20 @@ pub struct ContactSettings {
     pub traversal: Traversal,
     /// Which of them reach the solver.
     pub selection: crate::manifold::Selection,
+    /// Where normals come from.
+    pub normals: Normals,
+}
+
+impl ContactSettings {
+    /// Every point with its true distance: to measure overlap with.
+    #[must_use]
+    pub fn measuring() -> Self {
+        Self {
+            mode: ContactMode::Full,
+            normals: Normals::Gradient,
+            ..Self::default()
+        }
+    }
 }
 
 /// What a pair remembers between two steps: both directions of each of its parts.
@@ -58,7 +90,9 @@ pub(crate) struct PairMemory {
 pub(crate) struct PairScratch {
     query: QueryScratch,
     found: Vec<Contact>,
+    vertices: Vec<u32>,
     pub(crate) contacts: Vec<PairContact>,
+    pub(crate) groups: crate::manifold::Groups,
 }
 
 /// One question: where, how far, how.
@@ -211,9 +245,16 @@ impl Ask<'_> {
 
     /// The question that every tree of this pair is asked.
     fn query(&self, shape: &FragmentShape) -> Query {
-        Query {
+        let query = Query {
             traversal: self.settings.traversal,
             ..Query::new(self.tolerance, shape.tree().object_radius())
+        };
+        match self.settings.normals {
+            Normals::Chosen => query,
+            Normals::Gradient => Query {
+                normals: NormalSettings::field(),
+                ..query
+            },
         }
     }
 
@@ -230,6 +271,7 @@ impl Ask<'_> {
             query: scratch,
             found,
             contacts,
+            ..
         } = &mut *self.scratch;
         found.clear();
         let stats = match self.settings.mode {
@@ -243,7 +285,9 @@ impl Ask<'_> {
                 scratch,
                 found,
             ),
-            ContactMode::Full => tree.contacts(&pose, partner, query, scratch, found),
+            ContactMode::Full | ContactMode::Parry(_) => {
+                tree.contacts(&pose, partner, query, scratch, found)
+            }
         };
         self.stats.add(&stats);
         contacts.extend(found.iter().map(|c| placed.place(c)));
@@ -304,11 +348,13 @@ impl Ask<'_> {
                     .compute_local_aabb()
                     .transform_by(&pos12.inverse())
                     .loosened(self.tolerance);
-                let mut vertices: Vec<u32> = mesh
-                    .bvh()
-                    .intersect_aabb(&near)
-                    .flat_map(|t| mesh.indices()[t as usize])
-                    .collect();
+                let mut vertices = std::mem::take(&mut self.scratch.vertices);
+                vertices.clear();
+                vertices.extend(
+                    mesh.bvh()
+                        .intersect_aabb(&near)
+                        .flat_map(|t| mesh.indices()[t as usize]),
+                );
                 vertices.sort_unstable();
                 vertices.dedup();
                 self.points(
@@ -316,6 +362,7 @@ impl Ask<'_> {
                     fragment,
                     vertices.iter().map(|&v| (mesh.vertices()[v as usize], 0.0)),
                 );
+                self.scratch.vertices = vertices;
             }
             TypedShape::HeightField(field) => {
                 self.tree_against_smooth(fragment, &Heights { field, thickness }, &placed, state);

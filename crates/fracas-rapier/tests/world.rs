@@ -1,41 +1,13 @@
 //! The world against physics that can be checked by hand.
 
-use std::sync::Arc;
+mod common;
 
-use fracas::sphere_tree::BuildOptions;
-use fracas::testing::box_grid;
-use fracas::{FieldOptions, Fracture, TetMesh};
-use fracas_fracture::patterns::{VoronoiOptions, voronoi};
+use common::{blueprint, brick, fragile, momenta, shatter, world};
+use fracas::Fracture;
 use fracas_fracture::{Breaker, Material, Strength};
-use fracas_rapier::Blueprint;
 use fracas_rapier::world::{Event, ObjectOptions, World, WorldSettings};
-use glam::{DVec3, Mat3, Vec3};
+use glam::Vec3;
 use parry3d::math::Pose;
-
-/// A box of the given size around the origin.
-fn blueprint(cells: [u32; 3], size: Vec3) -> Arc<Blueprint> {
-    let corner = box_grid(cells, size);
-    let positions = corner.positions().iter().map(|p| *p - 0.5 * size).collect();
-    let mesh = TetMesh::build(positions, corner.tets().to_vec()).unwrap();
-    Arc::new(
-        Blueprint::build(
-            Arc::new(mesh),
-            &FieldOptions::default(),
-            &BuildOptions::default(),
-        )
-        .unwrap(),
-    )
-}
-
-fn brick() -> Arc<Blueprint> {
-    blueprint([6, 2, 3], Vec3::new(0.215, 0.065, 0.1025))
-}
-
-fn world(step: f32) -> World {
-    let mut world = World::new(WorldSettings::measured(step));
-    world.add_floor(0.0, 0.6);
-    world
-}
 
 #[test]
 fn a_brick_at_rest_stays_at_rest_at_the_right_height() {
@@ -105,20 +77,6 @@ fn ten_bricks_stand_on_each_other() {
     }
 }
 
-/// Momentum and angular momentum of everything.
-fn momenta(world: &World) -> (DVec3, DVec3) {
-    let (mut p, mut l) = (DVec3::ZERO, DVec3::ZERO);
-    for (_, body) in world.physics.bodies.iter() {
-        let (m, c) = (f64::from(body.mass()), body.center_of_mass().as_dvec3());
-        let v = body.linvel().as_dvec3();
-        let inverse = body.mass_properties().effective_world_inv_inertia;
-        let inverse = Mat3::from_cols(inverse * Vec3::X, inverse * Vec3::Y, inverse * Vec3::Z);
-        p += m * v;
-        l += c.cross(m * v) + (inverse.inverse() * body.angvel()).as_dvec3();
-    }
-    (p, l)
-}
-
 #[test]
 fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
     let mut world = World::new(WorldSettings {
@@ -134,15 +92,7 @@ fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
     world.step();
     let ((p, l), energy) = (momenta(&world), world.energy());
     let piece = world.pieces().next().unwrap();
-    let fracture = {
-        let state = world.shape(piece).unwrap().object().read();
-        let options = VoronoiOptions {
-            pieces: 9,
-            ..VoronoiOptions::default()
-        };
-        voronoi(state.fragments(), piece.fragment, &options).unwrap()
-    };
-    let children = world.break_piece(piece, fracture);
+    let children = shatter(&mut world, piece, 9);
     assert!(children.len() >= 8, "{} pieces", children.len());
     // The engine takes up new masses at the start of its step: read them afresh.
     world.physics.bodies.iter_mut().for_each(|(_, body)| {
@@ -217,15 +167,10 @@ fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
 #[test]
 fn a_dropped_block_breaks_piles_up_and_rests_without_sinking() {
     let mut world = world(1.0 / 120.0);
-    let glass = Material::by_name("brick").unwrap();
     let block = blueprint([8, 6, 6], Vec3::new(0.3, 0.2, 0.2));
-    let breaker = Breaker::new(glass, None).with_strength(Strength {
-        speed: 1.0,
-        most_pieces: 10,
-    });
     world.add(
         ObjectOptions::new(block)
-            .breakable(breaker)
+            .breakable(fragile(10))
             .at(Pose::translation(0.0, 1.2, 0.0)),
     );
     let volume: f64 = world
@@ -270,14 +215,9 @@ fn a_dropped_block_breaks_piles_up_and_rests_without_sinking() {
 fn the_same_run_twice_has_the_same_bits() {
     let run = || {
         let mut world = world(1.0 / 60.0);
-        let breaker =
-            Breaker::new(Material::by_name("brick").unwrap(), None).with_strength(Strength {
-                speed: 1.0,
-                most_pieces: 8,
-            });
         world.add(
             ObjectOptions::new(brick())
-                .breakable(breaker)
+                .breakable(fragile(8))
                 .at(Pose::translation(0.0, 0.8, 0.0)),
         );
         for _ in 0..90 {

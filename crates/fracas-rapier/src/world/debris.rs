@@ -41,6 +41,13 @@ pub(crate) struct Candidate<K> {
 }
 
 impl DebrisPolicy {
+    /// Whether nothing is ever removed.
+    pub(crate) fn keeps_all(&self) -> bool {
+        self.smallest_volume <= 0.0
+            && self.lifetime_steps.is_none()
+            && self.most_fragments.is_none()
+    }
+
     /// Which of `candidates` must go, in order of their keys.
     pub(crate) fn removals<K: Ord + Copy>(&self, candidates: &[Candidate<K>]) -> Vec<K> {
         let mut gone: Vec<K> = Vec::new();

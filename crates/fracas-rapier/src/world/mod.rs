@@ -6,141 +6,56 @@
 //! own step.
 
 pub mod debris;
-mod fracture;
+mod depth;
 pub mod hand;
+mod hold;
 mod settings;
-mod split;
 mod stats;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas::{FragmentId, FragmentSurface};
-use fracas_fracture::{Breaker, FractureEvent, FractureStats};
+use fracas::{Fracture, FragmentId, FragmentSurface};
+use fracas_fracture::{Breaker, BreakerStats};
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::query::{DefaultQueryDispatcher, QueryDispatcher as _};
 use parry3d::shape::SharedShape;
 use rapier3d::prelude::{
-    ColliderBuilder, ColliderHandle, NarrowPhase, PhysicsWorld, RigidBody, RigidBodyBuilder,
-    RigidBodyHandle,
+    ColliderBuilder, ColliderHandle, NarrowPhase, PhysicsWorld, RigidBody, RigidBodyHandle,
 };
 
+pub use crate::breakables::{
+    BreakSettings, Event, FragmentModesPolicy, ObjectId, ObjectOptions, PieceId,
+};
 pub use debris::DebrisPolicy;
+pub use depth::Overlap;
 pub use hand::{Coupling, Wrench};
-pub use settings::{ObjectOptions, WorldSettings};
+pub use hold::HandId;
+pub use settings::WorldSettings;
 pub use stats::{StepStats, StepTimes};
 
+use crate::breakables::{Breakables, Clock, Engine, system_clock};
 use crate::dispatcher::{Counters, FragmentDispatcher};
-use crate::object::SharedObject;
+use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
-
-/// Names an object of a world, broken or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectId(pub u32);
-
-/// Names a body: a fragment of an object, or the object while it is whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PieceId {
-    /// The object.
-    pub object: ObjectId,
-    /// The fragment.
-    pub fragment: FragmentId,
-}
-
-/// Something the caller may want to show or to hear.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Event {
-    /// A body broke.
-    Broke {
-        /// The body that is gone.
-        piece: PieceId,
-        /// What it broke into.
-        children: Vec<PieceId>,
-        /// Why, in numbers.
-        stats: FractureStats,
-    },
-    /// A body came to be: attach what renders it.
-    Born(PieceId),
-    /// A body was taken away by the debris policy.
-    Removed(PieceId),
-    /// A hard contact (see [`WorldSettings::event_impulse`]).
-    Contact {
-        /// The body that was hit.
-        piece: PieceId,
-        /// Where, in the world.
-        point: Vec3,
-        /// In newton-seconds.
-        impulse: f32,
-    },
-}
-
-/// A body in the engine.
-#[derive(Clone)]
-struct Piece {
-    body: RigidBodyHandle,
-    collider: ColliderHandle,
-    shape: FragmentShape,
-    born: u64,
-    anchored: bool,
-}
-
-/// An object and its pieces.
-struct Object {
-    shared: SharedObject,
-    breaker: Option<Breaker>,
-    options: ObjectOptions,
-    pieces: BTreeMap<FragmentId, Piece>,
-}
-
-/// A hold on a piece.
-#[derive(Clone, Copy, Debug)]
-struct Hand {
-    piece: PieceId,
-    /// The grabbed point, in the object's frame.
-    grip: Vec3,
-    target: Pose,
-    /// Orientation of the body relative to the hand when it was grabbed.
-    hold: parry3d::math::Rotation,
-    velocity: Vec3,
-    coupling: Coupling,
-    wrench: Wrench,
-}
-
-/// Names a hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct HandId(pub u32);
+use hold::Hand;
 
 /// Engine and objects.
 pub struct World {
     /// Rapier's world: add floors, joints and plain bodies here.
     pub physics: PhysicsWorld,
+    breakables: Breakables,
     settings: WorldSettings,
-    objects: Vec<Object>,
     hands: BTreeMap<HandId, Hand>,
     next_hand: u32,
     counters: Arc<Counters>,
-    memory: FractureEvent,
-    events: Vec<Event>,
     stats: StepStats,
     steps: u64,
-    clock: Clock,
-}
-
-/// Seconds since any fixed moment. It times stages and decides nothing.
-type Clock = Box<dyn Fn() -> f64 + Send + Sync>;
-
-#[cfg(not(target_arch = "wasm32"))]
-fn system_clock() -> Clock {
-    let start = std::time::Instant::now();
-    Box::new(move || start.elapsed().as_secs_f64())
-}
-
-#[cfg(target_arch = "wasm32")]
-fn system_clock() -> Clock {
-    // The page gives its own: see `World::set_clock`.
-    Box::new(|| 0.0)
+    /// The lowest floor's height.
+    floor: Option<f32>,
+    bodies_lost: usize,
+    clock: Arc<Clock>,
 }
 
 impl World {
@@ -163,23 +78,25 @@ impl World {
         physics.physics_pipeline.counters.enable();
         Self {
             physics,
+            breakables: Breakables::new(settings.breaking()),
             settings,
-            objects: Vec::new(),
             hands: BTreeMap::new(),
             next_hand: 0,
             counters,
-            memory: FractureEvent::default(),
-            events: Vec::new(),
             stats: StepStats::default(),
             steps: 0,
-            clock: system_clock(),
+            floor: None,
+            bodies_lost: 0,
+            clock: Arc::new(system_clock()),
         }
     }
 
     /// Times stages by another clock (seconds since any fixed moment): for targets
     /// without one of their own.
     pub fn set_clock(&mut self, clock: impl Fn() -> f64 + Send + Sync + 'static) {
-        self.clock = Box::new(clock);
+        self.clock = Arc::new(Box::new(clock));
+        let shared = Arc::clone(&self.clock);
+        self.breakables.set_clock(move || shared());
     }
 
     /// The settings it was made with.
@@ -193,31 +110,14 @@ impl World {
         let floor = ColliderBuilder::new(SharedShape::halfspace(Vec3::Y))
             .translation(Vec3::Y * y)
             .friction(friction);
+        self.floor = Some(self.floor.map_or(y, |lowest| lowest.min(y)));
         self.physics.insert_collider(floor, None)
     }
 
     /// Adds an object.
     pub fn add(&mut self, options: ObjectOptions) -> ObjectId {
-        let id = ObjectId(self.objects.len() as u32);
-        let (shared, shape) = options.blueprint.object();
-        let anchored = split::is_anchored(&shape, &options);
-        let body = split::body(&options, &self.settings, anchored, options.pose)
-            .linvel(options.velocity)
-            .angvel(options.spin)
-            .build();
-        let piece = self.insert(body, shape, &options, anchored);
-        let pieces = BTreeMap::from([(FragmentId(0), piece)]);
-        self.objects.push(Object {
-            shared,
-            breaker: options.breaker.clone(),
-            options,
-            pieces,
-        });
-        self.events.push(Event::Born(PieceId {
-            object: id,
-            fragment: FragmentId(0),
-        }));
-        id
+        let (bodies, colliders) = (&mut self.physics.bodies, &mut self.physics.colliders);
+        self.breakables.add(options, bodies, colliders)
     }
 
     /// One step: the list of stages.
@@ -229,19 +129,47 @@ impl World {
         };
         self.pull_hands();
         self.step_engine();
-        let solved = (self.clock)();
-        let breaks = self.decide_breaks();
-        self.stats.times.fracture += ((self.clock)() - solved) * 1e3;
-        self.break_bodies(breaks);
+        self.break_bodies();
+        self.clear_lost();
         self.clear_debris();
         self.steps += 1;
+        self.stats.times.total += ((self.clock)() - start) * 1e3;
         self.finish_stats();
-        self.stats.times.total = ((self.clock)() - start) * 1e3;
+    }
+
+    /// Breaks a body now, between two steps, whatever hit it or not. Returns what it
+    /// broke into: nothing if there is no such body or the fracture does not fit it.
+    pub fn break_piece(&mut self, piece: PieceId, fracture: Fracture) -> Vec<PieceId> {
+        let mut engine = Engine::from(&mut self.physics);
+        let children = self.breakables.break_piece(piece, fracture, &mut engine);
+        if !children.is_empty() {
+            self.follow_hands(piece, &children);
+        }
+        children
     }
 
     /// Takes the events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        self.breakables.take_events()
+    }
+
+    /// The objects and their pieces.
+    #[must_use]
+    pub fn breakables(&self) -> &Breakables {
+        &self.breakables
+    }
+
+    /// How often impacts broke by modes, by a pattern, or not, since the start.
+    #[must_use]
+    pub fn decisions(&self) -> BreakerStats {
+        self.breakables.decisions()
+    }
+
+    /// Bodies that fell out of the world or whose state was not finite, since the
+    /// start: none, where all is well.
+    #[must_use]
+    pub fn bodies_lost(&self) -> usize {
+        self.bodies_lost
     }
 
     /// The last step in numbers.
@@ -258,24 +186,19 @@ impl World {
 
     /// All bodies, in order of object and fragment.
     pub fn pieces(&self) -> impl Iterator<Item = PieceId> + '_ {
-        self.objects.iter().enumerate().flat_map(|(o, object)| {
-            object.pieces.keys().map(move |&fragment| PieceId {
-                object: ObjectId(o as u32),
-                fragment,
-            })
-        })
+        self.breakables.pieces()
     }
 
     /// The surface of a body, in the object's frame: what a renderer shows.
     #[must_use]
     pub fn surface(&self, piece: PieceId) -> Option<&Arc<FragmentSurface>> {
-        self.piece(piece).map(|p| p.shape.surface())
+        self.breakables.surface(piece)
     }
 
     /// The shape of a body.
     #[must_use]
     pub fn shape(&self, piece: PieceId) -> Option<&FragmentShape> {
-        self.piece(piece).map(|p| &p.shape)
+        self.breakables.shape(piece)
     }
 
     /// The object's frame in the world, for one of its bodies.
@@ -287,39 +210,24 @@ impl World {
     /// The engine's body behind a piece.
     #[must_use]
     pub fn body(&self, piece: PieceId) -> Option<&RigidBody> {
-        self.physics.bodies.get(self.piece(piece)?.body)
+        self.physics.bodies.get(self.breakables.body(piece)?)
     }
 
     /// The engine's body behind a piece, to push it.
     pub fn body_mut(&mut self, piece: PieceId) -> Option<&mut RigidBody> {
-        let handle = self.piece(piece)?.body;
+        let handle = self.breakables.body(piece)?;
         self.physics.bodies.get_mut(handle)
     }
 
     /// The piece behind a collider, if it is one of ours.
     #[must_use]
     pub fn piece_of(&self, collider: ColliderHandle) -> Option<PieceId> {
-        let shape = self
-            .physics
-            .colliders
-            .get(collider)?
-            .shape()
-            .as_shape::<FragmentShape>()?;
-        let object = self
-            .objects
-            .iter()
-            .position(|o| o.shared.is(shape.object()))?;
-        Some(PieceId {
-            object: ObjectId(object as u32),
-            fragment: shape.id(),
-        })
+        self.breakables.piece_of(collider)
     }
 
     /// Changes how an object breaks from now on.
     pub fn set_breaker(&mut self, object: ObjectId, breaker: Option<Breaker>) {
-        if let Some(object) = self.objects.get_mut(object.0 as usize) {
-            object.breaker = breaker;
-        }
+        self.breakables.set_breaker(object, breaker);
     }
 
     /// A number that changes with any bit of any body's state: equal digests mean
@@ -364,13 +272,6 @@ impl World {
         sum
     }
 
-    fn piece(&self, id: PieceId) -> Option<&Piece> {
-        self.objects
-            .get(id.object.0 as usize)?
-            .pieces
-            .get(&id.fragment)
-    }
-
     /// Find pairs, query contacts, solve: the engine's own step.
     fn step_engine(&mut self) {
         self.physics.step();
@@ -385,32 +286,75 @@ impl World {
         self.stats.solver_contacts = counts.solver_contacts;
     }
 
-    fn insert(
-        &mut self,
-        body: RigidBody,
-        shape: FragmentShape,
-        options: &ObjectOptions,
-        anchored: bool,
-    ) -> Piece {
-        let collider = ColliderBuilder::new(SharedShape(Arc::new(shape.clone())))
-            .density(options.density)
-            .friction(options.friction)
-            .restitution(options.restitution);
-        let (body, collider) = self.physics.insert(body, collider);
-        Piece {
-            body,
-            collider,
-            shape,
-            born: self.steps,
-            anchored,
+    /// Decide, cut, update, replace.
+    fn break_bodies(&mut self) {
+        let before = self.breakables.events.len();
+        let mut engine = Engine::from(&mut self.physics);
+        let report = self.breakables.after_step(self.settings.step, &mut engine);
+        self.stats.times.fracture = report.fracture;
+        self.stats.times.update = report.update;
+        self.stats.times.physics += report.replace;
+        self.stats.times.total = -report.apart;
+        self.stats.broken = report.broken;
+        self.stats.breaks_waiting = report.waiting;
+        if self.hands.is_empty() {
+            return;
+        }
+        let broke = self.breakables.events[before..].iter();
+        let broke: Vec<(PieceId, Vec<PieceId>)> = broke
+            .filter_map(|event| match event {
+                Event::Broke {
+                    piece, children, ..
+                } => Some((*piece, children.clone())),
+                _ => None,
+            })
+            .collect();
+        for (piece, children) in broke {
+            self.follow_hands(piece, &children);
+        }
+    }
+
+    /// Takes away what fell out of the world, and what the engine disabled because its
+    /// state was not finite.
+    fn clear_lost(&mut self) {
+        let below = self.settings.lost_below;
+        let below = below.or(self.floor.map(|y| y - FALLEN_THROUGH));
+        let below = below.unwrap_or(f32::NEG_INFINITY);
+        let quarantined = self.physics.quarantine().bodies();
+        let lost: Vec<RigidBodyHandle> = self
+            .physics
+            .bodies
+            .iter()
+            .filter(|(handle, body)| {
+                body.is_dynamic() && body.center_of_mass().y < below || quarantined.contains(handle)
+            })
+            .map(|(handle, _)| handle)
+            .collect();
+        for handle in lost {
+            let colliders = self.physics.bodies.get(handle).map(RigidBody::colliders);
+            let piece = colliders.and_then(|c| self.piece_of(*c.first()?));
+            match piece {
+                Some(piece) => {
+                    self.breakables
+                        .remove(piece, &mut Engine::from(&mut self.physics));
+                    self.breakables.events.push(Event::Lost(piece));
+                }
+                None => {
+                    self.physics.remove_body(handle);
+                }
+            }
+            self.bodies_lost += 1;
         }
     }
 
     fn clear_debris(&mut self) {
         let policy = self.settings.debris;
+        if policy.keeps_all() {
+            return;
+        }
         let mut candidates = Vec::new();
         for id in self.pieces().filter(|p| p.fragment != FragmentId(0)) {
-            let (Some(piece), Some(body)) = (self.piece(id), self.body(id)) else {
+            let (Some(piece), Some(body)) = (self.breakables.piece(id), self.body(id)) else {
                 continue;
             };
             candidates.push(debris::Candidate {
@@ -423,108 +367,46 @@ impl World {
             });
         }
         for id in policy.removals(&candidates) {
-            let Some(piece) = self.objects[id.object.0 as usize]
-                .pieces
-                .remove(&id.fragment)
-            else {
-                continue;
-            };
-            self.physics.remove_body(piece.body);
-            self.events.push(Event::Removed(id));
+            let mut engine = Engine::from(&mut self.physics);
+            if self.breakables.remove(id, &mut engine) {
+                self.breakables.events.push(Event::Removed(id));
+            }
         }
     }
 
+    /// Counts, outside the step's time.
     fn finish_stats(&mut self) {
-        self.stats.pieces = self.pieces().count();
-        self.stats.fragments = self
-            .pieces()
-            .filter(|p| p.fragment != FragmentId(0))
-            .count();
-    }
-
-    /// Grabs a piece at a point of the world. The hand starts where the point is.
-    pub fn grab(&mut self, piece: PieceId, point: Vec3, coupling: Coupling) -> Option<HandId> {
-        let pose = self.pose(piece)?;
-        let id = HandId(self.next_hand);
-        self.next_hand += 1;
-        let target = Pose::from_translation(point);
-        let hand = Hand {
-            piece,
-            grip: pose.inverse_transform_point(point),
-            hold: target.rotation.inverse() * pose.rotation,
-            target,
-            velocity: Vec3::ZERO,
-            coupling,
-            wrench: Wrench::default(),
-        };
-        self.hands.insert(id, hand);
-        Some(id)
-    }
-
-    /// Moves a hand to where it will be at the end of the next step.
-    pub fn move_hand(&mut self, hand: HandId, to: Pose) {
-        let step = self.settings.step;
-        if let Some(hand) = self.hands.get_mut(&hand) {
-            hand.velocity = (to.translation - hand.target.translation) / step;
-            hand.target = to;
+        for piece in self.breakables.pieces() {
+            self.stats.pieces += 1;
+            self.stats.fragments += usize::from(piece.fragment != FragmentId(0));
+        }
+        self.stats.bodies_lost = self.bodies_lost;
+        if matches!(self.settings.contacts.mode, ContactMode::Parry(_)) {
+            self.count_engine_contacts();
+        }
+        if self.settings.count_colliding {
+            self.stats.colliding_points = Some(self.colliding_points());
         }
     }
 
-    /// What the hand did to the body in the last step; it felt the opposite.
-    #[must_use]
-    pub fn hand_wrench(&self, hand: HandId) -> Option<Wrench> {
-        self.hands.get(&hand).map(|h| h.wrench)
-    }
-
-    /// Lets go.
-    pub fn release(&mut self, hand: HandId) {
-        self.hands.remove(&hand);
-    }
-
-    fn pull_hands(&mut self) {
-        let step = self.settings.step;
-        for hand in self.hands.values_mut() {
-            let object = self.objects.get(hand.piece.object.0 as usize);
-            let handle = object
-                .and_then(|o| o.pieces.get(&hand.piece.fragment))
-                .map(|p| p.body);
-            let Some(body) = handle.and_then(|h| self.physics.bodies.get_mut(h)) else {
+    /// Pairs and contacts as the engine's own queries made them.
+    fn count_engine_contacts(&mut self) {
+        for pair in self.physics.narrow_phase.contact_pairs() {
+            let ours = self
+                .piece_of(pair.collider1)
+                .or(self.piece_of(pair.collider2));
+            let (Some(_), Some(rigid)) = (ours, pair.rigid()) else {
                 continue;
             };
-            let grip = *body.position() * hand.grip;
-            let arm = grip - body.center_of_mass();
-            let inverse_inertia = body.mass_properties().effective_world_inv_inertia;
-            let inverse_inertia = glam::Mat3::from_cols(
-                inverse_inertia * Vec3::X,
-                inverse_inertia * Vec3::Y,
-                inverse_inertia * Vec3::Z,
-            );
-            // The largest inverse mass over all directions at the arm's end.
-            let spread = inverse_inertia.x_axis.length()
-                + inverse_inertia.y_axis.length()
-                + inverse_inertia.z_axis.length();
-            let turn = body.position().rotation * (hand.target.rotation * hand.hold).inverse();
-            let held = hand::Held {
-                offset: grip - hand.target.translation,
-                velocity: body.velocity_at_point(grip) - hand.velocity,
-                inverse_mass: 1.0 / body.mass().max(1e-9) + spread * arm.length_squared(),
-                turn: turn.to_scaled_axis(),
-                spin: body.angvel(),
-                inverse_inertia,
+            self.stats.pairs += 1;
+            let points = |manifolds: &[rapier3d::geometry::ContactManifold]| {
+                manifolds.iter().map(|m| m.points.len() as u64).sum::<u64>()
             };
-            hand.wrench = hand.coupling.wrench(&held, step);
-            body.apply_impulse_at_point(hand.wrench.force * step, grip, true);
-            body.apply_torque_impulse(hand.wrench.torque * step, true);
-            hand.velocity = Vec3::ZERO;
+            self.stats.contacts += points(&rigid.manifolds);
+            self.stats.solver_contacts += points(rigid.solver_manifolds());
         }
     }
 }
 
-/// A body of the kind an object's pieces are.
-fn builder(anchored: bool) -> RigidBodyBuilder {
-    if anchored {
-        RigidBodyBuilder::fixed()
-    } else {
-        RigidBodyBuilder::dynamic()
-    }
-}
+/// A body this far under the lowest floor has fallen through it, in metres.
+const FALLEN_THROUGH: f32 = 1.0;

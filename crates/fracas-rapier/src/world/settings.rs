@@ -1,15 +1,11 @@
-//! What a world and its objects are told at the start.
-
-use std::sync::Arc;
+//! What a world is told at the start.
 
 use fracas::sphere_tree::Restructuring;
-use fracas_fracture::Breaker;
 use glam::Vec3;
-use parry3d::math::Pose;
 use rapier3d::dynamics::IntegrationParameters;
 
 use super::debris::DebrisPolicy;
-use crate::object::Blueprint;
+use crate::breakables::{BreakSettings, FragmentModesPolicy};
 use crate::pair::ContactSettings;
 
 /// Settings of a world.
@@ -41,6 +37,14 @@ pub struct WorldSettings {
     pub most_breaks_per_step: usize,
     /// Contacts with a larger impulse (in newton-seconds) are told as events.
     pub event_impulse: f32,
+    /// When fragments get modes of their own.
+    pub fragment_modes: FragmentModesPolicy,
+    /// Bodies whose centre is lower are lost: taken away and counted. By default a
+    /// metre under the lowest floor.
+    pub lost_below: Option<f32>,
+    /// Whether each step counts the sample points inside other bodies, all of them.
+    /// Slow, and outside the step's times.
+    pub count_colliding: bool,
 }
 
 impl Default for WorldSettings {
@@ -64,6 +68,9 @@ impl Default for WorldSettings {
             friction_in_bias: false,
             most_breaks_per_step: 64,
             event_impulse: f32::INFINITY,
+            fragment_modes: FragmentModesPolicy::Off,
+            lost_below: None,
+            count_colliding: false,
         }
     }
 }
@@ -81,6 +88,18 @@ impl WorldSettings {
         }
     }
 
+    pub(crate) fn breaking(&self) -> BreakSettings {
+        BreakSettings {
+            contacts: self.contacts.mode,
+            restructuring: self.restructuring,
+            most_breaks_per_step: self.most_breaks_per_step,
+            event_impulse: self.event_impulse,
+            sleep: self.sleep,
+            fragments_sleep: self.sleep && self.debris.sleep,
+            fragment_modes: self.fragment_modes,
+        }
+    }
+
     pub(crate) fn integration(&self) -> IntegrationParameters {
         IntegrationParameters {
             dt: self.step,
@@ -90,65 +109,5 @@ impl WorldSettings {
             friction_in_bias_pass: self.friction_in_bias,
             ..IntegrationParameters::default()
         }
-    }
-}
-
-/// A body that can break, or that is at least made of tetrahedra.
-#[derive(Clone, Debug)]
-pub struct ObjectOptions {
-    /// What it is made of.
-    pub blueprint: Arc<Blueprint>,
-    /// Where it starts.
-    pub pose: Pose,
-    /// Velocity of its centre of mass, in metres per second.
-    pub velocity: Vec3,
-    /// In radians per second.
-    pub spin: Vec3,
-    /// In kilograms per cubic metre.
-    pub density: f32,
-    /// Coefficient of Coulomb friction.
-    pub friction: f32,
-    /// Share of the speed that a bounce keeps.
-    pub restitution: f32,
-    /// How it breaks; `None` never does.
-    pub breaker: Option<Breaker>,
-    /// Boxes (low, high) in the object's frame: a piece that holds a node in one of
-    /// them is fixed to the world, like a wall built into the ground.
-    pub anchors: Vec<(Vec3, Vec3)>,
-    /// Catches fast motion within a step.
-    pub continuous: bool,
-}
-
-impl ObjectOptions {
-    /// A body at rest at the origin, of water's density, that does not break.
-    #[must_use]
-    pub fn new(blueprint: Arc<Blueprint>) -> Self {
-        Self {
-            blueprint,
-            pose: Pose::identity(),
-            velocity: Vec3::ZERO,
-            spin: Vec3::ZERO,
-            density: 1000.0,
-            friction: 0.6,
-            restitution: 0.0,
-            breaker: None,
-            anchors: Vec::new(),
-            continuous: true,
-        }
-    }
-
-    /// The same elsewhere.
-    #[must_use]
-    pub fn at(mut self, pose: Pose) -> Self {
-        self.pose = pose;
-        self
-    }
-
-    /// The same, breakable; density is the breaker's material's.
-    #[must_use]
-    pub fn breakable(mut self, breaker: Breaker) -> Self {
-        self.density = breaker.material().density as f32;
-        self.breaker = Some(breaker);
-        self
     }
 }

@@ -9,7 +9,7 @@ pub struct StepTimes {
     pub physics: f64,
     /// Deciding, cutting, extracting surfaces and masses.
     pub fracture: f64,
-    /// Updating field, grid bits and tree.
+    /// Updating field, grid bits and tree; or building parry's shapes.
     pub update: f64,
     /// The whole step by the clock.
     pub total: f64,
@@ -38,4 +38,8 @@ pub struct StepStats {
     pub broken: usize,
     /// Breaks put off to the next step (raise `most_breaks_per_step`).
     pub breaks_waiting: usize,
+    /// Bodies lost since the start.
+    pub bodies_lost: usize,
+    /// Sample points inside other bodies, where the settings ask for them.
+    pub colliding_points: Option<u64>,
 }

@@ -5,12 +5,14 @@
 //! `v_i = v + w x (c_i - c)`, `w_i = w`, with c the centres of mass. Momentum,
 //! angular momentum and energy are then those of the body, to rounding.
 
+use std::sync::Arc;
+
 use fracas::Fracture;
 use fracas_fracture::FractureStats;
-use parry3d::math::Pose;
-use rapier3d::prelude::RigidBodyBuilder;
+use parry3d::shape::SharedShape;
 
-use super::{Event, ObjectOptions, PieceId, World, WorldSettings, builder};
+use super::{Breakables, Engine, Event, ObjectOptions, Piece, PieceId, collider};
+use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 
 /// A break that was decided.
@@ -20,17 +22,23 @@ pub(super) struct Break {
     pub(super) stats: FractureStats,
 }
 
-impl World {
+impl Breakables {
     /// Breaks a body now, between two steps, whatever hit it or not. Returns what it
     /// broke into: nothing if there is no such body or the fracture does not fit it.
-    pub fn break_piece(&mut self, piece: PieceId, fracture: Fracture) -> Vec<PieceId> {
+    pub fn break_piece(
+        &mut self,
+        piece: PieceId,
+        fracture: Fracture,
+        engine: &mut Engine<'_>,
+    ) -> Vec<PieceId> {
         let before = self.events.len();
         let stats = FractureStats::default();
-        self.break_bodies(vec![Break {
+        let broken = Break {
             piece,
             fracture,
             stats,
-        }]);
+        };
+        self.break_bodies(vec![broken], engine);
         let broke = self.events[before..].iter().find_map(|event| match event {
             Event::Broke { children, .. } => Some(children.clone()),
             _ => None,
@@ -39,7 +47,7 @@ impl World {
     }
 
     /// Cuts, updates, replaces.
-    pub(super) fn break_bodies(&mut self, breaks: Vec<Break>) {
+    pub(super) fn break_bodies(&mut self, breaks: Vec<Break>, engine: &mut Engine<'_>) {
         for Break {
             piece: id,
             fracture,
@@ -62,15 +70,25 @@ impl World {
             let Ok((shapes, times)) = broken else {
                 continue;
             };
-            self.stats.times.fracture += times.cut * 1e3;
-            self.stats.times.update += times.update * 1e3;
-            let start = (self.clock)();
+            object.history.push(fracture);
             if let Some(breaker) = &mut object.breaker {
                 breaker.forget(id.fragment);
             }
-            let children = self.replace(id, shapes);
-            self.stats.times.physics += ((self.clock)() - start) * 1e3;
-            self.stats.broken += 1;
+            self.report.fracture += times.cut * 1e3;
+            let start = (self.clock)();
+            let engine_shapes: Vec<SharedShape> =
+                shapes.iter().map(|s| self.engine_shape(s)).collect();
+            let shaped = (self.clock)();
+            if matches!(self.settings.contacts, ContactMode::Parry(_)) {
+                self.report.update += (shaped - start) * 1e3;
+                self.report.apart += times.update * 1e3;
+            } else {
+                self.report.update += times.update * 1e3;
+            }
+            let children = self.replace(id, shapes, engine_shapes, engine);
+            self.report.replace += ((self.clock)() - shaped) * 1e3;
+            self.report.broken += 1;
+            self.start_modes(&children);
             self.events.push(Event::Broke {
                 piece: id,
                 children: children.clone(),
@@ -80,60 +98,64 @@ impl World {
         }
     }
 
-    fn replace(&mut self, id: PieceId, shapes: Vec<FragmentShape>) -> Vec<PieceId> {
+    /// What the engine holds for a fragment.
+    pub(crate) fn engine_shape(&self, shape: &FragmentShape) -> SharedShape {
+        match self.settings.contacts {
+            ContactMode::Parry(kind) => kind.build(shape.surface()),
+            _ => SharedShape(Arc::new(shape.clone())),
+        }
+    }
+
+    fn replace(
+        &mut self,
+        id: PieceId,
+        shapes: Vec<FragmentShape>,
+        engine_shapes: Vec<SharedShape>,
+        engine: &mut Engine<'_>,
+    ) -> Vec<PieceId> {
         let object = &mut self.objects[id.object.0 as usize];
-        let options = object.options.clone();
         let old = object
             .pieces
             .remove(&id.fragment)
             .expect("it was there when it broke");
-        let Some(parent) = self.physics.remove_body(old.body) else {
+        self.owners.remove(old.collider);
+        let Some(parent) = engine.remove(old.body) else {
             return Vec::new();
         };
         let (pose, centre) = (*parent.position(), parent.center_of_mass());
         let (velocity, spin) = (parent.linvel(), parent.angvel());
         let mut children = Vec::with_capacity(shapes.len());
-        for shape in shapes {
+        for (shape, engine_shape) in shapes.into_iter().zip(engine_shapes) {
             let child = PieceId {
                 object: id.object,
                 fragment: shape.id(),
             };
-            let anchored = is_anchored(&shape, &options);
+            let options = &object.options;
+            let anchored = is_anchored(&shape, options);
             let own_centre = pose * shape.surface().mass_properties().centre.as_vec3();
-            let body = body(&options, &self.settings, anchored, pose)
+            let body = options
+                .body(anchored, pose)
                 .linvel(velocity + spin.cross(own_centre - centre))
                 .angvel(spin)
-                .can_sleep(self.settings.sleep && self.settings.debris.sleep)
-                .build();
-            let piece = self.insert(body, shape, &options, anchored);
-            self.objects[id.object.0 as usize]
-                .pieces
-                .insert(child.fragment, piece);
+                .can_sleep(self.settings.fragments_sleep);
+            let body = engine.bodies.insert(body);
+            let collider = engine.colliders.insert_with_parent(
+                collider(&shape, engine_shape, options),
+                body,
+                engine.bodies,
+            );
+            self.owners.insert(collider, child);
+            let piece = Piece {
+                body,
+                collider,
+                shape,
+                born: self.steps,
+                anchored,
+            };
+            object.pieces.insert(child.fragment, piece);
             children.push(child);
         }
-        self.follow_hands(id, &children);
         children
-    }
-
-    /// A hand keeps the fragment that holds the grabbed point, or lets go.
-    fn follow_hands(&mut self, broken: PieceId, children: &[PieceId]) {
-        let object = &self.objects[broken.object.0 as usize];
-        let state = object.shared.read();
-        self.hands.retain(|_, hand| {
-            if hand.piece != broken {
-                return true;
-            }
-            let nearest = children.iter().copied().find(|c| {
-                let field = state.field().of(state.fragments(), c.fragment);
-                field
-                    .signed_distance(hand.grip, 0.5 * state.field().edge())
-                    .is_some()
-            });
-            nearest.is_some_and(|child| {
-                hand.piece = child;
-                true
-            })
-        });
     }
 }
 
@@ -156,16 +178,4 @@ pub(super) fn is_anchored(shape: &FragmentShape, options: &ObjectOptions) -> boo
                 .iter()
                 .any(|(low, high)| p.cmpge(*low).all() && p.cmple(*high).all())
         })
-}
-
-pub(super) fn body(
-    options: &ObjectOptions,
-    settings: &WorldSettings,
-    anchored: bool,
-    pose: Pose,
-) -> RigidBodyBuilder {
-    builder(anchored)
-        .pose(pose)
-        .can_sleep(settings.sleep)
-        .ccd_enabled(options.continuous)
 }

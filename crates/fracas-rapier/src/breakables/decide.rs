@@ -1,0 +1,180 @@
+//! From the impulses of a step to the decision what breaks.
+//!
+//! Impulses come from the solver's own manifolds, after the step: the body already
+//! carries what they did to it. A contact's effective mass along its normal n is
+//! `1 / sum (1/m + (r x n) . I^-1 (r x n))` over the two bodies.
+//!
+//! At most so many bodies are decided to break in one step; the impacts on the
+//! others wait, in the objects' own frames, for the next.
+
+use fracas::FragmentId;
+use fracas_fracture::Impact;
+use glam::Vec3;
+use rapier3d::prelude::{ColliderHandle, RigidBody};
+
+use super::split::Break;
+use super::{Breakables, Engine, Event, ObjectId, PieceId};
+
+/// Impacts that are not decided yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Waiting {
+    pub(crate) piece: PieceId,
+    pub(crate) impacts: Vec<Impact>,
+}
+
+/// E / (1 - nu^2) of granite: what floors and plain bodies count as.
+const STONE: f64 = 55e9 / (1.0 - 0.25 * 0.25);
+
+impl Breakables {
+    /// Asks every breakable body that was hit what becomes of it.
+    pub(super) fn decide_breaks(&mut self, dt: f32, engine: &Engine<'_>) -> Vec<Break> {
+        let mut breaks = Vec::new();
+        let mut late = Vec::new();
+        let mut impacts = Vec::new();
+        for waiting in std::mem::take(&mut self.waiting) {
+            if breaks.len() < self.settings.most_breaks_per_step {
+                breaks.extend(self.decide(waiting.piece, &waiting.impacts, dt, engine));
+            } else {
+                late.push(waiting);
+            }
+        }
+        for o in 0..self.objects.len() {
+            // Pieces are neither born nor removed while decisions are made.
+            let mut next = self.objects[o].pieces.keys().next().copied();
+            while let Some(fragment) = next {
+                let piece = PieceId {
+                    object: ObjectId(o as u32),
+                    fragment,
+                };
+                impacts.clear();
+                self.impacts_on(piece, engine, &mut impacts);
+                let decided = breaks.iter().any(|b: &Break| b.piece == piece);
+                if !impacts.is_empty() && !decided {
+                    if breaks.len() < self.settings.most_breaks_per_step {
+                        breaks.extend(self.decide(piece, &impacts, dt, engine));
+                    } else {
+                        let impacts = impacts.clone();
+                        late.push(Waiting { piece, impacts });
+                    }
+                }
+                let after = FragmentId(fragment.0 + 1);
+                next = self.objects[o]
+                    .pieces
+                    .range(after..)
+                    .next()
+                    .map(|(f, _)| *f);
+            }
+        }
+        self.report.waiting = late.len();
+        self.waiting = late;
+        breaks
+    }
+
+    fn decide(
+        &mut self,
+        piece: PieceId,
+        impacts: &[Impact],
+        dt: f32,
+        engine: &Engine<'_>,
+    ) -> Option<Break> {
+        let object = &mut self.objects[piece.object.0 as usize];
+        let body = object.pieces.get(&piece.fragment)?.body;
+        let mass = engine.bodies.get(body)?.mass();
+        let state = object.shared.read();
+        let decision = object.breaker.as_mut()?.decide(
+            state.fragments(),
+            piece.fragment,
+            mass,
+            impacts,
+            dt,
+            &mut self.memory,
+        );
+        Some(Break {
+            piece,
+            fracture: decision.fracture?,
+            stats: decision.stats,
+        })
+    }
+
+    /// The contacts that pushed a piece in the last step, in its object's frame; hard
+    /// ones are told as events.
+    fn impacts_on(&mut self, id: PieceId, engine: &Engine<'_>, impacts: &mut Vec<Impact>) {
+        let Some(piece) = self.piece(id) else {
+            return;
+        };
+        let (collider, breakable) = (
+            piece.collider,
+            self.objects[id.object.0 as usize].breaker.is_some(),
+        );
+        let Some(body) = engine.bodies.get(piece.body) else {
+            return;
+        };
+        if body.is_sleeping() || !(breakable || self.settings.event_impulse.is_finite()) {
+            return;
+        }
+        for pair in engine.narrow_phase.contact_pairs_with(collider) {
+            let Some(rigid) = pair.rigid() else { continue };
+            let is_first = pair.collider1 == collider;
+            let other = if is_first {
+                pair.collider2
+            } else {
+                pair.collider1
+            };
+            let Some(first) = engine.colliders.get(pair.collider1) else {
+                continue;
+            };
+            let other_body = engine.colliders.get(other).and_then(|c| c.parent());
+            let other_body = other_body.and_then(|h| engine.bodies.get(h));
+            let other_modulus = self.modulus_of(other);
+            for manifold in rigid.solver_manifolds() {
+                // The manifold's normal looks from 1 to 2; the body is pushed away.
+                let normal = if is_first {
+                    -manifold.data.normal
+                } else {
+                    manifold.data.normal
+                };
+                for point in manifold.points.iter().filter(|p| p.data.impulse > 0.0) {
+                    let world = *first.position() * point.local_p1;
+                    if point.data.impulse > self.settings.event_impulse {
+                        self.events.push(Event::Contact {
+                            piece: id,
+                            point: world,
+                            impulse: point.data.impulse,
+                        });
+                    }
+                    if breakable {
+                        impacts.push(Impact {
+                            point: body.position().inverse_transform_point(world),
+                            impulse: body.position().rotation.inverse()
+                                * (normal * point.data.impulse),
+                            speed: 0.0,
+                            effective_mass: effective_mass(body, other_body, world, normal),
+                            radius: 0.0,
+                            other_modulus,
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Contact modulus of what was hit: the object's material, or stone.
+    fn modulus_of(&self, collider: ColliderHandle) -> f64 {
+        self.piece_of(collider)
+            .and_then(|id| self.objects[id.object.0 as usize].breaker.as_ref())
+            .map_or(STONE, |b| b.material().contact_modulus())
+    }
+}
+
+fn effective_mass(body: &RigidBody, other: Option<&RigidBody>, point: Vec3, normal: Vec3) -> f32 {
+    let inverse = |body: &RigidBody| {
+        if !body.is_dynamic() {
+            return 0.0;
+        }
+        let turn = (point - body.center_of_mass()).cross(normal);
+        1.0 / body.mass().max(1e-12)
+            + turn.dot(body.mass_properties().effective_world_inv_inertia * turn)
+    };
+    let sum = inverse(body) + other.map_or(0.0, inverse);
+    if sum > 0.0 { 1.0 / sum } else { body.mass() }
+}

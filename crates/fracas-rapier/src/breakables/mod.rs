@@ -1,0 +1,424 @@
+//! Bodies that break, in anybody's Rapier world.
+//!
+//! [`Breakables`] knows which bodies of an engine are pieces of which object. After
+//! the engine's step it reads the impulses, decides what breaks, and replaces broken
+//! bodies by their fragments' in the engine's own sets. [`crate::world::World`] uses
+//! it on a world of its own; a game with a Rapier world already calls
+//! [`Breakables::add`] and, after each step, [`Breakables::after_step`].
+//!
+//! Stages of [`Breakables::after_step`]: modes that are due take effect -> impulses
+//! to decisions -> cut and update -> replace bodies.
+
+mod background;
+mod decide;
+mod options;
+mod owners;
+mod split;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fracas::sphere_tree::Restructuring;
+use fracas::{Fracture, FragmentId, FragmentSurface};
+use fracas_fracture::{Breaker, BreakerStats, FractureEvent, FractureStats};
+use glam::Vec3;
+use parry3d::shape::SharedShape;
+use rapier3d::prelude::{
+    ColliderBuilder, ColliderHandle, ColliderSet, ImpulseJointSet, IslandManager,
+    MultibodyJointSet, NarrowPhase, PhysicsWorld, RigidBody, RigidBodyHandle, RigidBodySet,
+    SoftBodySet,
+};
+
+pub use background::FragmentModesPolicy;
+pub use options::ObjectOptions;
+
+use crate::object::SharedObject;
+use crate::pair::ContactMode;
+use crate::shape::FragmentShape;
+use background::ModesJobs;
+use decide::Waiting;
+use owners::Owners;
+
+/// Names an object, broken or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(pub u32);
+
+/// Names a body: a fragment of an object, or the object while it is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PieceId {
+    /// The object.
+    pub object: ObjectId,
+    /// The fragment.
+    pub fragment: FragmentId,
+}
+
+/// Something the caller may want to show or to hear.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A body broke.
+    Broke {
+        /// The body that is gone.
+        piece: PieceId,
+        /// What it broke into.
+        children: Vec<PieceId>,
+        /// Why, in numbers.
+        stats: FractureStats,
+    },
+    /// A body came to be: attach what renders it.
+    Born(PieceId),
+    /// A body was taken away by the debris policy.
+    Removed(PieceId),
+    /// A body fell out of the world or its state was not finite; it was taken away.
+    Lost(PieceId),
+    /// A hard contact (see [`BreakSettings::event_impulse`]).
+    Contact {
+        /// The body that was hit.
+        piece: PieceId,
+        /// Where, in the world.
+        point: Vec3,
+        /// In newton-seconds.
+        impulse: f32,
+    },
+}
+
+/// How bodies break.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BreakSettings {
+    /// Which shapes fragments get: ours, or one of parry's.
+    pub contacts: ContactMode,
+    /// How trees are put together after a split.
+    pub restructuring: Restructuring,
+    /// Bodies beyond this number that are hit hard enough in one step are decided in
+    /// the next.
+    pub most_breaks_per_step: usize,
+    /// Contacts with a larger impulse (in newton-seconds) are told as events.
+    pub event_impulse: f32,
+    /// Whether unbroken objects may sleep.
+    pub sleep: bool,
+    /// Whether fragments may sleep.
+    pub fragments_sleep: bool,
+    /// When fragments get modes of their own.
+    pub fragment_modes: FragmentModesPolicy,
+}
+
+impl Default for BreakSettings {
+    fn default() -> Self {
+        Self {
+            contacts: ContactMode::default(),
+            restructuring: Restructuring::default(),
+            most_breaks_per_step: 64,
+            event_impulse: f32::INFINITY,
+            sleep: true,
+            fragments_sleep: true,
+            fragment_modes: FragmentModesPolicy::Off,
+        }
+    }
+}
+
+/// The parts of a Rapier world that breaking touches.
+pub struct Engine<'a> {
+    /// Bodies.
+    pub bodies: &'a mut RigidBodySet,
+    /// Colliders.
+    pub colliders: &'a mut ColliderSet,
+    /// Where the impulses are read.
+    pub narrow_phase: &'a NarrowPhase,
+    /// Told of bodies that go.
+    pub islands: &'a mut IslandManager,
+    /// Told of bodies that go.
+    pub impulse_joints: &'a mut ImpulseJointSet,
+    /// Told of bodies that go.
+    pub multibody_joints: &'a mut MultibodyJointSet,
+    /// Told of bodies that go.
+    pub soft_bodies: &'a mut SoftBodySet,
+}
+
+impl<'a> From<&'a mut PhysicsWorld> for Engine<'a> {
+    fn from(world: &'a mut PhysicsWorld) -> Self {
+        Self {
+            bodies: &mut world.bodies,
+            colliders: &mut world.colliders,
+            narrow_phase: &world.narrow_phase,
+            islands: &mut world.islands,
+            impulse_joints: &mut world.impulse_joints,
+            multibody_joints: &mut world.multibody_joints,
+            soft_bodies: &mut world.soft_bodies,
+        }
+    }
+}
+
+impl Engine<'_> {
+    fn remove(&mut self, body: RigidBodyHandle) -> Option<RigidBody> {
+        self.bodies.remove(
+            body,
+            self.islands,
+            self.colliders,
+            self.impulse_joints,
+            self.multibody_joints,
+            self.soft_bodies,
+            true,
+        )
+    }
+}
+
+/// What breaking did after one step, times in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BreakReport {
+    /// Deciding, cutting, extracting surfaces and masses.
+    pub fracture: f64,
+    /// Updating field, grid bits and tree; or building parry's shapes.
+    pub update: f64,
+    /// Replacing bodies.
+    pub replace: f64,
+    /// Kept up to date for measurements only (field and tree where parry's shapes
+    /// are used): to be taken off the step's time.
+    pub apart: f64,
+    /// Bodies that broke.
+    pub broken: usize,
+    /// Bodies whose decision waits for the next step.
+    pub waiting: usize,
+}
+
+/// A body in the engine.
+#[derive(Clone)]
+pub(crate) struct Piece {
+    pub(crate) body: RigidBodyHandle,
+    pub(crate) collider: ColliderHandle,
+    pub(crate) shape: FragmentShape,
+    pub(crate) born: u64,
+    pub(crate) anchored: bool,
+}
+
+/// An object and its pieces.
+pub(crate) struct Object {
+    pub(crate) shared: SharedObject,
+    pub(crate) breaker: Option<Breaker>,
+    pub(crate) options: ObjectOptions,
+    pub(crate) pieces: BTreeMap<FragmentId, Piece>,
+    /// Every fracture so far: with the blueprint they tell the object's state.
+    pub(crate) history: Vec<Fracture>,
+}
+
+/// Seconds since any fixed moment. It times stages and decides nothing.
+pub(crate) type Clock = Box<dyn Fn() -> f64 + Send + Sync>;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn system_clock() -> Clock {
+    let start = std::time::Instant::now();
+    Box::new(move || start.elapsed().as_secs_f64())
+}
+
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn system_clock() -> Clock {
+    // The page gives its own: see `World::set_clock`.
+    Box::new(|| 0.0)
+}
+
+/// Objects that break, and which of an engine's bodies are their pieces.
+pub struct Breakables {
+    pub(crate) objects: Vec<Object>,
+    pub(crate) owners: Owners,
+    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) jobs: ModesJobs,
+    pub(crate) steps: u64,
+    pub(crate) events: Vec<Event>,
+    settings: BreakSettings,
+    memory: FractureEvent,
+    report: BreakReport,
+    pub(crate) clock: Clock,
+}
+
+impl Default for Breakables {
+    fn default() -> Self {
+        Self::new(BreakSettings::default())
+    }
+}
+
+impl Breakables {
+    /// None yet.
+    #[must_use]
+    pub fn new(settings: BreakSettings) -> Self {
+        Self {
+            objects: Vec::new(),
+            owners: Owners::default(),
+            waiting: Vec::new(),
+            jobs: ModesJobs::default(),
+            steps: 0,
+            events: Vec::new(),
+            settings,
+            memory: FractureEvent::default(),
+            report: BreakReport::default(),
+            clock: system_clock(),
+        }
+    }
+
+    /// The settings it was made with.
+    #[must_use]
+    pub fn settings(&self) -> &BreakSettings {
+        &self.settings
+    }
+
+    /// Adds an object: one body with one collider.
+    pub fn add(
+        &mut self,
+        options: ObjectOptions,
+        bodies: &mut RigidBodySet,
+        colliders: &mut ColliderSet,
+    ) -> ObjectId {
+        let id = PieceId {
+            object: ObjectId(self.objects.len() as u32),
+            fragment: FragmentId(0),
+        };
+        let (shared, shape) = options.blueprint.object();
+        let anchored = split::is_anchored(&shape, &options);
+        let body = options
+            .body(anchored, options.pose)
+            .linvel(options.velocity)
+            .angvel(options.spin)
+            .can_sleep(self.settings.sleep)
+            .build();
+        let engine_shape = match self.settings.contacts {
+            ContactMode::Parry(kind) => options.blueprint.parry_shape(kind),
+            _ => SharedShape(Arc::new(shape.clone())),
+        };
+        let body = bodies.insert(body);
+        let collider = collider(&shape, engine_shape, &options);
+        let collider = colliders.insert_with_parent(collider, body, bodies);
+        self.owners.insert(collider, id);
+        let piece = Piece {
+            body,
+            collider,
+            shape,
+            born: self.steps,
+            anchored,
+        };
+        self.objects.push(Object {
+            shared,
+            breaker: options.breaker.clone(),
+            options,
+            pieces: BTreeMap::from([(FragmentId(0), piece)]),
+            history: Vec::new(),
+        });
+        self.events.push(Event::Born(id));
+        id.object
+    }
+
+    /// What follows a step of `dt` seconds of the engine: decide, cut, replace.
+    pub fn after_step(&mut self, dt: f32, engine: &mut Engine<'_>) -> BreakReport {
+        self.report = BreakReport::default();
+        let start = (self.clock)();
+        self.take_due_modes();
+        let breaks = self.decide_breaks(dt, engine);
+        self.report.fracture += ((self.clock)() - start) * 1e3;
+        self.break_bodies(breaks, engine);
+        self.steps += 1;
+        self.report
+    }
+
+    /// Takes a body away.
+    pub fn remove(&mut self, id: PieceId, engine: &mut Engine<'_>) -> bool {
+        let object = self.objects.get_mut(id.object.0 as usize);
+        let Some(piece) = object.and_then(|o| o.pieces.remove(&id.fragment)) else {
+            return false;
+        };
+        self.owners.remove(piece.collider);
+        engine.remove(piece.body);
+        true
+    }
+
+    /// Takes the events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// All bodies, in order of object and fragment.
+    pub fn pieces(&self) -> impl Iterator<Item = PieceId> + '_ {
+        self.objects.iter().enumerate().flat_map(|(o, object)| {
+            object.pieces.keys().map(move |&fragment| PieceId {
+                object: ObjectId(o as u32),
+                fragment,
+            })
+        })
+    }
+
+    /// The engine's body of a piece.
+    #[must_use]
+    pub fn body(&self, piece: PieceId) -> Option<RigidBodyHandle> {
+        self.piece(piece).map(|p| p.body)
+    }
+
+    /// The engine's collider of a piece.
+    #[must_use]
+    pub fn collider(&self, piece: PieceId) -> Option<ColliderHandle> {
+        self.piece(piece).map(|p| p.collider)
+    }
+
+    /// The shape of a piece.
+    #[must_use]
+    pub fn shape(&self, piece: PieceId) -> Option<&FragmentShape> {
+        self.piece(piece).map(|p| &p.shape)
+    }
+
+    /// The surface of a piece, in the object's frame: what a renderer shows.
+    #[must_use]
+    pub fn surface(&self, piece: PieceId) -> Option<&Arc<FragmentSurface>> {
+        self.piece(piece).map(|p| p.shape.surface())
+    }
+
+    /// The piece behind a collider, if it is one of ours.
+    #[must_use]
+    pub fn piece_of(&self, collider: ColliderHandle) -> Option<PieceId> {
+        self.owners.get(collider)
+    }
+
+    /// Changes how an object breaks from now on.
+    pub fn set_breaker(&mut self, object: ObjectId, breaker: Option<Breaker>) {
+        if let Some(object) = self.objects.get_mut(object.0 as usize) {
+            object.breaker = breaker;
+        }
+    }
+
+    /// How often impacts broke by modes, by a pattern, or not, over all objects.
+    #[must_use]
+    pub fn decisions(&self) -> BreakerStats {
+        let mut sum = BreakerStats::default();
+        for stats in self
+            .objects
+            .iter()
+            .filter_map(|o| Some(o.breaker.as_ref()?.stats()))
+        {
+            sum.events += stats.events;
+            sum.by_modes += stats.by_modes;
+            sum.by_pattern += stats.by_pattern;
+            sum.held += stats.held;
+            sum.unbreakable += stats.unbreakable;
+        }
+        sum
+    }
+
+    /// Times stages by another clock (seconds since any fixed moment).
+    pub fn set_clock(&mut self, clock: impl Fn() -> f64 + Send + Sync + 'static) {
+        self.clock = Box::new(clock);
+    }
+
+    pub(crate) fn piece(&self, id: PieceId) -> Option<&Piece> {
+        self.objects
+            .get(id.object.0 as usize)?
+            .pieces
+            .get(&id.fragment)
+    }
+}
+
+/// A piece's collider. Its mass is the fragment's own, whatever shape stands for it.
+pub(crate) fn collider(
+    shape: &FragmentShape,
+    engine_shape: SharedShape,
+    options: &ObjectOptions,
+) -> ColliderBuilder {
+    use parry3d::shape::Shape as _;
+    ColliderBuilder::new(engine_shape)
+        .mass_properties(shape.mass_properties(options.density))
+        .friction(options.friction)
+        .restitution(options.restitution)
+}
