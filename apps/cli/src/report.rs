@@ -86,7 +86,9 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
         sections.retain(|s| s.sweep.is_some());
     }
     if sections.is_empty() {
-        return Err("no section has that name (and can be cut, with --shard); --list tells them".into());
+        return Err(
+            "no section has that name (and can be cut, with --shard); --list tells them".into(),
+        );
     }
     let options = Options {
         scale: match (report.tiny, report.full) {
@@ -95,14 +97,21 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
             _ => Scale::Default,
         },
         seed: report.seed,
-        jobs: report.jobs.unwrap_or_else(|| Options::default().jobs).max(1),
+        jobs: report
+            .jobs
+            .unwrap_or_else(|| Options::default().jobs)
+            .max(1),
         python: report.peers.clone(),
         data: std::env::var_os("FRACAS_DATA").map(PathBuf::from),
     };
     let store = Store::new(&report.out);
     let bar = bar(sections.len());
-    fracas_report::run(&store, &options, &sections, report.shard, &|progress| {
-        match progress {
+    fracas_report::run(
+        &store,
+        &options,
+        &sections,
+        report.shard,
+        &|progress| match progress {
             Progress::Section { done, of, id } => {
                 bar.set_position(done as u64);
                 bar.set_message(id.to_owned());
@@ -111,15 +120,21 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
                 }
             }
             Progress::Stage(text) => bar.set_message(text.to_owned()),
-        }
-    })?;
+        },
+    )?;
     bar.finish_and_clear();
     if report.shard.is_some() {
-        println!("kept in {}; put together with `fracas report merge`", report.out.display());
+        println!(
+            "kept in {}; put together with `fracas report merge`",
+            report.out.display()
+        );
         return Ok(());
     }
     let sections = store.sections()?;
-    let fails = sections.iter().flat_map(|s| s.claims()).filter(|c| !c.holds);
+    let fails = sections
+        .iter()
+        .flat_map(|s| s.claims())
+        .filter(|c| !c.holds);
     println!(
         "{} sections; {} claims of the papers do not hold here, marked red",
         sections.len(),

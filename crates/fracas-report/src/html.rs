@@ -133,7 +133,11 @@ fn head(html: &mut String, sections: &[Section]) {
     let _ = writeln!(
         html,
         "<p>Measured on {}, commit {}. Numbers of the papers are from their own machines: compare shapes and ratios, and the times with a grain of salt. Columns are tinted by whose numbers they are: <span class=\"tag ours\">ours, this run</span><span class=\"tag paper\">a paper’s</span><span class=\"tag peer\">another program’s, this run</span></p>",
-        machines.iter().map(|m| escape(m)).collect::<Vec<_>>().join(" and "),
+        machines
+            .iter()
+            .map(|m| escape(m))
+            .collect::<Vec<_>>()
+            .join(" and "),
         commits
             .iter()
             .map(|c| format!("<code>{}</code>", escape(c)))

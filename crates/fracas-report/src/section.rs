@@ -284,7 +284,9 @@ impl Section {
     /// Whether it says only that it was left out.
     #[must_use]
     pub fn is_skipped(&self) -> bool {
-        self.blocks.iter().all(|b| matches!(b, Block::Notice { .. }))
+        self.blocks
+            .iter()
+            .all(|b| matches!(b, Block::Notice { .. }))
     }
 }
 

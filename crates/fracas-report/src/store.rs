@@ -114,7 +114,10 @@ impl Store {
     /// See [`StoreError`].
     pub fn draw(&self) -> Result<(), StoreError> {
         let sections = self.sections()?;
-        write(&self.page_path(), html::page(&sections, CHAPTERS).as_bytes())?;
+        write(
+            &self.page_path(),
+            html::page(&sections, CHAPTERS).as_bytes(),
+        )?;
         write_json(
             &self.json_path(),
             &serde_json::json!({ "format": "fracas report 1", "sections": sections }),

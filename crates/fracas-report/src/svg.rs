@@ -159,7 +159,10 @@ fn range(values: impl Iterator<Item = f64>, axis: &Axis, from_zero: bool) -> (f6
         low = 0.0;
     }
     if high - low < 1e-12 * high.abs().max(1e-12) {
-        return (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0));
+        return (
+            low - 0.5 * low.abs().max(1.0),
+            high + 0.5 * high.abs().max(1.0),
+        );
     }
     let room = 0.04 * (high - low);
     (if low == 0.0 { 0.0 } else { low - room }, high + room)
@@ -307,7 +310,11 @@ fn axes(svg: &mut String, plot: &Plot, x: &Scale, y: &Scale) {
         let _ = write!(
             svg,
             r#"<line class="{}" x1="{:.1}" x2="{:.1}" y1="{at:.1}" y2="{at:.1}"/>"#,
-            if text.is_empty() { "grid small" } else { "grid" },
+            if text.is_empty() {
+                "grid small"
+            } else {
+                "grid"
+            },
             x.from,
             x.to
         );
@@ -492,7 +499,11 @@ mod tests {
     fn every_kind_of_mark_is_drawn() {
         let mut plot = Plot::new("a < b", "x", "y").log(true, true);
         plot.add("line", Mark::Line, [(1.0, 2.0), (10.0, 20.0)]);
-        plot.add("dots", Mark::Dots, [(2.0, 2.0), (f64::NAN, 1.0), (0.0, 3.0)]);
+        plot.add(
+            "dots",
+            Mark::Dots,
+            [(2.0, 2.0), (f64::NAN, 1.0), (0.0, 3.0)],
+        );
         plot.levels.push(("paper".into(), 5.0));
         plot.moments.push(3.0);
         let svg = draw(&plot);

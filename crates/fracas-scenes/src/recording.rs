@@ -69,11 +69,7 @@ impl Recording {
     }
 
     /// The same, and `each` may look at the world.
-    pub fn run_watched(
-        scene: &mut Scene,
-        steps: u64,
-        mut each: impl FnMut(u64, &World),
-    ) -> Self {
+    pub fn run_watched(scene: &mut Scene, steps: u64, mut each: impl FnMut(u64, &World)) -> Self {
         let mut recording = Self {
             step: scene.world().settings().step,
             ..Self::default()

@@ -35,10 +35,7 @@ fn draw(section: &mut Section, errors: &ContactErrors, shown: &[Error]) {
     }
     let mut table = Table::new("Simple / weighted")
         .columns(Role::Plain, &["level"])
-        .columns(
-            Role::Ours,
-            &shown.iter().map(|s| s.0).collect::<Vec<_>>(),
-        );
+        .columns(Role::Ours, &shown.iter().map(|s| s.0).collect::<Vec<_>>());
     for (i, (simple, weighted)) in errors.simple.iter().zip(&errors.weighted).enumerate() {
         let mut row = vec![i.to_string().into()];
         row.extend(
@@ -77,7 +74,7 @@ fn claims(section: &mut Section, source: &str, errors: &ContactErrors, shown: &[
 
 /// Fig. 7.
 pub fn fig7(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
-    let errors = errors(bench, 100, 1000);
+    let errors = errors(bench, 300, 1000);
     section.text(format!("{} collisions of a ball with balls and blocks, of which the true contact is known. With the corrected equations: the circumscribed radius in eq. 7, the weighted mean in eq. 10.", errors.collisions));
     let shown: [Error; 3] = [
         ("direction", "degrees", |l| l.direction),
@@ -91,8 +88,10 @@ pub fn fig7(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
 
 /// Fig. 8.
 pub fn fig8(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
-    let errors = errors(bench, 100, 1000);
-    section.text("The velocities that one impulse at the contact gives, against those of the exact contact.");
+    let errors = errors(bench, 300, 1000);
+    section.text(
+        "The velocities that one impulse at the contact gives, against those of the exact contact.",
+    );
     let shown: [Error; 3] = [
         ("angular speed", "rad/s", |l| l.angular_speed),
         ("speed", "relative", |l| l.speed),

@@ -49,14 +49,19 @@ pub fn measure(bench: &Bench<'_>, shard: Shard) -> Tally {
     let results = bench.parallel(tasks.len(), |i| {
         let number = numbers[(tasks[i] % count) as usize];
         // The same drops for every number, so that only the number differs.
-        (number, drops.run(number, seed.wrapping_add(tasks[i] / count)))
+        (
+            number,
+            drops.run(number, seed.wrapping_add(tasks[i] / count)),
+        )
     });
     let mut tally = Tally::default();
     for (number, r) in results {
         let squared = r.depth * r.depth;
         tally.add(
             number,
-            &[1, r.depth, squared, r.deepest, r.visited, r.contacts, r.steps],
+            &[
+                1, r.depth, squared, r.deepest, r.visited, r.contacts, r.steps,
+            ],
         );
     }
     tally

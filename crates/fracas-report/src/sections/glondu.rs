@@ -130,16 +130,17 @@ pub fn table2(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
 /// Table 3.
 pub fn table3(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     section.text("Wall-clock times by the world’s own timers, one thread, nothing sleeping, as in the paper. Green: not slower than the paper’s machine of 2013; compare with care.");
-    let mut table = Table::new("Milliseconds a step: mean (max); update and fracture: largest, at breaks only")
-        .columns(Role::Plain, &["scene", "step"])
-        .columns(
-            Role::Ours,
-            &["total", "collision", "physics", "update", "fracture"],
-        )
-        .columns(
-            Role::Paper,
-            &["total", "collision", "physics", "update", "fracture"],
-        );
+    let mut table =
+        Table::new("Milliseconds a step: mean (max); update and fracture: largest, at breaks only")
+            .columns(Role::Plain, &["scene", "step"])
+            .columns(
+                Role::Ours,
+                &["total", "collision", "physics", "update", "fracture"],
+            )
+            .columns(
+                Role::Paper,
+                &["total", "collision", "physics", "update", "fracture"],
+            );
     for paper in scenes(bench.scale()) {
         let run = bench.run(paper.name, options(bench))?;
         let ours = [
@@ -169,7 +170,12 @@ pub fn table3(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         for (ms, theirs) in breaks.iter().zip(&paper.at_breaks) {
             row.push(Cell::from(*ms).at_most(*ms, *theirs));
         }
-        row.extend(paper.times.iter().map(|[a, b]| Cell::from(mean_max(*a, *b))));
+        row.extend(
+            paper
+                .times
+                .iter()
+                .map(|[a, b]| Cell::from(mean_max(*a, *b))),
+        );
         row.extend(paper.at_breaks.iter().map(|&ms| Cell::from(ms)));
         table.rows.push(row);
     }
@@ -197,7 +203,10 @@ pub fn stills(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         }
         section.picture(
             &sheet.image(),
-            format!("{}: `cargo run --release -- run {}`", paper.title, paper.name),
+            format!(
+                "{}: `cargo run --release -- run {}`",
+                paper.title, paper.name
+            ),
         );
     }
     Ok(())
@@ -215,8 +224,16 @@ pub fn fig5(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     )?;
     section.text("A plate rolls on the ground until it lies. The paper: up to 6 contacts with self-adapting, up to 128 with full detection, for a plate of 5,392 triangles.");
     let mut plot = Plot::new("Contacts over time", "time, s", "contacts").log(false, true);
-    plot.add("full detection", Mark::Line, full.curve(|s| s.contacts as f64));
-    plot.add("self-adapting", Mark::Line, adaptive.curve(|s| s.contacts as f64));
+    plot.add(
+        "full detection",
+        Mark::Line,
+        full.curve(|s| s.contacts as f64),
+    );
+    plot.add(
+        "self-adapting",
+        Mark::Line,
+        adaptive.curve(|s| s.contacts as f64),
+    );
     plot.levels = vec![
         ("paper, full: 128 at most".into(), 128.0),
         ("paper, self-adapting: 6 at most".into(), 6.0),
@@ -313,30 +330,40 @@ pub fn fig12(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         .collect();
     for paper in &shown {
         let run = bench.run(paper.name, options(bench))?;
-        let mut counts = Plot::new(
-            &format!("{}: counts", paper.title),
-            "time, s",
-            "per step",
-        )
-        .log(false, true)
-        .narrow();
+        let mut counts = Plot::new(&format!("{}: counts", paper.title), "time, s", "per step")
+            .log(false, true)
+            .narrow();
         counts.moments = run.moments();
-        counts.add("colliding points", Mark::Line, run.colliding_curve()).colour = 5;
-        counts.add("contacts put out", Mark::Line, run.curve(|s| s.contacts as f64)).colour = 2;
-        counts.add("pairs", Mark::Line, run.curve(|s| s.pairs as f64)).colour = 0;
+        counts
+            .add("colliding points", Mark::Line, run.colliding_curve())
+            .colour = 5;
+        counts
+            .add(
+                "contacts put out",
+                Mark::Line,
+                run.curve(|s| s.contacts as f64),
+            )
+            .colour = 2;
+        counts
+            .add("pairs", Mark::Line, run.curve(|s| s.pairs as f64))
+            .colour = 0;
         section.plot(counts);
-        let mut times = Plot::new(
-            &format!("{}: times", paper.title),
-            "time, s",
-            "ms per step",
-        )
-        .log(false, true)
-        .narrow();
+        let mut times = Plot::new(&format!("{}: times", paper.title), "time, s", "ms per step")
+            .log(false, true)
+            .narrow();
         times.moments = run.moments();
-        times.add("total", Mark::Line, run.curve(|s| s.times.total)).colour = 0;
-        times.add("collision", Mark::Line, run.curve(|s| s.times.collision)).colour = 5;
-        times.add("fracture", Mark::Line, run.curve(|s| s.times.fracture)).colour = 2;
-        times.add("physics", Mark::Line, run.curve(|s| s.times.physics)).colour = 6;
+        times
+            .add("total", Mark::Line, run.curve(|s| s.times.total))
+            .colour = 0;
+        times
+            .add("collision", Mark::Line, run.curve(|s| s.times.collision))
+            .colour = 5;
+        times
+            .add("fracture", Mark::Line, run.curve(|s| s.times.fracture))
+            .colour = 2;
+        times
+            .add("physics", Mark::Line, run.curve(|s| s.times.physics))
+            .colour = 6;
         section.plot(times);
         spikes(section, paper.name, paper.title, &run);
     }
@@ -419,7 +446,12 @@ pub fn fig17(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         .columns(Role::Plain, &["variant"])
         .columns(
             Role::Ours,
-            &["contacts", "points visited, mean", "total, ms", "deepest point, mm"],
+            &[
+                "contacts",
+                "points visited, mean",
+                "total, ms",
+                "deepest point, mm",
+            ],
         )
         .columns(Role::Paper, &["contacts"]);
     let mut means = Vec::new();

@@ -1,8 +1,8 @@
 //! Glondu 2013: the field in a picture, resolution, and what the fast update costs
 //! in queries.
 
-use fracas::sphere_tree::{Partner as _, Restructuring};
 use fracas::StaticMesh;
+use fracas::sphere_tree::{Partner as _, Restructuring};
 use fracas_bake::shapes;
 use fracas_picture::{Sheet, Slice, slice};
 use fracas_rapier::FragmentShape;
@@ -113,7 +113,10 @@ pub fn resolution(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> 
     section.text("The sphere of Fig. 11 at three resolutions, broken into eight cells. Queries: all pairs of fragments, both directions, self-adapting, the second frame of each pair; mean and largest over six moments, from just broken to 5 % apart. Processor time of one thread, best of several.");
     let mut table = Table::new("Milliseconds")
         .columns(Role::Plain, &["triangles, interior points"])
-        .columns(Role::Ours, &["update", "queries, mean", "queries, max", "points visited"])
+        .columns(
+            Role::Ours,
+            &["update", "queries, mean", "queries, max", "points visited"],
+        )
         .columns(Role::Paper, &["update", "queries, mean", "queries, max"]);
     let all = [
         (2500, 4000, [1.54, 1.16, 3.27]),
@@ -126,7 +129,11 @@ pub fn resolution(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> 
         (600, 60, [0.46, 0.68, 2.26]),
     ];
     let mut updates = Vec::new();
-    for (triangles, interior, paper) in if bench.scale() == Scale::Tiny { tiny } else { all } {
+    for (triangles, interior, paper) in if bench.scale() == Scale::Tiny {
+        tiny
+    } else {
+        all
+    } {
         bench.stage(format!("{triangles} triangles, {interior} points"));
         let whole = Whole::new(ball(triangles, interior)).map_err(Skip::because)?;
         let mut fresh = shatter(&whole, 8, 1)?;
@@ -242,7 +249,10 @@ pub fn fig15(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     .narrow();
     let mut table = Table::new("Mean over the moments; what it costs to be ready")
         .columns(Role::Plain, &["way"])
-        .columns(Role::Ours, &["queries, ms", "points visited", "getting ready, ms"]);
+        .columns(
+            Role::Ours,
+            &["queries, ms", "points visited", "getting ready, ms"],
+        );
     let mut rows = Vec::new();
     for (way, trees, distances) in ways {
         bench.stage(way);

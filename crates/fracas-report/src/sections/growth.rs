@@ -45,7 +45,9 @@ pub fn all(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     let mut names: Vec<&str> = found.iter().map(|g| g.over).collect();
     names.dedup();
     for over in names {
-        let mut plot = Plot::new(&format!("Over {over}"), over, "ms").log(true, true).narrow();
+        let mut plot = Plot::new(&format!("Over {over}"), over, "ms")
+            .log(true, true)
+            .narrow();
         for growth in found.iter().filter(|g| g.over == over) {
             plot.add(growth.what, Mark::LineAndDots, growth.points.clone());
         }
@@ -70,7 +72,9 @@ fn update(bench: &Bench<'_>, found: &mut Vec<Growth>) -> Result<(), Skip> {
         let mut best = [f64::INFINITY; 2];
         for _ in 0..bench.scale().pick(1, 3, 5) {
             let fresh = whole.shatter(pieces, 3, Restructuring::default(), &thread_ms);
-            let times = fresh.ok_or_else(|| Skip("a box did not break".into()))?.times;
+            let times = fresh
+                .ok_or_else(|| Skip("a box did not break".into()))?
+                .times;
             best = [best[0].min(times.cut), best[1].min(times.update)];
         }
         let tets = whole.mesh().tets().len() as f64;
@@ -127,9 +131,10 @@ fn fresh(bench: &Bench<'_>, found: &mut Vec<Growth>) -> Result<(), Skip> {
 
 /// Continuous detection on a rippling sheet.
 fn triangles(bench: &Bench<'_>, found: &mut Vec<Growth>) -> Result<(), Skip> {
-    let sides: &[u32] = bench
-        .scale()
-        .pick(&[20, 30, 40], &[38, 76, 152, 304], &[38, 76, 152, 304, 608]);
+    let sides: &[u32] =
+        bench
+            .scale()
+            .pick(&[20, 30, 40], &[38, 76, 152, 304], &[38, 76, 152, 304, 608]);
     let (mut updates, mut queries) = (Vec::new(), Vec::new());
     for &side in sides {
         bench.stage(format!("a sheet of {side}² quads"));

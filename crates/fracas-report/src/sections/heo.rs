@@ -44,11 +44,7 @@ fn ours(detection: Detection) -> Settings {
 
 /// Without fast construction and cost metric: medians, and the metric of Larsson.
 fn without(detection: Detection) -> Settings {
-    with(
-        detection,
-        Restructuring::SelectiveByVolume,
-        Builder::Median,
-    )
+    with(detection, Restructuring::SelectiveByVolume, Builder::Median)
 }
 
 fn timed(frames: &[Option<Frame>]) -> impl Iterator<Item = (usize, &Frame)> {
@@ -194,17 +190,27 @@ pub fn metric(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
 }
 
 fn dragon_frames(bench: &Bench<'_>, name: &str, settings: Settings) -> Frames {
+    if bench.scale() == Scale::Tiny {
+        // The walls are a fifth of the size: enough to see that it works.
+        return walls_frames(bench, &format!("for the dragon, {name}"), settings);
+    }
     bench.frames(&format!("dragon: {name}"), || {
         let base = dragon(bench);
         let how = Play {
             settings,
-            stride: bench.scale().pick(30, 25, 1),
-            window: bench.scale().pick(1, 3, 3),
-            most_frames: bench.scale().pick(35, usize::MAX, usize::MAX),
+            stride: bench.scale().pick(25, 25, 1),
+            window: 3,
             ..Play::default()
         };
         play(|| base.clone(), how, &thread_ms)
     })
+}
+
+fn dragon_events(bench: &Bench<'_>) -> Vec<usize> {
+    if bench.scale() == Scale::Tiny {
+        return BreakingWalls::new().events();
+    }
+    dragon(bench).events()
 }
 
 fn walls_frames(bench: &Bench<'_>, name: &str, settings: Settings) -> Frames {
@@ -227,10 +233,14 @@ pub fn fig6(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         ("without fast construction and metric", without(continuous)),
         (
             "built anew at every event (SAH)",
-            with(continuous, Restructuring::RebuildAtEdits, Builder::BinnedSah),
+            with(
+                continuous,
+                Restructuring::RebuildAtEdits,
+                Builder::BinnedSah,
+            ),
         ),
     ];
-    let events = ExplodingDragon::events(&dragon(bench));
+    let events = dragon_events(bench);
     section.text("All contacts within each step, self-collision included; frames around the four events (all 250 with `--full`). T-CCD itself is not at hand: in its place a tree that is built anew whenever the topology changes, by the best builder we have.");
     let mut plot = Plot::new("Time of a frame", "frame", "ms");
     plot.moments = events.iter().map(|&e| e as f64).collect();
@@ -272,7 +282,12 @@ fn variants_table(
         .columns(Role::Plain, &["variant"])
         .columns(
             Role::Ours,
-            &["mean", "events, median", "others, median", "of it update, mean"],
+            &[
+                "mean",
+                "events, median",
+                "others, median",
+                "of it update, mean",
+            ],
         )
         .columns(Role::Paper, &[paper_head]);
     for ((name, frames), paper) in rows.iter().zip(paper) {
@@ -408,10 +423,22 @@ fn hashing(bench: &Bench<'_>) -> (Vec<(f64, f64)>, f64) {
 pub fn fig8(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     let modes = [
         ("no culling", Culling::Off, "–"),
-        ("star-shaped contour, proven (ours)", Culling::StarContour, "–"),
-        ("dual cones (the paper’s)", Culling::DualCone, "46.5 % culled, none missed"),
+        (
+            "star-shaped contour, proven (ours)",
+            Culling::StarContour,
+            "–",
+        ),
+        (
+            "dual cones (the paper’s)",
+            Culling::DualCone,
+            "46.5 % culled, none missed",
+        ),
         ("normal cone alone", Culling::NormalCone, "misses"),
-        ("whole contour (T-CCD)", Culling::FullContour, "48.9 % culled, none missed"),
+        (
+            "whole contour (T-CCD)",
+            Culling::FullContour,
+            "48.9 % culled, none missed",
+        ),
         ("real boundary only", Culling::RealContour, "none missed"),
     ];
     section.text("A cloth of 92 K triangles folds; stretches of three frames over the sequence. What is missed is counted against no culling at all. Dual cones, normal cones and real boundaries alone can miss (the paper says so of its own method); the default here is proven not to.");
@@ -429,8 +456,13 @@ pub fn fig8(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         bench.stage(name);
         let stretches = cloth(bench, culling);
         let contacts: Vec<usize> = stretches.iter().map(|s| s.2).collect();
-        let tests: f64 = stretches.iter().map(|s| s.1.stats.overlap_tests as f64).sum();
-        let (all, all_tests) = truth.get_or_insert_with(|| (contacts.clone(), tests)).clone();
+        let tests: f64 = stretches
+            .iter()
+            .map(|s| s.1.stats.overlap_tests as f64)
+            .sum();
+        let (all, all_tests) = truth
+            .get_or_insert_with(|| (contacts.clone(), tests))
+            .clone();
         let missed: usize = all
             .iter()
             .zip(&contacts)
@@ -518,7 +550,7 @@ pub fn break_up(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         };
         play(NBody::new, how, &thread_ms)
     });
-    let dragon_events = ExplodingDragon::events(&dragon(bench));
+    let dragon_events = dragon_events(bench);
     let wall_events = BreakingWalls::new().events();
     let dragon_ccd = dragon_frames(bench, "ours", ours(Detection::Continuous));
     let dragon_dcd = dragon_frames(bench, "ours, discrete", ours(Detection::Discrete));
@@ -538,7 +570,14 @@ pub fn break_up(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         .columns(Role::Plain, &["sequence"])
         .columns(
             Role::Ours,
-            &["total", "mesh", "tree", "traversal", "tree at events", "tests that find nothing"],
+            &[
+                "total",
+                "mesh",
+                "tree",
+                "traversal",
+                "tree at events",
+                "tests that find nothing",
+            ],
         )
         .columns(Role::Paper, &["total"]);
     let mut shares: [Vec<(f64, f64)>; 3] = Default::default();
@@ -572,7 +611,11 @@ pub fn break_up(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             } else {
                 "–".into()
             },
-            format!("{:.0} %", 100.0 * (1.0 - hits as f64 / (tests.max(1)) as f64)).into(),
+            format!(
+                "{:.0} %",
+                100.0 * (1.0 - hits as f64 / (tests.max(1)) as f64)
+            )
+            .into(),
             paper.into(),
         ]);
     }

@@ -4,9 +4,7 @@ use fracas::tet_distance::error_table::error_table;
 use fracas::tet_distance::specimens::{
     Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
 };
-use fracas::tet_distance::{
-    DepthField, Detector, Method, Object, Responder, Response, Topology,
-};
+use fracas::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, Topology};
 use fracas_picture::Sheet;
 use fracas_scenes::experiments::tet_collision::{CollisionSettings, collisions};
 use fracas_scenes::soft::SoftScene;
@@ -29,9 +27,10 @@ fn march(specimen: &Specimen, method: Method, runs: usize) -> f64 {
 
 /// Figs. 6 and 7.
 pub fn fig6(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
-    let sides: &[u32] = bench
-        .scale()
-        .pick(&[4, 6, 9], &[6, 10, 18, 32, 55], &[6, 10, 18, 32, 55, 80]);
+    let sides: &[u32] =
+        bench
+            .scale()
+            .pick(&[4, 6, 9], &[6, 10, 18, 32, 55], &[6, 10, 18, 32, 55, 80]);
     section.text("Boxes of tetrahedra with shaken nodes; processor time of one thread, best of several marches.");
     let mut plot = Plot::new("Time of a march against nodes", "nodes", "ms").log(true, true);
     let mut slopes = Vec::new();
@@ -187,11 +186,7 @@ pub fn fig11(_: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     ];
     let oriented = |p: &[Vec3; 4]| {
         let volume = (p[1] - p[0]).cross(p[2] - p[0]).dot(p[3] - p[0]);
-        if volume > 0.0 {
-            tets
-        } else {
-            [[0, 1, 3, 2]]
-        }
+        if volume > 0.0 { tets } else { [[0, 1, 3, 2]] }
     };
     let build = |p: &[Vec3; 4]| Topology::build(4, &oriented(p)).map_err(Skip::because);
     let topologies = [build(&one)?, build(&other)?];
@@ -274,7 +269,10 @@ pub fn fig13(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             }
         }
         if response == Response::Segment && bench.scale() != Scale::Tiny {
-            section.picture(&sheet.image(), "The torus on the cube, response by segments.");
+            section.picture(
+                &sheet.image(),
+                "The torus on the cube, response by segments.",
+            );
         }
         section.value(format!("{name}.share"), collision / whole);
         section.value(format!("{name}.collision"), collision);
@@ -337,9 +335,16 @@ pub fn fig16(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         let last = points.iter().map(|p| p.0).fold(0.0, f64::max);
         plot.add(name, Mark::Dots, points).colour = i;
         let fitted = plot.add(
-            &format!("{} ms + {} µs a point", short(line.base), short(1e3 * line.slope)),
+            &format!(
+                "{} ms + {} µs a point",
+                short(line.base),
+                short(1e3 * line.slope)
+            ),
             Mark::Line,
-            [(0.0, line.base.max(0.0)), (last, line.base + line.slope * last)],
+            [
+                (0.0, line.base.max(0.0)),
+                (last, line.base + line.slope * last),
+            ],
         );
         (fitted.colour, fitted.dashed) = (i, true);
         section.value(format!("{name}.us_a_point"), 1e3 * line.slope);

@@ -54,16 +54,15 @@ pub fn meshes(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             mode,
             ..Asking::default()
         };
-        let answers = [(&mut overlapping, &places[0]), (&mut nested, &places[1])].map(
-            |(pair, place)| {
+        let answers =
+            [(&mut overlapping, &places[0]), (&mut nested, &places[1])].map(|(pair, place)| {
                 let (ms, found) = best_ms(5, || {
                     pair.forget();
                     pair.ask(place, &asking)
                 });
                 let contacts = f64::from(found.stats.contacts);
                 (ms, contacts, f64::from(found.deepest))
-            },
-        );
+            });
         rows.push(Row {
             name: name.into(),
             build,
@@ -131,7 +130,7 @@ fn add_peers(answer: &Value, case: usize, rows: &mut Vec<Row>, notices: &mut Vec
             None => {
                 rows.push(Row {
                     name: title,
-                            build: number(&peer["build_ms"]),
+                    build: number(&peer["build_ms"]),
                     answers: [(f64::NAN, f64::NAN, f64::NAN); 2],
                 });
                 rows.len() - 1
@@ -151,7 +150,15 @@ fn write(section: &mut Section, triangles: usize, rows: &[Row]) {
         .columns(Role::Plain, &["program"])
         .columns(
             Role::Peer,
-            &["build", "overlapping: ms", "contacts", "deepest", "one inside: ms", "contacts", "deepest"],
+            &[
+                "build",
+                "overlapping: ms",
+                "contacts",
+                "deepest",
+                "one inside: ms",
+                "contacts",
+                "deepest",
+            ],
         );
     for row in rows {
         let [over, nested] = row.answers;

@@ -33,7 +33,12 @@ pub fn fresh(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     let mesh = shapes::by_name(name).expect("one of the set").build();
     let whole = Whole::new(mesh).map_err(Skip::because)?;
     let fresh = whole
-        .shatter(pieces, bench.options.seed, Restructuring::default(), &thread_ms)
+        .shatter(
+            pieces,
+            bench.options.seed,
+            Restructuring::default(),
+            &thread_ms,
+        )
         .ok_or_else(|| Skip(format!("the {name} did not break")))?;
     // The truth: all points of both surfaces, exact distances.
     let full = Asking {
@@ -113,7 +118,13 @@ fn write(section: &mut Section, ways: &[Way]) {
         .columns(Role::Plain, &["shape"])
         .columns(
             Role::Peer,
-            &["ready, ms", "queries, ms", "contacts", "pairs missed", "pairs that do not touch"],
+            &[
+                "ready, ms",
+                "queries, ms",
+                "contacts",
+                "pairs missed",
+                "pairs that do not touch",
+            ],
         );
     for way in ways {
         let count = |n: usize| {

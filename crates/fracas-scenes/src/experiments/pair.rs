@@ -99,7 +99,10 @@ mod tests {
         };
         // Wholly inside: every corner of the small one is a contact.
         let found = pair.ask(&Pose::translation(Vec3::splat(0.75)), &asking);
-        assert!(found.stats.contacts >= 8 && found.deepest > 0.7, "{found:?}");
+        assert!(
+            found.stats.contacts >= 8 && found.deepest > 0.7,
+            "{found:?}"
+        );
         let apart = pair.ask(&Pose::translation(Vec3::splat(3.0)), &asking);
         assert_eq!(apart.stats.contacts, 0);
     }
