@@ -8,6 +8,7 @@ are processor milliseconds of the process, best of several.
 Questions:
   mesh    two triangle meshes and placements of the second: contacts by Coal and FCL
   ipctk   one mesh at the start and at the end of a step: candidates and first impact
+  fresh   bodies made of convex parts, just broken, dropped on a floor: engines' steps
 """
 
 import json
@@ -118,9 +119,83 @@ def ipctk_step(data):
     }
 
 
+def timed_steps(data, step):
+    """Times of all steps in milliseconds."""
+    times = []
+    for _ in range(data["steps"]):
+        start = time.process_time()
+        step()
+        times.append((time.process_time() - start) * 1e3)
+    return times
+
+
+def mujoco_fresh(data):
+    import mujoco
+
+    def build():
+        spec = mujoco.MjSpec()
+        spec.option.timestep = data["step"]
+        floor = spec.worldbody.add_geom()
+        floor.type = mujoco.mjtGeom.mjGEOM_PLANE
+        floor.size = [10, 10, 1]
+        floor.friction = [data["friction"], 0.005, 0.0001]
+        for i, body in enumerate(data["bodies"]):
+            made = spec.worldbody.add_body(pos=body["centre"])
+            made.add_freejoint()
+            for j, part in enumerate(body["parts"]):
+                name = f"m{i}_{j}"
+                mesh = spec.add_mesh(name=name)
+                mesh.uservert = np.array(part, dtype=np.float64).flatten()
+                geom = made.add_geom()
+                geom.type = mujoco.mjtGeom.mjGEOM_MESH
+                geom.meshname = name
+                geom.density = data["density"]
+                geom.friction = [data["friction"], 0.005, 0.0001]
+        model = spec.compile()
+        return model, mujoco.MjData(model)
+
+    build_ms, (model, state) = best_ms(1, build)
+    times = timed_steps(data, lambda: mujoco.mj_step(model, state))
+    centres = state.xipos[1:].tolist()
+    return {"version": mujoco.__version__, "build_ms": build_ms, "times": times, "centres": centres}
+
+
+def pybullet_fresh(data):
+    import pybullet
+
+    client = pybullet.connect(pybullet.DIRECT)
+    pybullet.setGravity(0, 0, -9.81)
+    pybullet.setTimeStep(data["step"])
+
+    def build():
+        plane = pybullet.createCollisionShape(pybullet.GEOM_PLANE)
+        floor = pybullet.createMultiBody(0, plane)
+        pybullet.changeDynamics(floor, -1, lateralFriction=data["friction"])
+        bodies = []
+        for body in data["bodies"]:
+            parts = body["parts"]
+            if len(parts) == 1:
+                shape = pybullet.createCollisionShape(pybullet.GEOM_MESH, vertices=parts[0])
+            else:
+                shape = pybullet.createCollisionShapeArray(
+                    shapeTypes=[pybullet.GEOM_MESH] * len(parts), vertices=parts
+                )
+            made = pybullet.createMultiBody(body["mass"], shape, basePosition=body["centre"])
+            pybullet.changeDynamics(made, -1, lateralFriction=data["friction"], activationState=4)
+            bodies.append(made)
+        return bodies
+
+    build_ms, bodies = best_ms(1, build)
+    times = timed_steps(data, pybullet.stepSimulation)
+    centres = [list(pybullet.getBasePositionAndOrientation(b)[0]) for b in bodies]
+    pybullet.disconnect(client)
+    return {"version": "3.2.7", "build_ms": build_ms, "times": times, "centres": centres}
+
+
 QUESTIONS = {
     "mesh": {"coal": coal_mesh, "fcl": fcl_mesh},
     "ipctk": {"ipctk": ipctk_step},
+    "fresh": {"mujoco": mujoco_fresh, "pybullet": pybullet_fresh},
 }
 
 

@@ -1,7 +1,6 @@
 //! Glondu 2013, Fig. 16: penetration and visited points against the number of
 //! contacts allowed. The one long sweep: tasks are numbered, so it can be cut.
 
-use fracas_bake::shapes;
 use fracas_scenes::experiments::drops::{DropSettings, Drops, LENGTH_UNIT};
 
 use crate::bench::{Bench, Options, Scale, Skip};
@@ -26,11 +25,7 @@ fn drops(scale: Scale) -> u64 {
 fn setup(scale: Scale) -> Drops {
     let settings = DropSettings::default();
     let made = if scale == Scale::Tiny {
-        let coarse = |name| {
-            let shape = shapes::by_name(name).expect("one of the set");
-            shape.build_refined(0.45)
-        };
-        Drops::of(coarse("plate"), coarse("bowl"), settings)
+        Drops::coarse(0.45, settings)
     } else {
         Drops::new(settings)
     };

@@ -4,7 +4,8 @@
 //!
 //! **Deviations**: the number allowed holds for each of the two directions in which a
 //! pair is asked (points of the plate in the bowl, points of the bowl in the plate).
-//! All points are asked at every [`DropSettings::every`]-th step, not at each.
+//! All points are asked at every [`DropSettings::every`]-th step, not at each. Our
+//! bowl is smaller than our plate, so it is enlarged.
 //!
 //! What is measured is returned as whole numbers (tenths of a micrometre), so that
 //! sums over many drops depend neither on order nor on grouping.
@@ -67,6 +68,9 @@ pub struct DropResult {
     pub steps: u64,
 }
 
+/// The bowl is enlarged so many times: 0.4 m across.
+const BOWL: f32 = 2.5;
+
 /// Metres of the unit of [`DropResult`]'s lengths.
 pub const LENGTH_UNIT: f64 = 1e-7;
 
@@ -80,7 +84,22 @@ impl Drops {
     /// When the set has no plate or bowl.
     pub fn new(settings: DropSettings) -> Result<Self, ObjectError> {
         let mesh = |name| shapes::by_name(name).expect("one of the set").build();
-        Self::of(mesh("plate"), mesh("bowl"), settings)
+        Self::of(mesh("plate"), enlarged(&mesh("bowl")), settings)
+    }
+
+    /// The same, `detail` times as fine.
+    ///
+    /// # Errors
+    /// See [`ObjectError`].
+    ///
+    /// # Panics
+    /// As [`Drops::new`].
+    pub fn coarse(detail: f64, settings: DropSettings) -> Result<Self, ObjectError> {
+        let mesh = |name| {
+            let shape = shapes::by_name(name).expect("one of the set");
+            shape.build_refined(detail)
+        };
+        Self::of(mesh("plate"), enlarged(&mesh("bowl")), settings)
     }
 
     /// Of other meshes: a flat thing and a hollow one, open upwards, that it fits in.
@@ -164,14 +183,18 @@ impl Drops {
     }
 }
 
+/// The bowl, large enough for the plate.
+fn enlarged(bowl: &TetMesh) -> TetMesh {
+    let positions = bowl.positions().iter().map(|p| *p * BOWL).collect();
+    TetMesh::build(positions, bowl.tets().to_vec()).expect("scaling keeps a mesh")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas_bake::shapes::by_name;
 
     fn coarse() -> Drops {
-        let mesh = |name| by_name(name).unwrap().build_refined(0.45);
-        Drops::of(mesh("plate"), mesh("bowl"), DropSettings::default()).unwrap()
+        Drops::coarse(0.45, DropSettings::default()).unwrap()
     }
 
     #[test]
