@@ -4,20 +4,16 @@ use std::error::Error;
 use std::path::Path;
 
 use fracas::FragmentSurface;
-use fracas_bake::write::glb::{Glb, Material, Part, Place};
-use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene as Picture, Sheet};
+use fracas_bake::write::glb::{Glb, Material, NodeId, Part, Place};
+use fracas_picture::{Colour, Image, Quality, Sheet};
+use fracas_report::stills::{crack_colour, still};
 use fracas_scenes::recording::Recording;
 use fracas_scenes::rigid::Scene;
-use glam::{Mat3, Vec3};
+use glam::Vec3;
+use parry3d::math::Pose;
 
 /// Most pictures of a contact sheet.
 const MOST_PICTURES: usize = 9;
-
-/// Cracks look like the inside of the material: paler.
-fn crack_colour(paint: [u8; 3]) -> Colour {
-    let [r, g, b] = paint;
-    Colour::from_srgb(r, g, b).mix(Colour::from_srgb(250, 240, 215), 0.65)
-}
 
 /// The moments worth seeing: the start, around each break, and the end.
 fn moments(recording: &Recording) -> Vec<(u64, String)> {
@@ -48,57 +44,16 @@ pub fn contact_sheet(scene: &Scene, recording: &Recording) -> Image {
         let bodies = recording.at(after).count();
         let plural = if bodies == 1 { "body" } else { "bodies" };
         sheet.add(
-            still(scene, recording, after),
+            still(scene, recording, after, [420, 340], Quality::Fine),
             format!("{caption}\n{bodies} {plural}"),
         );
     }
     sheet.image()
 }
 
-/// One moment.
-fn still(scene: &Scene, recording: &Recording, after: u64) -> Image {
-    let mut picture = Picture::new();
-    picture.ground(0.0);
-    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for (id, track, pose) in recording.at(after) {
-        let paint = scene.colour(id.object);
-        let [r, g, b] = paint;
-        let surface = &track.surface;
-        let colours = (0..surface.triangles().len())
-            .map(|t| {
-                if t < surface.old_triangles() {
-                    Colour::from_srgb(r, g, b)
-                } else {
-                    crack_colour(paint)
-                }
-            })
-            .collect();
-        let mesh = Mesh::new(surface.positions().to_vec(), surface.triangles().to_vec())
-            .smooth(35.0)
-            .colours(colours)
-            .moved(Mat3::from_quat(pose.rotation), pose.translation);
-        if let Some((lo, hi)) = mesh.bounds() {
-            (low, high) = (low.min(lo), high.max(hi));
-        }
-        picture.add(mesh);
-    }
-    // All bodies and the ground below them; what rolls out of the scene is let go.
-    let (near, far) = scene.view();
-    let reach = far - near;
-    let (low, high) = (
-        low.min(near.with_x(f32::INFINITY).with_z(f32::INFINITY))
-            .max(near - reach),
-        high.max(low + 0.2 * reach)
-            .min(far + reach.with_y(f32::INFINITY)),
-    );
-    let camera = Camera::framing(low.min(high), high, Vec3::new(0.6, 0.42, 1.0));
-    picture.render(&camera, 420, 340, Quality::Fine)
-}
-
 /// An animated glTF: one node a body, shown while it lives.
 pub fn write_glb(path: &Path, scene: &Scene, recording: &Recording) -> Result<(), Box<dyn Error>> {
     let mut glb = Glb::new();
-    let last = recording.steps.len() as f32 * recording.step;
     for (id, track) in &recording.tracks {
         let paint = scene.colour(id.object);
         let linear = |c: Colour| [c.0.x, c.0.y, c.0.z, 1.0];
@@ -115,27 +70,55 @@ pub fn write_glb(path: &Path, scene: &Scene, recording: &Recording) -> Result<()
         }
         let mesh = glb.mesh(&name, &pieces)?;
         let node = glb.node(&name, Some(mesh), Place::default())?;
-        let times: Vec<f32> = (0..track.poses.len())
-            .map(|i| (track.first + i as u64) as f32 * recording.step)
-            .collect();
-        let translations: Vec<Vec3> = track.poses.iter().map(|p| p.translation).collect();
-        let rotations: Vec<[f32; 4]> = track.poses.iter().map(|p| p.rotation.to_array()).collect();
-        glb.animate_translation(node, &times, &translations)?;
-        glb.animate_rotation(node, &times, &rotations)?;
-        let (born, dies) = (times[0], times[times.len() - 1] + recording.step);
-        let mut shown = Vec::new();
-        if born > 0.0 {
-            shown.push((0.0, false));
-        }
-        shown.push((born, true));
-        if dies < last {
-            shown.push((dies, false));
-        }
-        let (times, visible): (Vec<f32>, Vec<bool>) = shown.into_iter().unzip();
-        glb.animate_visibility(node, &times, &visible)?;
+        animate(&mut glb, node, track.first, &track.poses, recording)?;
     }
+    add_props(&mut glb, recording)?;
     let _whole = crate::interrupt::lock();
     Ok(glb.save(path)?)
+}
+
+/// Plain bodies: balls and boxes.
+fn add_props(glb: &mut Glb, recording: &Recording) -> Result<(), Box<dyn Error>> {
+    for (i, track) in recording.props.iter().enumerate() {
+        let [r, g, b] = track.colour;
+        let c = Colour::from_srgb(r, g, b).0;
+        let paint = glb.material(&Material::new("prop", [c.x, c.y, c.z, 1.0]));
+        let (positions, triangles) = track.shape.triangles();
+        let name = format!("prop {i}");
+        let mesh = glb.mesh(&name, &[Part::new(&positions, &triangles, paint)])?;
+        let node = glb.node(&name, Some(mesh), Place::default())?;
+        animate(glb, node, track.first, &track.poses, recording)?;
+    }
+    Ok(())
+}
+
+/// Moves a node along its poses and shows it only as long as there are any.
+fn animate(
+    glb: &mut Glb,
+    node: NodeId,
+    first: u64,
+    poses: &[Pose],
+    recording: &Recording,
+) -> Result<(), Box<dyn Error>> {
+    let last = recording.steps.len() as f32 * recording.step;
+    let times: Vec<f32> = (0..poses.len())
+        .map(|i| (first + i as u64) as f32 * recording.step)
+        .collect();
+    let translations: Vec<Vec3> = poses.iter().map(|p| p.translation).collect();
+    let rotations: Vec<[f32; 4]> = poses.iter().map(|p| p.rotation.to_array()).collect();
+    glb.animate_translation(node, &times, &translations)?;
+    glb.animate_rotation(node, &times, &rotations)?;
+    let (born, dies) = (times[0], times[times.len() - 1] + recording.step);
+    let mut shown = Vec::new();
+    if born > 0.0 {
+        shown.push((0.0, false));
+    }
+    shown.push((born, true));
+    if dies < last {
+        shown.push((dies, false));
+    }
+    let (times, visible): (Vec<f32>, Vec<bool>) = shown.into_iter().unzip();
+    Ok(glb.animate_visibility(node, &times, &visible)?)
 }
 
 type Piece = (Vec<Vec3>, Vec<[u32; 3]>);

@@ -129,6 +129,14 @@ def timed_steps(data, step):
     return times
 
 
+def told(version, build_ms, times, centres):
+    """What an engine did: how far the pieces are apart, and how many fell or flew away."""
+    centres = np.array(centres)
+    lost = int(np.sum((centres[:, 2] < 0) | (np.abs(centres).max(axis=1) > 100) | ~np.isfinite(centres).all(axis=1)))
+    spread = float(np.linalg.norm(centres - centres.mean(axis=0), axis=1).mean())
+    return {"version": version, "build_ms": build_ms, "times": times, "spread": spread, "lost": lost}
+
+
 def mujoco_fresh(data):
     import mujoco
 
@@ -156,8 +164,7 @@ def mujoco_fresh(data):
 
     build_ms, (model, state) = best_ms(1, build)
     times = timed_steps(data, lambda: mujoco.mj_step(model, state))
-    centres = state.xipos[1:].tolist()
-    return {"version": mujoco.__version__, "build_ms": build_ms, "times": times, "centres": centres}
+    return told(mujoco.__version__, build_ms, times, state.xipos[1:])
 
 
 def pybullet_fresh(data):
@@ -189,7 +196,9 @@ def pybullet_fresh(data):
     times = timed_steps(data, pybullet.stepSimulation)
     centres = [list(pybullet.getBasePositionAndOrientation(b)[0]) for b in bodies]
     pybullet.disconnect(client)
-    return {"version": "3.2.7", "build_ms": build_ms, "times": times, "centres": centres}
+    from importlib.metadata import version
+
+    return told(version("pybullet"), build_ms, times, centres)
 
 
 QUESTIONS = {

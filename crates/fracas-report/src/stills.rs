@@ -46,6 +46,19 @@ pub fn still(
         }
         picture.add(mesh);
     }
+    for (track, pose) in recording.props_at(after) {
+        let [r, g, b] = track.colour;
+        let (positions, triangles) = track.shape.triangles();
+        let mesh = Mesh::new(positions, triangles)
+            .smooth(35.0)
+            .gloss(0.5)
+            .colour(Colour::from_srgb(r, g, b))
+            .moved(Mat3::from_quat(pose.rotation), pose.translation);
+        if let Some((lo, hi)) = mesh.bounds() {
+            (low, high) = (low.min(lo), high.max(hi));
+        }
+        picture.add(mesh);
+    }
     // All bodies and the ground below them; what rolls out of the scene is let go.
     let (near, far) = scene.view();
     let reach = far - near;

@@ -1,6 +1,7 @@
 //! The scenes of the papers and our own: one file each, for tests, command line, report and browser.
 
 pub mod experiments;
+pub mod measure;
 pub mod recording;
 pub mod rigid;
 pub mod sequences;

@@ -7,7 +7,7 @@ use fracas::FragmentSurface;
 use fracas_rapier::world::{Event, PieceId, StepStats, World};
 use parry3d::math::Pose;
 
-use crate::rigid::Scene;
+use crate::rigid::{PropShape, Scene};
 
 /// One body's life: its surface and where it was.
 #[derive(Clone, Debug)]
@@ -20,6 +20,28 @@ pub struct Track {
     pub poses: Vec<Pose>,
 }
 
+/// A plain body's life.
+#[derive(Clone, Debug)]
+pub struct PropTrack {
+    /// What it looks like.
+    pub shape: PropShape,
+    /// Its colour (sRGB).
+    pub colour: [u8; 3],
+    /// The first step after which it was there.
+    pub first: u64,
+    /// Its pose after each step from `first` on.
+    pub poses: Vec<Pose>,
+}
+
+/// What is recorded beside the numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// Count all points in contact after each step, by full detection: slow.
+    pub colliding_points: bool,
+    /// Leave out poses, where only numbers are wanted: long runs stay small.
+    pub numbers_only: bool,
+}
+
 /// A recorded run.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
@@ -27,6 +49,17 @@ pub struct Recording {
     pub steps: Vec<StepStats>,
     /// All bodies that ever were, in order of object and fragment.
     pub tracks: BTreeMap<PieceId, Track>,
+    /// All plain bodies that are shown.
+    pub props: Vec<PropTrack>,
+    /// Kinetic and potential energy after each step, in joules.
+    pub energy: Vec<f64>,
+    /// Steps before which energy came from outside: a body was added or moved by the
+    /// scene, or a hand held one.
+    pub fed: Vec<bool>,
+    /// All points in contact after each step, where asked for.
+    pub colliding_points: Vec<u64>,
+    /// Triangles of all bodies: at most before anything broke, and at the end.
+    pub triangles: [usize; 2],
     /// The steps in which something broke.
     pub breaks: Vec<u64>,
     /// Seconds per step.
@@ -65,35 +98,63 @@ impl Summary {
 impl Recording {
     /// Runs a scene for `steps` steps; `each` is told after every step.
     pub fn run(scene: &mut Scene, steps: u64, mut each: impl FnMut(u64)) -> Self {
-        Self::run_watched(scene, steps, |step, _| each(step))
+        Self::watch(scene, steps, Watch::default(), &mut each)
+    }
+
+    /// Runs a scene for `steps` steps and records what is asked for; `each` is told
+    /// after every step.
+    pub fn watch(scene: &mut Scene, steps: u64, watch: Watch, each: &mut dyn FnMut(u64)) -> Self {
+        Self::watch_world(scene, steps, watch, &mut |step, _| each(step))
     }
 
     /// The same, and `each` may look at the world.
-    pub fn run_watched(scene: &mut Scene, steps: u64, mut each: impl FnMut(u64, &World)) -> Self {
+    pub fn watch_world(
+        scene: &mut Scene,
+        steps: u64,
+        watch: Watch,
+        each: &mut dyn FnMut(u64, &World),
+    ) -> Self {
         let mut recording = Self {
             step: scene.world().settings().step,
             ..Self::default()
         };
-        recording.look(scene, 0);
+        recording.look(scene, 0, watch);
         for step in 0..steps {
+            let bodies = scene.world().physics.bodies.len();
+            let acted = scene.acts();
             scene.step();
             let events = scene.world_mut().take_events();
             if events.iter().any(|e| matches!(e, Event::Broke { .. })) {
                 recording.breaks.push(step);
             }
             recording.steps.push(*scene.world().stats());
-            recording.look(scene, step + 1);
+            let broke = recording.breaks.last() == Some(&step);
+            let grew = !broke && scene.world().physics.bodies.len() > bodies;
+            recording
+                .fed
+                .push(acted || grew || scene.hands().next().is_some());
+            recording.energy.push(scene.world().energy());
+            if watch.colliding_points {
+                let points = scene.world().colliding_points();
+                recording.colliding_points.push(points);
+            }
+            recording.look(scene, step + 1, watch);
             each(step + 1, scene.world());
         }
         recording
     }
 
-    fn look(&mut self, scene: &Scene, after: u64) {
+    fn look(&mut self, scene: &Scene, after: u64, watch: Watch) {
         let world = scene.world();
+        let mut triangles = 0;
         for piece in world.pieces().collect::<Vec<_>>() {
             let (Some(surface), Some(pose)) = (world.surface(piece), world.pose(piece)) else {
                 continue;
             };
+            triangles += surface.triangles().len();
+            if watch.numbers_only {
+                continue;
+            }
             self.tracks
                 .entry(piece)
                 .or_insert_with(|| Track {
@@ -104,6 +165,33 @@ impl Recording {
                 .poses
                 .push(pose);
         }
+        // Before the fracture: every object whole, as in the tables.
+        self.triangles = [scene.whole_triangles(), triangles];
+        if watch.numbers_only {
+            return;
+        }
+        for (i, prop) in scene.props().iter().enumerate() {
+            let Some(pose) = scene.prop_pose(prop) else {
+                continue;
+            };
+            if self.props.len() == i {
+                self.props.push(PropTrack {
+                    shape: prop.shape,
+                    colour: prop.colour,
+                    first: after,
+                    poses: Vec::new(),
+                });
+            }
+            self.props[i].poses.push(pose);
+        }
+    }
+
+    /// The plain bodies after a step with their poses.
+    pub fn props_at(&self, after: u64) -> impl Iterator<Item = (&PropTrack, &Pose)> {
+        self.props.iter().filter_map(move |track| {
+            let at = after.checked_sub(track.first)?;
+            track.poses.get(at as usize).map(|pose| (track, pose))
+        })
     }
 
     /// The bodies after a step with their poses.
@@ -114,12 +202,19 @@ impl Recording {
         })
     }
 
-    /// Triangles of all bodies after a step.
+    /// By how much energy has grown at most, as a share of the least it was before;
+    /// energy that came from outside is taken off by starting anew.
     #[must_use]
-    pub fn triangles(&self, after: u64) -> usize {
-        self.at(after)
-            .map(|(_, track, _)| track.surface.triangles().len())
-            .sum()
+    pub fn energy_growth(&self) -> f64 {
+        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+        for (&energy, &fed) in self.energy.iter().zip(&self.fed) {
+            if fed {
+                least = energy;
+            }
+            least = least.min(energy);
+            most = most.max((energy - least) / least.abs().max(1e-3));
+        }
+        most
     }
 
     /// A summary of one number of every step.

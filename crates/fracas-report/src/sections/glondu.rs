@@ -19,6 +19,7 @@ use crate::stills;
 fn options(bench: &Bench<'_>) -> SceneOptions {
     SceneOptions {
         seed: bench.options.seed,
+        detail: bench.scale().pick(0.5, 1.0, 1.0),
         ..SceneOptions::default()
     }
 }

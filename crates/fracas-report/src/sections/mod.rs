@@ -11,6 +11,7 @@ mod heo;
 mod marchal;
 mod marchal_pictures;
 mod peer_engines;
+mod peer_fresh;
 mod peer_parry;
 pub mod scene_runs;
 
@@ -133,6 +134,7 @@ pub const SECTIONS: &[SectionInfo] = &[
     of("dingliana-fig7", DINGLIANA, "Fig. 7: error of the contact", dingliana::fig7),
     of("dingliana-fig8", DINGLIANA, "Fig. 8: error of the response", dingliana::fig8),
     of("peers-parry", PEERS, "Fresh fragments: parry3d’s shapes", peer_parry::fresh),
+    of("peers-fresh-fracture", PEERS, "A fresh fracture: shapes and engines", peer_fresh::fresh),
     of("peers-mesh", PEERS, "Mesh against mesh: Coal and FCL", peer_engines::meshes),
     of("peers-ipctk", PEERS, "Deforming meshes: the IPC Toolkit", peer_engines::ipctk),
     of("growth", GROWTH, "Triangles, tetrahedra, fragments, pairs, contacts", growth::all),

@@ -2,7 +2,7 @@
 
 use fracas_rapier::world::StepStats;
 use fracas_scenes::experiments::colliding::{Colliding, CollidingScratch, colliding};
-use fracas_scenes::recording::{Recording, Summary};
+use fracas_scenes::recording::{Recording, Summary, Watch};
 use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions};
 
 use crate::bench::{Bench, Scale, Skip};
@@ -86,7 +86,8 @@ impl SceneRun {
         };
         let mut scratch = CollidingScratch::default();
         let mut found = Vec::new();
-        let recording = Recording::run_watched(&mut scene, steps, |step, world| {
+        let watch = Watch::default();
+        let recording = Recording::watch_world(&mut scene, steps, watch, &mut |step, world| {
             if step % COUNT_EVERY == 0 {
                 found.push((step, colliding(world, &mut scratch)));
             }
@@ -148,11 +149,8 @@ impl SceneRun {
     /// Triangles of all bodies while whole, and at the end.
     #[must_use]
     pub fn triangles(&self) -> (usize, usize) {
-        let tracks = self.recording.tracks.iter();
-        let whole = tracks.filter(|(id, _)| id.fragment.0 == 0);
-        let before = whole.map(|(_, t)| t.surface.triangles().len()).sum();
-        let last = self.recording.steps.len() as u64;
-        (before, self.recording.triangles(last))
+        let [before, after] = self.recording.triangles;
+        (before, after)
     }
 
     /// Fragments at the end.

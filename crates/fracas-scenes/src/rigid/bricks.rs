@@ -1,24 +1,26 @@
 //! Thirty-two bricks crashed to the ground [Glondu 2013, Fig. 14; Table 3: 30 ms].
 
 use fracas::testing::Rng;
-use fracas_fracture::FractureSettings;
+use fracas_fracture::{FractureSettings, Material};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
-use super::{Kit, Progress, Scene, SceneError, SceneOptions};
+use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
     // 104 fragments of 32 bricks (Table 2): about three each.
-    let settings = FractureSettings {
+    let fracture = FractureSettings {
         max_fragments: 4,
         max_cracks: 3,
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kit = Kit::build("brick", "brick", settings, progress)?;
+    let kinds = KitOptions::breaking(Material::BRICK, fracture);
+    let kit = Kit::build("brick", options.detail, kinds, progress)?;
     let view = (Vec3::new(-0.7, 0.0, -0.7), Vec3::new(0.7, 0.6, 0.7));
-    let mut scene = Scene::new("bricks", options.world(0.030, 0.05), 250, view);
-    scene.world.add_floor(0.0, 0.7);
+    let steps = options.steps(7.5, 0.030);
+    let mut scene = Scene::new("bricks", options.world(0.030, 0.05), steps, view);
+    scene.floor(0.0, 0.7);
     let mut rng = Rng(options.seed ^ 32);
     for i in 0..32_u32 {
         // Four columns of eight, dropped one after the other by their height.
@@ -28,8 +30,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         let place = column + Vec3::new(rng.range(-0.03, 0.03), height, rng.range(-0.03, 0.03));
         let mut body = kit.body(Pose::from_parts(place, turn), u64::from(i));
         body.velocity = Vec3::new(0.0, -2.0, 0.0);
-        scene.world.add(body);
-        scene.colours.push(kit.colour());
+        scene.add(body, kit.colour());
     }
     Ok(scene)
 }

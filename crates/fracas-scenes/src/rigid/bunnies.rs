@@ -2,26 +2,28 @@
 //! 5 ms].
 
 use fracas::testing::Rng;
-use fracas_fracture::FractureSettings;
+use fracas_fracture::{FractureSettings, Material};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
-use super::{Kit, Progress, Scene, SceneError, SceneOptions};
+use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
     // 166 fragments of 27 bunnies (Table 2): about six each.
-    let settings = FractureSettings {
+    let fracture = FractureSettings {
         max_fragments: 7,
         max_cracks: 6,
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kit = Kit::build("rabbit", "plaster", settings, progress)?;
+    let kinds = KitOptions::breaking(Material::PLASTER, fracture);
+    let kit = Kit::build("rabbit", options.detail, kinds, progress)?;
     let (low, high) = kit.bounds();
     let spacing = 1.15 * (high - low).with_y(0.0).max_element();
     let view = (Vec3::new(-0.5, 0.0, -0.5), Vec3::new(0.5, 0.5, 0.5));
-    let mut scene = Scene::new("drop-bunnies", options.world(0.005, 0.05), 900, view);
-    scene.world.add_floor(0.0, 0.6);
+    let steps = options.steps(4.5, 0.005);
+    let mut scene = Scene::new("drop-bunnies", options.world(0.005, 0.05), steps, view);
+    scene.floor(0.0, 0.6);
     let mut rng = Rng(options.seed ^ 27);
     for batch in 0..3_u64 {
         let mut bodies = Vec::new();
@@ -32,14 +34,13 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
             let mut body = kit.body(Pose::from_parts(place, turn), 9 * batch + u64::from(i));
             body.velocity = Vec3::new(0.0, -3.0, 0.0);
             bodies.push(body);
-            scene.colours.push(kit.colour());
         }
-        let drop = move |world: &mut fracas_rapier::world::World| {
-            for body in bodies.drain(..) {
-                world.add(body);
+        let colour = kit.colour();
+        scene.at(options.steps(batch as f32, 0.005), move |scene| {
+            for body in &bodies {
+                scene.add(body.clone(), colour);
             }
-        };
-        scene.actions.push((batch * 200, Box::new(drop)));
+        });
     }
     Ok(scene)
 }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use fracas::sphere_tree::BuildOptions;
-use fracas::{FieldOptions, FragmentId, Fragments};
+use fracas::{FieldOptions, FragmentId, Fragments, TetMesh};
 use fracas_bake::shapes;
-use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule};
+use fracas_fracture::{
+    Arithmetic, Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule,
+};
 use fracas_rapier::Blueprint;
 use fracas_rapier::world::ObjectOptions;
 use glam::Vec3;
@@ -14,39 +16,105 @@ use parry3d::math::Pose;
 use super::{Progress, SceneError};
 
 /// Objects break, fragments do not: so the paper's counts of fragments are met.
-const ONCE: RefractureRule = RefractureRule {
+pub(super) const ONCE: RefractureRule = RefractureRule {
     least_nodes_for_modes: 60,
     least_nodes_for_pattern: 24,
     most_generations: 1,
     modes: 24,
 };
 
+/// How a kind of body is made.
+#[derive(Clone, Copy, Debug)]
+pub struct KitOptions {
+    /// What it is made of.
+    pub material: Material,
+    /// How it breaks; `None`: it never does, and no modes are computed.
+    pub fracture: Option<FractureSettings>,
+    /// Which fragments break again.
+    pub rule: RefractureRule,
+}
+
+impl KitOptions {
+    /// Breaks once, by its own modes.
+    #[must_use]
+    pub fn breaking(material: Material, fracture: FractureSettings) -> Self {
+        Self {
+            material,
+            fracture: Some(fracture),
+            rule: ONCE,
+        }
+    }
+
+    /// Never breaks.
+    #[must_use]
+    pub fn solid(material: Material) -> Self {
+        Self {
+            material,
+            fracture: None,
+            rule: ONCE,
+        }
+    }
+}
+
 /// A kind of body, computed once and placed many times.
 #[derive(Clone, Debug)]
 pub struct Kit {
     blueprint: Arc<Blueprint>,
-    modes: Arc<Modes>,
-    material: Material,
-    settings: FractureSettings,
+    modes: Option<Arc<Modes>>,
+    options: KitOptions,
     colour: [u8; 3],
 }
 
 impl Kit {
-    /// A shape of the procedural set in a material, with its modes.
+    /// A shape of the procedural set; `detail` 1 is its own resolution.
     ///
     /// # Errors
     /// See [`SceneError::Body`].
     pub fn build(
-        shape: &'static str,
-        material: &'static str,
-        settings: FractureSettings,
+        shape: &str,
+        detail: f64,
+        options: KitOptions,
         progress: Progress<'_>,
     ) -> Result<Self, SceneError> {
-        let fail = |why: String| SceneError::Body { what: shape, why };
-        let found = shapes::by_name(shape).ok_or_else(|| fail("no such shape".into()))?;
-        let material = Material::by_name(material).map_err(|e| fail(e.to_string()))?;
+        Self::build_scaled(shape, detail, 1.0, options, progress)
+    }
+
+    /// A shape of the procedural set, larger or smaller.
+    ///
+    /// # Errors
+    /// See [`SceneError::Body`].
+    pub fn build_scaled(
+        shape: &str,
+        detail: f64,
+        scale: f32,
+        options: KitOptions,
+        progress: Progress<'_>,
+    ) -> Result<Self, SceneError> {
+        let found = shapes::by_name(shape).ok_or_else(|| SceneError::Body {
+            what: shape.into(),
+            why: "no such shape".into(),
+        })?;
         progress("tetrahedra");
-        let mesh = Arc::new(found.build());
+        let mesh = scaled(found.build_refined(detail), scale);
+        Self::of_mesh(shape, mesh, found.colour(), options, progress)
+    }
+
+    /// Any tetrahedra.
+    ///
+    /// # Errors
+    /// See [`SceneError::Body`].
+    pub fn of_mesh(
+        name: &str,
+        mesh: TetMesh,
+        colour: [u8; 3],
+        options: KitOptions,
+        progress: Progress<'_>,
+    ) -> Result<Self, SceneError> {
+        let fail = |why: String| SceneError::Body {
+            what: name.into(),
+            why,
+        };
+        let mesh = Arc::new(mesh);
         progress("distances and sphere tree");
         let blueprint = Blueprint::build(
             mesh.clone(),
@@ -54,21 +122,26 @@ impl Kit {
             &BuildOptions::default(),
         )
         .map_err(|e| fail(e.to_string()))?;
-        progress("modes");
-        let modes = Modes::compute(
-            &Fragments::new(mesh),
-            FragmentId(0),
-            &material,
-            &ModesOptions::default(),
-            &mut |_| {},
-        )
-        .map_err(|e| fail(e.to_string()))?;
+        let modes = match options.fracture {
+            None => None,
+            Some(_) => {
+                progress("modes");
+                let modes = ModesOptions {
+                    // The same bits on every machine.
+                    kind: Arithmetic::Portable,
+                    ..ModesOptions::default()
+                };
+                let whole = Fragments::new(mesh);
+                let material = &options.material;
+                let modes = Modes::compute(&whole, FragmentId(0), material, &modes, &mut |_| {});
+                Some(Arc::new(modes.map_err(|e| fail(e.to_string()))?))
+            }
+        };
         Ok(Self {
             blueprint: Arc::new(blueprint),
-            modes: Arc::new(modes),
-            material,
-            settings,
-            colour: found.colour(),
+            modes,
+            options,
+            colour,
         })
     }
 
@@ -84,18 +157,49 @@ impl Kit {
         self.blueprint.surface().bounds()
     }
 
-    /// A breakable body at a pose; `seed` makes its cracks its own.
+    /// What all bodies of this kind share.
+    #[must_use]
+    pub fn blueprint(&self) -> &Arc<Blueprint> {
+        &self.blueprint
+    }
+
+    /// A body at a pose; `seed` makes its cracks its own.
     #[must_use]
     pub fn body(&self, pose: Pose, seed: u64) -> ObjectOptions {
-        let settings = FractureSettings {
-            seed: self.settings.seed ^ seed,
-            ..self.settings
+        let body = ObjectOptions::new(self.blueprint.clone()).at(pose);
+        let Some(fracture) = self.options.fracture else {
+            return ObjectOptions {
+                density: self.options.material.density as f32,
+                ..body
+            };
         };
-        let breaker = Breaker::new(self.material, Some(self.modes.clone()))
+        let settings = FractureSettings {
+            seed: fracture.seed ^ seed,
+            ..fracture
+        };
+        let breaker = Breaker::new(self.options.material, self.modes.clone())
             .with_settings(settings)
-            .with_rule(ONCE);
-        ObjectOptions::new(self.blueprint.clone())
-            .breakable(breaker)
-            .at(pose)
+            .with_rule(self.options.rule);
+        body.breakable(breaker)
     }
+
+    /// A body that is fixed to the world and never breaks.
+    #[must_use]
+    pub fn fixed(&self, pose: Pose) -> ObjectOptions {
+        let (low, high) = self.bounds();
+        ObjectOptions {
+            anchors: vec![(low - 1.0, high + 1.0)],
+            breaker: None,
+            ..self.body(pose, 0)
+        }
+    }
+}
+
+/// The same mesh, larger or smaller.
+pub(super) fn scaled(mesh: TetMesh, scale: f32) -> TetMesh {
+    if scale == 1.0 {
+        return mesh;
+    }
+    let positions = mesh.positions().iter().map(|&p| p * scale).collect();
+    TetMesh::build(positions, mesh.tets().to_vec()).expect("scaling keeps a mesh a mesh")
 }

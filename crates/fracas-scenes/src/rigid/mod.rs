@@ -1,21 +1,52 @@
 //! Rigid scenes: bodies that fall, hit and break [Glondu 2013, section 7].
 //!
 //! A scene is a world, a list of things that happen at given steps, and a place to
-//! look at. The same scenes serve tests, command line, report and browser.
+//! look at. The same scenes serve tests, command line, report and browser: no scene
+//! reads a file, a clock or starts a thread.
+//!
+//! | scene | after | objects | step |
+//! | --- | --- | --- | --- |
+//! | `piggy-bank` | Fig. 10 | 1 | 15 ms |
+//! | `drop-bunnies` | Fig. 13 | 27 | 5 ms |
+//! | `bricks` | Fig. 14 | 32 | 30 ms |
+//! | `plates` | Fig. 1 | 4 and a shelf | 30 ms |
+//! | `interactive-bunnies` | Fig. 9 | 5 | 15 ms |
+//! | `plate-in-bowl` | section 7.4 | 2 | 10 ms |
+//! | `rolling-plate` | Fig. 5 | 1 | 10 ms |
+//! | `blocks` | Fig. 6 | 4 | 10 ms |
+//! | `sphere`, `sphere-fine`, `sphere-sparse` | section 7.2 | 1 | 15 ms |
+//! | `fresh-fracture` | ours | 1, broken at once | 1/240 s |
+//! | `wall` | ours | 1,000 | 1/60 s |
+//! | `haptic` | ours | 2 | 1 ms |
 
+mod blocks;
 mod bricks;
 mod bunnies;
+pub mod cells;
+pub mod fresh_fracture;
+mod hand;
+mod haptic;
+mod interactive;
 mod kit;
 mod piggy_bank;
+mod plate_in_bowl;
 mod plates;
+mod prop;
+mod rolling_plate;
+mod scene;
+mod sphere;
+pub mod user;
+pub mod wall;
 
 use fracas::sphere_tree::{Restructuring, Traversal};
-use fracas_rapier::world::{ObjectId, World, WorldSettings};
-use fracas_rapier::{ContactMode, ContactSettings};
-use glam::Vec3;
+use fracas_rapier::world::WorldSettings;
+use fracas_rapier::{ContactMode, ContactSettings, ParryShape};
 use thiserror::Error;
 
-pub use kit::Kit;
+pub use hand::Grab;
+pub use kit::{Kit, KitOptions};
+pub use prop::{Prop, PropShape};
+pub use scene::Scene;
 
 /// How a scene is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +62,11 @@ pub struct SceneOptions {
     /// As the paper measured: nothing sleeps, no contact is kept or merged by the
     /// engine. Off: as a game would run it.
     pub measured: bool,
+    /// Seconds per step; by default the scene's own.
+    pub step: Option<f32>,
+    /// How fine the meshes of the set are: 1 has the paper's counts, 0.5 edges twice
+    /// as long, for tests and slow machines.
+    pub detail: f64,
 }
 
 impl Default for SceneOptions {
@@ -41,6 +77,8 @@ impl Default for SceneOptions {
             restructuring: Restructuring::default(),
             traversal: Traversal::default(),
             measured: true,
+            step: None,
+            detail: 1.0,
         }
     }
 }
@@ -48,7 +86,9 @@ impl Default for SceneOptions {
 impl SceneOptions {
     /// The settings of a world of this scene: `step` in seconds, `unit` the length
     /// of the smallest thing that matters.
-    fn world(&self, step: f32, unit: f32) -> WorldSettings {
+    #[must_use]
+    pub fn world(&self, step: f32, unit: f32) -> WorldSettings {
+        let step = self.step.filter(|s| *s > 0.0).unwrap_or(step);
         let base = if self.measured {
             WorldSettings::measured(step)
         } else {
@@ -68,6 +108,48 @@ impl SceneOptions {
             ..base
         }
     }
+
+    /// How many steps make so many seconds.
+    fn steps(&self, seconds: f32, step: f32) -> u64 {
+        let step = self.step.filter(|s| *s > 0.0).unwrap_or(step);
+        libm::ceilf(seconds / step - 1e-3) as u64
+    }
+}
+
+/// The contact methods by name, as [`contacts_by_name`] takes them.
+pub const CONTACTS: [&str; 6] = [
+    "adaptive",
+    "full",
+    "fixed:8",
+    "parry-trimesh",
+    "parry-hull",
+    "parry-decomposed",
+];
+
+/// The contact method of a name: `adaptive`, `full`, `fixed:N`, or one of parry's
+/// shapes, `parry-trimesh`, `parry-hull` and `parry-decomposed`.
+///
+/// # Errors
+/// What there is, where there is none of that name.
+pub fn contacts_by_name(name: &str) -> Result<ContactMode, String> {
+    match name {
+        "adaptive" => Ok(ContactMode::default()),
+        "full" => Ok(ContactMode::Full),
+        "parry-trimesh" => Ok(ContactMode::Parry(ParryShape::TriMesh)),
+        "parry-hull" => Ok(ContactMode::Parry(ParryShape::Hull)),
+        "parry-decomposed" => Ok(ContactMode::Parry(ParryShape::Decomposed)),
+        "voxel-tree" => Err("voxel trees are not joined to the world yet".into()),
+        _ => name
+            .strip_prefix("fixed:")
+            .and_then(|n| n.parse().ok())
+            .filter(|&n| n > 0)
+            .map(ContactMode::Fixed)
+            .ok_or_else(|| {
+                "use adaptive, full, fixed:N with N above 0, parry-trimesh, parry-hull \
+                 or parry-decomposed"
+                    .into()
+            }),
+    }
 }
 
 /// Why there is no scene.
@@ -86,83 +168,10 @@ pub enum SceneError {
     #[error("the scene's {what} cannot be made: {why}")]
     Body {
         /// Which body.
-        what: &'static str,
+        what: String,
         /// Why.
         why: String,
     },
-}
-
-/// What happens at a step: bodies are dropped.
-type Action = Box<dyn FnMut(&mut World) + Send>;
-
-/// A world in which something happens.
-pub struct Scene {
-    name: &'static str,
-    world: World,
-    steps: u64,
-    actions: Vec<(u64, Action)>,
-    view: (Vec3, Vec3),
-    colours: Vec<[u8; 3]>,
-}
-
-impl Scene {
-    fn new(name: &'static str, settings: WorldSettings, steps: u64, view: (Vec3, Vec3)) -> Self {
-        Self {
-            name,
-            world: World::new(settings),
-            steps,
-            actions: Vec::new(),
-            view,
-            colours: Vec::new(),
-        }
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Its world.
-    #[must_use]
-    pub fn world(&self) -> &World {
-        &self.world
-    }
-
-    /// Its world, to reach into.
-    pub fn world_mut(&mut self) -> &mut World {
-        &mut self.world
-    }
-
-    /// How many steps it is meant to run.
-    #[must_use]
-    pub fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    /// The box that a camera should show.
-    #[must_use]
-    pub fn view(&self) -> (Vec3, Vec3) {
-        self.view
-    }
-
-    /// The colour of an object (sRGB).
-    #[must_use]
-    pub fn colour(&self, object: ObjectId) -> [u8; 3] {
-        self.colours
-            .get(object.0 as usize)
-            .copied()
-            .unwrap_or([178, 172, 160])
-    }
-
-    /// One step, with what happens before it.
-    pub fn step(&mut self) {
-        let now = self.world.steps();
-        for (_, action) in self.actions.iter_mut().filter(|(at, _)| *at == now) {
-            action(&mut self.world);
-        }
-        self.world.step();
-    }
 }
 
 /// Told what is being prepared, as it begins.
@@ -185,19 +194,69 @@ pub const SCENES: &[SceneInfo] = &[
         build: piggy_bank::build,
     },
     SceneInfo {
-        name: "bricks",
-        about: "thirty-two bricks crash to the ground (Fig. 14)",
-        build: bricks::build,
-    },
-    SceneInfo {
         name: "drop-bunnies",
         about: "twenty-seven rabbits are dropped in three batches (Fig. 13)",
         build: bunnies::build,
     },
     SceneInfo {
+        name: "bricks",
+        about: "thirty-two bricks crash to the ground (Fig. 14)",
+        build: bricks::build,
+    },
+    SceneInfo {
         name: "plates",
-        about: "balls are dropped on four plates on a shelf (Fig. 1)",
+        about: "balls smash four plates on a shelf (Fig. 1)",
         build: plates::build,
+    },
+    SceneInfo {
+        name: "interactive-bunnies",
+        about: "a recorded hand lifts five rabbits and throws them down (Fig. 9)",
+        build: interactive::build,
+    },
+    SceneInfo {
+        name: "plate-in-bowl",
+        about: "a plate falls into a bowl, spinning at random (section 7.4)",
+        build: plate_in_bowl::build,
+    },
+    SceneInfo {
+        name: "rolling-plate",
+        about: "a plate rolls on its rim and comes to lie (Fig. 5)",
+        build: rolling_plate::build,
+    },
+    SceneInfo {
+        name: "blocks",
+        about: "blocks break and their pieces lie on the ground (Fig. 6)",
+        build: blocks::build,
+    },
+    SceneInfo {
+        name: "sphere",
+        about: "a ball of 2,500 triangles and 4,000 inner points breaks (section 7.2)",
+        build: sphere::build,
+    },
+    SceneInfo {
+        name: "sphere-fine",
+        about: "the ball with a surface of 10,000 triangles (section 7.2)",
+        build: sphere::build_fine,
+    },
+    SceneInfo {
+        name: "sphere-sparse",
+        about: "the ball with 435 inner points (section 7.2)",
+        build: sphere::build_sparse,
+    },
+    SceneInfo {
+        name: "fresh-fracture",
+        about: "a cube falls apart into 64 concave pieces that must not blow apart or sink",
+        build: fresh_fracture::build,
+    },
+    SceneInfo {
+        name: "wall",
+        about: "a ball hits a wall of a thousand bricks, whose pieces break again",
+        build: wall::build,
+    },
+    SceneInfo {
+        name: "haptic",
+        about: "a tool in a hand taps and breaks a tile at a thousand steps a second",
+        build: haptic::build,
     },
 ];
 

@@ -1,28 +1,29 @@
 //! A piggy bank dropped on the ground [Glondu 2013, Fig. 10; Table 3: 15 ms steps].
 
-use fracas_fracture::FractureSettings;
+use fracas_fracture::{FractureSettings, Material};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
-use super::{Kit, Progress, Scene, SceneError, SceneOptions};
+use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
 
 /// The paper's number of fragments (Table 2).
 const FRAGMENTS: usize = 27;
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
-    let settings = FractureSettings {
+    let fracture = FractureSettings {
         max_fragments: FRAGMENTS,
         max_cracks: FRAGMENTS - 1,
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kit = Kit::build("piggy-bank", "earthenware", settings, progress)?;
+    let kinds = KitOptions::breaking(Material::EARTHENWARE, fracture);
+    let kit = Kit::build("piggy-bank", options.detail, kinds, progress)?;
     let view = (Vec3::new(-0.3, 0.0, -0.25), Vec3::new(0.3, 0.3, 0.25));
-    let mut scene = Scene::new("piggy-bank", options.world(0.015, 0.05), 200, view);
-    scene.world.add_floor(0.0, 0.6);
+    let steps = options.steps(3.0, 0.015);
+    let mut scene = Scene::new("piggy-bank", options.world(0.015, 0.05), steps, view);
+    scene.floor(0.0, 0.6);
     let tilt = Quat::from_scaled_axis(Vec3::new(0.25, 0.4, 0.15));
     let pose = Pose::from_parts(Vec3::new(0.0, 1.5, 0.0), tilt);
-    scene.world.add(kit.body(pose, 0));
-    scene.colours.push(kit.colour());
+    scene.add(kit.body(pose, 0), kit.colour());
     Ok(scene)
 }

@@ -43,7 +43,35 @@ pub struct SoftSurface {
     pub is_fixed: bool,
 }
 
+/// A soft scene by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct SoftSceneInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What happens, in a sentence.
+    pub about: &'static str,
+}
+
 impl SoftScene {
+    /// The scenes there are, each with a sentence.
+    pub const ALL: [SoftSceneInfo; 3] = [
+        SoftSceneInfo {
+            name: Self::NAMES[0],
+            about: "a soft torus of 6,912 tetrahedra falls on a cube and tears (Marchal, Fig. 13)",
+        },
+        SoftSceneInfo {
+            name: Self::NAMES[1],
+            about: "a soft ball falls through a cloth (Marchal, Fig. 14)",
+        },
+        SoftSceneInfo {
+            name: Self::NAMES[2],
+            about: "a hundred soft ellipsoids break on the edge of a cube (Marchal, Fig. 15)",
+        },
+    ];
+
+    /// How many steps they are meant to run.
+    pub const STEPS: u64 = 90;
+
     /// The scenes there are.
     pub const NAMES: [&str; 3] = ["torus-on-cube", "ball-tears-cloth", "ellipsoids-on-edge"];
 

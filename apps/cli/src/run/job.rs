@@ -1,0 +1,174 @@
+//! What is run: a scene by name or from a file, and how.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use fracas::TetMesh;
+use fracas::sphere_tree::{Restructuring, Traversal};
+use fracas_bake::bake::{BakeOptions, Source, bake};
+use fracas_bake::tetrahedralize::Size;
+use fracas_scenes::rigid::user::UserScene;
+use fracas_scenes::rigid::{self, Scene, SceneOptions, contacts_by_name};
+use rapier3d::prelude::PhysicsWorld;
+
+/// Which scene, which chance, which contacts.
+pub struct Job {
+    /// Seed of all chance.
+    pub seed: u64,
+    /// The contact method's name.
+    pub contacts: String,
+    what: What,
+}
+
+enum What {
+    Named(String),
+    File(Box<UserScene>, PathBuf),
+}
+
+/// Everything else that changes how it runs.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    pub restructuring: Restructuring,
+    pub traversal: Traversal,
+    /// As the paper measured, or as a game runs.
+    pub measured: bool,
+    /// Seconds per step, where not the scene's own.
+    pub step: Option<f32>,
+    /// Seconds for contacts in a step.
+    pub budget: Option<f64>,
+    pub threads: usize,
+    /// Steps, where not the scene's own.
+    pub steps: Option<u64>,
+}
+
+impl Settings {
+    /// Whether all that was asked for goes together.
+    pub fn check(&self, contacts: &str) -> Result<(), String> {
+        if self.budget.is_some() && contacts != "voxel-tree" {
+            return Err(format!(
+                "--budget needs --contacts voxel-tree; {contacts} cannot stop early"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Job {
+    /// Finds the scene; what is asked for on the command line comes before what a
+    /// file says.
+    pub fn open(
+        name: &str,
+        seed: Option<u64>,
+        contacts: Option<&str>,
+    ) -> Result<Self, Box<dyn Error>> {
+        if let Some(contacts) = contacts {
+            contacts_by_name(contacts).map_err(|why| format!("--contacts {contacts}: {why}"))?;
+        }
+        let path = Path::new(name);
+        if path
+            .extension()
+            .is_none_or(|e| !e.eq_ignore_ascii_case("toml"))
+        {
+            return Ok(Self {
+                seed: seed.unwrap_or(0),
+                contacts: contacts.unwrap_or("adaptive").into(),
+                what: What::Named(name.into()),
+            });
+        }
+        let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {name}: {e}"))?;
+        let user = UserScene::parse(&text, name)?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(Self {
+            seed: seed.or(user.seed()).unwrap_or(0),
+            contacts: contacts.or(user.contacts()).unwrap_or("adaptive").into(),
+            what: What::File(Box::new(user), folder),
+        })
+    }
+
+    /// The same with another contact method.
+    pub fn with_contacts(&self, contacts: &str) -> JobWith<'_> {
+        JobWith {
+            job: self,
+            contacts: contacts.into(),
+        }
+    }
+
+    /// The scene's name.
+    pub fn is(&self, name: &str) -> bool {
+        matches!(&self.what, What::Named(own) if own == name)
+    }
+
+    /// Makes the scene.
+    pub fn build(
+        &self,
+        settings: &Settings,
+        progress: rigid::Progress<'_>,
+    ) -> Result<Scene, Box<dyn Error>> {
+        self.with_contacts(&self.contacts).build(settings, progress)
+    }
+}
+
+/// A job with another contact method.
+pub struct JobWith<'a> {
+    job: &'a Job,
+    contacts: String,
+}
+
+impl JobWith<'_> {
+    /// Makes the scene.
+    pub fn build(
+        &self,
+        settings: &Settings,
+        progress: rigid::Progress<'_>,
+    ) -> Result<Scene, Box<dyn Error>> {
+        let options = SceneOptions {
+            seed: self.job.seed,
+            contacts: contacts_by_name(&self.contacts)?,
+            restructuring: settings.restructuring,
+            traversal: settings.traversal,
+            measured: settings.measured,
+            step: settings.step,
+            ..SceneOptions::default()
+        };
+        let mut scene = match &self.job.what {
+            What::Named(name) => rigid::by_name(name, &options, progress)?,
+            What::File(user, folder) => user.build(
+                &options,
+                &mut |name, tets| load(folder, name, tets),
+                progress,
+            )?,
+        };
+        start_threads(&mut scene.world_mut().physics, settings.threads)?;
+        Ok(scene)
+    }
+}
+
+/// A pool of its own for the engine's step.
+#[cfg(feature = "parallel")]
+fn start_threads(physics: &mut PhysicsWorld, threads: usize) -> Result<(), String> {
+    physics
+        .physics_pipeline
+        .configure_thread_pool(threads)
+        .map_err(|e| format!("cannot start {threads} threads: {e}"))
+}
+
+#[cfg(not(feature = "parallel"))]
+fn start_threads(_: &mut PhysicsWorld, threads: usize) -> Result<(), String> {
+    match threads {
+        1 => Ok(()),
+        _ => Err("--threads: this program was built without the feature `parallel`".into()),
+    }
+}
+
+/// Tetrahedra of a mesh file beside the scene's.
+fn load(folder: &Path, name: &str, tets: Option<usize>) -> Result<TetMesh, String> {
+    let path = folder.join(name);
+    let path = path.to_string_lossy();
+    let source = Source::open(&path).map_err(|e| e.to_string())?;
+    let options = BakeOptions {
+        size: Some(Size::Tets(tets.unwrap_or(8_000))),
+        ..BakeOptions::default()
+    };
+    let baked = bake(source, &options, &mut |_| ()).map_err(|e| e.to_string())?;
+    Ok(TetMesh::clone(baked.asset.mesh()))
+}

@@ -1,0 +1,260 @@
+//! `fracas run`: runs a scene, prints the table, and writes what can be looked at.
+
+mod compare;
+mod job;
+mod report;
+mod soft;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use fracas::sphere_tree::{Restructuring, Traversal};
+use fracas_scenes::recording::{Recording, Watch};
+use fracas_scenes::rigid::SCENES;
+use fracas_scenes::soft::SoftScene;
+
+use crate::progress::Progress;
+use crate::{film, interrupt, look};
+use job::{Job, Settings};
+use report::Report;
+
+const HELP: &str = "\
+Contact methods (--contacts):
+  adaptive          few points, more while a pair stays deep (the default)
+  full              every point in contact
+  fixed:N           at most N points in each direction
+  voxel-tree        boxes of a voxel tree, within --budget
+  parry-trimesh     the engine's own triangle meshes
+  parry-hull        one convex hull for each piece
+  parry-decomposed  convex parts of each piece (slow to make)
+
+A scene of your own is a TOML file; docs/scenes.md says what it may hold.
+
+Examples:
+  fracas run piggy-bank
+  fracas run bricks --contacts full --json bricks.json --glb bricks.glb
+  fracas run drop-bunnies --count-colliding --defaults
+  fracas run fresh-fracture --compare
+  fracas run my-scene.toml
+  fracas run --list
+
+Exit status: 0 all went well, 1 the scene or a file is bad, 2 wrong usage.";
+
+/// Arguments of `fracas run`.
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Run {
+    /// The scene's name (see --list), or a TOML file.
+    #[arg(required_unless_present = "list", value_name = "SCENE|FILE.toml")]
+    scene: Option<String>,
+    /// List all scenes and stop.
+    #[arg(long)]
+    list: bool,
+    /// Seed of all chance: the same seed gives the same run, bit for bit.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// How many steps (default: the scene's own).
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Milliseconds of world time per step (default: the scene's own).
+    #[arg(long, value_name = "MS", value_parser = milliseconds)]
+    step: Option<f32>,
+    /// Threads of the engine's step; results are the same for any number.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
+    /// How contacts are found (see below).
+    #[arg(long, value_name = "METHOD")]
+    contacts: Option<String>,
+    /// How sphere trees are put together after a break.
+    #[arg(long, value_enum, default_value_t = Restructure::Ordered)]
+    restructure: Restructure,
+    /// In which order sphere trees are visited.
+    #[arg(long, value_enum, default_value_t = Visit::Spread)]
+    traversal: Visit,
+    /// Time for contacts in each step, for example 2ms (with --contacts voxel-tree).
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    budget: Option<f64>,
+    /// Run as a game would: bodies sleep, the engine keeps contacts of what rests.
+    #[arg(long)]
+    game: bool,
+    /// Measure the paper's settings and a game's, beside each other.
+    #[arg(long, conflicts_with = "game")]
+    defaults: bool,
+    /// Run the scene with every contact method and print one table.
+    #[arg(long, conflicts_with_all = ["contacts", "defaults", "json", "glb"])]
+    compare: bool,
+    /// Count all points in contact, by full detection after each step: slow.
+    #[arg(long)]
+    count_colliding: bool,
+    /// Write the numbers of every step to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write an animated model (opens in Blender) to this file.
+    #[arg(long, value_name = "FILE")]
+    glb: Option<PathBuf>,
+    /// Where to write the contact sheet (default: out/SCENE.png).
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Restructure {
+    Ordered,
+    Naive,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Visit {
+    Spread,
+    Naive,
+}
+
+fn milliseconds(text: &str) -> Result<f32, String> {
+    let number: Option<f32> = text.parse().ok();
+    number
+        .filter(|ms| (0.01..=200.0).contains(ms))
+        .map(|ms| ms * 1e-3)
+        .ok_or_else(|| "must be a number of milliseconds from 0.01 to 200".into())
+}
+
+/// A time such as 2ms or 500us, in seconds.
+fn budget(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.strip_suffix("us") {
+        Some(number) => (number, 1e-6),
+        None => (text.strip_suffix("ms").unwrap_or(text), 1e-3),
+    };
+    let value: Option<f64> = number.trim().parse().ok();
+    value
+        .map(|value| value * unit)
+        .filter(|seconds| (1e-6..1.0).contains(seconds))
+        .ok_or_else(|| "must be a time such as 2ms or 500us".into())
+}
+
+/// Runs the scene.
+pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
+    if options.list {
+        list();
+        return Ok(());
+    }
+    let name = options.scene.as_deref().unwrap_or_default();
+    if SoftScene::NAMES.contains(&name) {
+        return soft::run(name, options);
+    }
+    let job = Job::open(name, options.seed, options.contacts.as_deref())?;
+    let settings = Settings {
+        restructuring: match options.restructure {
+            Restructure::Ordered => Restructuring::default(),
+            Restructure::Naive => Restructuring::Naive,
+        },
+        traversal: match options.traversal {
+            Visit::Spread => Traversal::default(),
+            Visit::Naive => Traversal::Naive,
+        },
+        measured: !options.game,
+        step: options.step,
+        budget: options.budget,
+        threads: usize::from(options.threads),
+        steps: options.steps,
+    };
+    settings.check(&job.contacts)?;
+    if options.compare {
+        return compare::run(&job, &settings);
+    }
+    let watch = Watch {
+        colliding_points: options.count_colliding,
+        ..Watch::default()
+    };
+    let mut reports = Vec::new();
+    let (scene, recording) = measure(&job, &settings, watch, &mut reports)?;
+    if options.defaults {
+        let game = Settings {
+            measured: false,
+            ..settings
+        };
+        let watch = Watch {
+            numbers_only: true,
+            ..watch
+        };
+        measure(&job, &game, watch, &mut reports)?;
+    }
+    report::print(&reports);
+    if let Some(path) = &options.json {
+        save(path, &format!("{}\n", reports[0].json(&recording)))?;
+        println!("numbers of every step: {}", path.display());
+    }
+    if let Some(path) = &options.glb {
+        film::write_glb(path, &scene, &recording)?;
+        println!("animated model: {}", path.display());
+    }
+    let png = picture_path(options, scene.name());
+    look::save(&film::contact_sheet(&scene, &recording), &png)?;
+    println!("open {} to see it", png.display());
+    Ok(())
+}
+
+/// Runs once and reports.
+fn measure(
+    job: &Job,
+    settings: &Settings,
+    watch: Watch,
+    reports: &mut Vec<Report>,
+) -> Result<(fracas_scenes::rigid::Scene, Recording), Box<dyn Error>> {
+    let mut scene = {
+        let progress = Progress::new(3);
+        job.build(settings, &mut |stage| progress.stage(stage))?
+    };
+    let steps = settings.steps.unwrap_or(scene.steps());
+    let recording = {
+        let progress = Progress::steps(steps);
+        Recording::watch(&mut scene, steps, watch, &mut |_| progress.step())
+    };
+    reports.push(Report::of(job, settings, &scene, &recording));
+    Ok((scene, recording))
+}
+
+fn list() {
+    let soft = SoftScene::ALL.iter().map(|s| (s.name, s.about));
+    for (name, about) in SCENES.iter().map(|s| (s.name, s.about)).chain(soft) {
+        println!("{name:<20} {about}");
+    }
+}
+
+fn picture_path(options: &Run, name: &str) -> PathBuf {
+    let plain: String = name
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || c == '-' {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    options
+        .png
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("out").join(format!("{plain}.png")))
+}
+
+/// Writes a whole file or none.
+fn save(path: &Path, text: &str) -> Result<(), String> {
+    let _whole = interrupt::lock();
+    std::fs::write(path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_budgets() {
+        assert_eq!(budget("2ms"), Ok(0.002));
+        assert_eq!(budget("500us"), Ok(0.0005));
+        assert_eq!(budget("1.5"), Ok(0.0015));
+        for bad in ["", "ms", "-1ms", "0", "nan", "5s", "2000ms"] {
+            assert!(budget(bad).is_err(), "{bad}");
+        }
+        assert!(milliseconds("0").is_err() && milliseconds("5").is_ok());
+    }
+}

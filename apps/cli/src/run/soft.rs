@@ -1,0 +1,205 @@
+//! `fracas run` for soft scenes: the same outputs, as far as they apply.
+
+use std::error::Error;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use fracas_bake::write::glb::{Glb, Material, Part, Place};
+use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene as Picture, Sheet};
+use fracas_scenes::recording::Summary;
+use fracas_scenes::soft::{SoftScene, SoftSurface};
+use glam::Vec3;
+
+use super::{Run, picture_path, save};
+use crate::progress::Progress;
+use crate::{interrupt, look};
+
+/// Pictures of a sheet.
+const PICTURES: u64 = 6;
+
+/// One step in numbers.
+struct Step {
+    total: f64,
+    collision: f64,
+    physics: f64,
+    pairs: usize,
+    contacts: usize,
+    pieces: usize,
+    tears: usize,
+}
+
+/// Seconds since the first time it was asked.
+fn now() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// Runs a soft scene.
+pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
+    for (given, option) in [
+        (options.contacts.is_some(), "--contacts"),
+        (options.budget.is_some(), "--budget"),
+        (options.step.is_some(), "--step"),
+        (options.seed.is_some(), "--seed"),
+        (options.compare, "--compare"),
+        (options.defaults || options.game, "--defaults and --game"),
+        (options.count_colliding, "--count-colliding"),
+        (options.threads != 1, "--threads"),
+    ] {
+        if given {
+            return Err(format!("{option}: only for rigid scenes, and {name} is soft").into());
+        }
+    }
+    let mut scene = SoftScene::new(name)?;
+    scene.world_mut().set_clock(now);
+    let count = options.steps.unwrap_or(SoftScene::STEPS);
+    let before = triangles(&scene.surfaces());
+    let mut sheet = Sheet::new(3).title(name);
+    let mut steps = Vec::new();
+    let shots: Vec<u64> = (0..PICTURES).map(|i| i * count / (PICTURES - 1)).collect();
+    let progress = Progress::steps(count);
+    for step in 0..=count {
+        if shots.contains(&step) {
+            let seconds = step as f32 * SoftScene::DT;
+            let caption = format!("{seconds:.2} s\n{} pieces", scene.pieces());
+            sheet.add(still(&scene.surfaces()), caption);
+        }
+        if step == count {
+            break;
+        }
+        let from = now();
+        scene.step();
+        let total = (now() - from) * 1e3;
+        let stats = scene.stats();
+        let collision = (stats.detect_time + stats.march_time + stats.respond_time) * 1e3;
+        steps.push(Step {
+            total,
+            collision,
+            physics: stats.simulate_time * 1e3,
+            pairs: stats.tested_pairs,
+            contacts: stats.pushes,
+            pieces: scene.pieces(),
+            tears: stats.tears,
+        });
+        progress.step();
+    }
+    drop(progress);
+    print_table(&scene, &steps, before);
+    if let Some(path) = &options.json {
+        save(path, &format!("{}\n", json(&scene, &steps, before)))?;
+        println!("numbers of every step: {}", path.display());
+    }
+    if let Some(path) = &options.glb {
+        write_glb(path, &scene.surfaces())?;
+        println!("model of the last step: {}", path.display());
+    }
+    let png = picture_path(options, name);
+    look::save(&sheet.image(), &png)?;
+    println!("open {} to see it", png.display());
+    Ok(())
+}
+
+/// Reads a number of a step.
+type Reader = fn(&Step) -> f64;
+
+/// Key, name in the table, digits after the point.
+const NUMBERS: [(&str, &str, usize, Reader); 7] = [
+    ("total_ms", "total ms", 1, |s| s.total),
+    ("collision_ms", "collision ms", 1, |s| s.collision),
+    ("physics_ms", "physics ms", 1, |s| s.physics),
+    ("pairs", "pairs", 0, |s| s.pairs as f64),
+    ("contacts", "contacts", 0, |s| s.contacts as f64),
+    ("fragments", "pieces", 0, |s| s.pieces as f64),
+    ("fractured", "tears", 0, |s| s.tears as f64),
+];
+
+fn print_table(scene: &SoftScene, steps: &[Step], before: usize) {
+    println!(
+        "{}: {} steps of {:.2} ms",
+        scene.name(),
+        steps.len(),
+        f64::from(SoftScene::DT) * 1e3
+    );
+    println!(
+        "triangles {before} -> {}, pieces {}\n",
+        triangles(&scene.surfaces()),
+        scene.pieces()
+    );
+    println!("{:<18} {:>10} {:>10} {:>10}", "", "mean", "99%", "max");
+    for (_, name, digits, of) in NUMBERS {
+        let s = Summary::of(steps.iter().map(of));
+        println!(
+            "{name:<18} {:>10.digits$} {:>10.digits$} {:>10.digits$}",
+            s.mean, s.p99, s.max
+        );
+    }
+    println!();
+}
+
+fn json(scene: &SoftScene, steps: &[Step], before: usize) -> serde_json::Value {
+    let mut list = Vec::new();
+    for step in steps {
+        let numbers = NUMBERS.iter().map(|(key, _, _, of)| {
+            let value: serde_json::Value = of(step).into();
+            ((*key).to_string(), value)
+        });
+        list.push(serde_json::Value::Object(numbers.collect()));
+    }
+    let mut summary = serde_json::Map::new();
+    for (key, _, _, of) in NUMBERS {
+        let s = Summary::of(steps.iter().map(of));
+        let s = serde_json::json!({ "mean": s.mean, "p99": s.p99, "max": s.max });
+        summary.insert(key.into(), s);
+    }
+    serde_json::json!({
+        "scene": scene.name(), "dt_ms": f64::from(SoftScene::DT) * 1e3, "threads": 1,
+        "triangles_before": before, "triangles_after": triangles(&scene.surfaces()),
+        "fragments": scene.pieces(), "steps": list, "summary": summary,
+    })
+}
+
+fn triangles(surfaces: &[SoftSurface]) -> usize {
+    surfaces.iter().map(|s| s.triangles.len()).sum()
+}
+
+/// Bodies by number, fixed things and cloth in colours of their own.
+fn paint(i: usize, surface: &SoftSurface) -> Colour {
+    if surface.is_fixed {
+        Colour::from_srgb(150, 146, 140)
+    } else if surface.is_cloth {
+        Colour::from_srgb(196, 70, 62)
+    } else {
+        Colour::distinct(i)
+    }
+}
+
+fn still(surfaces: &[SoftSurface]) -> Image {
+    let mut picture = Picture::new();
+    picture.ground(0.0);
+    for (i, surface) in surfaces.iter().enumerate() {
+        let mut triangles = surface.triangles.clone();
+        if surface.is_cloth {
+            triangles.extend(surface.triangles.iter().map(|&[a, b, c]| [a, c, b]));
+        }
+        let mesh = Mesh::new(surface.positions.clone(), triangles)
+            .smooth(40.0)
+            .colour(paint(i, surface));
+        picture.add(mesh);
+    }
+    let camera = Camera::framing_all(Vec3::new(0.6, 0.42, 1.0));
+    picture.render(&camera, 420, 340, Quality::Fine)
+}
+
+fn write_glb(path: &std::path::Path, surfaces: &[SoftSurface]) -> Result<(), Box<dyn Error>> {
+    let mut glb = Glb::new();
+    for (i, surface) in surfaces.iter().enumerate() {
+        let c = paint(i, surface).0;
+        let material = glb.material(&Material::new("soft", [c.x, c.y, c.z, 1.0]));
+        let name = format!("body {i}");
+        let part = Part::new(&surface.positions, &surface.triangles, material);
+        let mesh = glb.mesh(&name, &[part])?;
+        glb.node(&name, Some(mesh), Place::default())?;
+    }
+    let _whole = interrupt::lock();
+    Ok(glb.save(path)?)
+}

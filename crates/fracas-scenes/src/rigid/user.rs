@@ -1,0 +1,536 @@
+//! A user's own scene, from TOML text: `fracas run my-scene.toml`.
+//!
+//! ```toml
+//! duration = 3.0                # seconds
+//! step = 0.01                   # seconds
+//! floor = { height = 0.0, friction = 0.6 }
+//!
+//! [material.biscuit]            # beside the named ones
+//! like = "plaster"
+//! strength = 1.0e6
+//!
+//! [[body]]
+//! mesh = "rabbit"               # a shape of the set, or a file beside this one
+//! material = "biscuit"
+//! position = [0.0, 1.0, 0.0]    # metres
+//! rotation = [0.0, 45.0, 0.0]   # degrees about x, then y, then z
+//! velocity = [0.0, -3.0, 0.0]   # metres per second
+//!
+//! [[ball]]
+//! radius = 0.05
+//! position = [0.0, 2.0, 0.0]
+//! ```
+//!
+//! Every mistake is told with its line and key. Reading files is the caller's: the
+//! text comes as text, and meshes come from a function.
+
+use std::ops::Range;
+
+use fracas::TetMesh;
+use fracas_bake::shapes;
+use fracas_fracture::{FractureSettings, Material, RefractureRule};
+use fracas_rapier::world::ObjectOptions;
+use glam::{Quat, Vec3};
+use parry3d::math::Pose;
+use serde::Deserialize;
+use thiserror::Error;
+use toml::Spanned;
+
+use super::kit::{ONCE, scaled};
+use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions, contacts_by_name};
+
+/// Most bodies of a file, so that a slip of the finger does not fill the memory.
+const MOST_BODIES: usize = 10_000;
+
+/// Why a text is no scene.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum UserSceneError {
+    /// It is not TOML, or a key is unknown or of the wrong kind.
+    #[error("{file}: {message}")]
+    Syntax {
+        /// The file's name.
+        file: String,
+        /// Where and what, with the line shown.
+        message: String,
+    },
+    /// A value makes no sense.
+    #[error("{file}, line {line}: `{key}`: {why}")]
+    Value {
+        /// The file's name.
+        file: String,
+        /// Which line.
+        line: usize,
+        /// Which key.
+        key: String,
+        /// What is wrong and what would be right.
+        why: String,
+    },
+    /// Everything is well said, but a body cannot be made.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+}
+
+/// Gets the tetrahedra of a mesh that is not of the set: its name as written, and
+/// about how many tetrahedra are wanted.
+pub type Loader<'a> = &'a mut dyn FnMut(&str, Option<usize>) -> Result<TetMesh, String>;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: Option<String>,
+    seed: Option<u64>,
+    step: Option<Spanned<f32>>,
+    duration: Option<Spanned<f32>>,
+    gravity: Option<Spanned<[f32; 3]>>,
+    contacts: Option<Spanned<String>>,
+    /// The size of the smallest thing that matters (m).
+    length_unit: Option<Spanned<f32>>,
+    floor: Option<Floor>,
+    #[serde(default)]
+    material: std::collections::BTreeMap<String, Spanned<OwnMaterial>>,
+    #[serde(default)]
+    body: Vec<Spanned<Body>>,
+    #[serde(default)]
+    ball: Vec<Spanned<Ball>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Floor {
+    #[serde(default)]
+    height: f32,
+    friction: Option<Spanned<f32>>,
+}
+
+/// Numbers that differ from a named material's.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnMaterial {
+    like: Option<Spanned<String>>,
+    young: Option<f64>,
+    poisson: Option<f64>,
+    density: Option<f64>,
+    strength: Option<f64>,
+    toughness: Option<f64>,
+    weibull_modulus: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    mesh: Spanned<String>,
+    material: Option<Spanned<String>>,
+    tets: Option<Spanned<usize>>,
+    scale: Option<Spanned<f32>>,
+    position: Option<Spanned<[f32; 3]>>,
+    rotation: Option<Spanned<[f32; 3]>>,
+    velocity: Option<Spanned<[f32; 3]>>,
+    spin: Option<Spanned<[f32; 3]>>,
+    #[serde(default)]
+    fixed: bool,
+    breakable: Option<bool>,
+    /// Whether its pieces break again.
+    #[serde(default)]
+    again: bool,
+    max_fragments: Option<Spanned<usize>>,
+    friction: Option<Spanned<f32>>,
+    restitution: Option<Spanned<f32>>,
+    colour: Option<[u8; 3]>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ball {
+    radius: Spanned<f32>,
+    position: Option<Spanned<[f32; 3]>>,
+    velocity: Option<Spanned<[f32; 3]>>,
+    /// Seconds after which it comes.
+    after: Option<Spanned<f32>>,
+}
+
+/// A scene that was read and makes sense so far; its bodies are not made yet.
+#[derive(Debug)]
+pub struct UserScene {
+    file: File,
+    text: String,
+    name: String,
+}
+
+impl UserScene {
+    /// Reads a scene; `name` is the file's, for messages.
+    ///
+    /// # Errors
+    /// See [`UserSceneError`].
+    pub fn parse(text: &str, name: &str) -> Result<Self, UserSceneError> {
+        let file: File = toml::from_str(text).map_err(|e| UserSceneError::Syntax {
+            file: name.into(),
+            message: e.to_string().trim_end().into(),
+        })?;
+        let scene = Self {
+            file,
+            text: text.into(),
+            name: name.into(),
+        };
+        if let Some(contacts) = &scene.file.contacts {
+            contacts_by_name(contacts.get_ref())
+                .map_err(|why| scene.wrong(contacts.span(), "contacts", why))?;
+        }
+        scene.check()?;
+        Ok(scene)
+    }
+
+    /// The contact method that the file asks for, by name.
+    #[must_use]
+    pub fn contacts(&self) -> Option<&str> {
+        self.file.contacts.as_ref().map(|c| c.get_ref().as_str())
+    }
+
+    /// The seed that the file asks for.
+    #[must_use]
+    pub fn seed(&self) -> Option<u64> {
+        self.file.seed
+    }
+
+    fn wrong(&self, at: Range<usize>, key: &str, why: impl Into<String>) -> UserSceneError {
+        let before = self.text.as_bytes().iter().take(at.start);
+        UserSceneError::Value {
+            file: self.name.clone(),
+            line: 1 + before.filter(|b| **b == b'\n').count(),
+            key: key.into(),
+            why: why.into(),
+        }
+    }
+
+    fn in_range(
+        &self,
+        value: Option<&Spanned<f32>>,
+        key: &str,
+        range: Range<f32>,
+    ) -> Result<(), UserSceneError> {
+        let Some(value) = value else {
+            return Ok(());
+        };
+        let number = *value.get_ref();
+        if range.contains(&number) {
+            return Ok(());
+        }
+        let why = format!(
+            "must be at least {} and below {}, not {number}",
+            range.start, range.end
+        );
+        Err(self.wrong(value.span(), key, why))
+    }
+
+    fn vector(
+        &self,
+        value: Option<&Spanned<[f32; 3]>>,
+        key: &str,
+        most: f32,
+    ) -> Result<Vec3, UserSceneError> {
+        let Some(value) = value else {
+            return Ok(Vec3::ZERO);
+        };
+        let vector = Vec3::from_array(*value.get_ref());
+        if vector.is_finite() && vector.abs().max_element() <= most {
+            return Ok(vector);
+        }
+        let why = format!("must be three numbers between -{most} and {most}");
+        Err(self.wrong(value.span(), key, why))
+    }
+
+    /// All that can be checked without making anything.
+    fn check(&self) -> Result<(), UserSceneError> {
+        let file = &self.file;
+        self.in_range(file.step.as_ref(), "step", 1e-5..0.2)?;
+        self.in_range(file.duration.as_ref(), "duration", 0.0..3600.0)?;
+        self.in_range(file.length_unit.as_ref(), "length_unit", 1e-4..100.0)?;
+        self.vector(file.gravity.as_ref(), "gravity", 1e3)?;
+        if let Some(floor) = &file.floor {
+            self.in_range(floor.friction.as_ref(), "floor.friction", 0.0..10.0)?;
+        }
+        for (name, own) in &file.material {
+            self.own_material(name, own)?;
+        }
+        if file.body.len() + file.ball.len() > MOST_BODIES {
+            let last = file.body.last().map_or(0..0, Spanned::span);
+            let why = format!("at most {MOST_BODIES} bodies");
+            return Err(self.wrong(last, "body", why));
+        }
+        if file.body.is_empty() {
+            let why = "there is none: a scene needs at least one [[body]]";
+            return Err(self.wrong(0..0, "body", why));
+        }
+        for body in file.body.iter().map(Spanned::get_ref) {
+            self.material_of(body)?;
+            self.placed(body)?;
+            self.in_range(body.scale.as_ref(), "scale", 1e-3..1e3)?;
+            self.in_range(body.friction.as_ref(), "friction", 0.0..10.0)?;
+            self.in_range(body.restitution.as_ref(), "restitution", 0.0..1.0)?;
+            if let Some(most) = body.max_fragments.as_ref().filter(|m| *m.get_ref() < 2) {
+                return Err(self.wrong(most.span(), "max_fragments", "must be at least 2"));
+            }
+            if let Some(tets) = body.tets.as_ref()
+                && !(10..=2_000_000).contains(tets.get_ref())
+            {
+                let why = "must be between 10 and 2,000,000";
+                return Err(self.wrong(tets.span(), "tets", why));
+            }
+        }
+        for ball in file.ball.iter().map(Spanned::get_ref) {
+            self.in_range(Some(&ball.radius), "radius", 1e-4..100.0)?;
+            self.vector(ball.position.as_ref(), "position", 1e4)?;
+            self.vector(ball.velocity.as_ref(), "velocity", 1e3)?;
+            self.in_range(ball.after.as_ref(), "after", 0.0..3600.0)?;
+        }
+        Ok(())
+    }
+
+    fn own_material(
+        &self,
+        name: &str,
+        own: &Spanned<OwnMaterial>,
+    ) -> Result<Material, UserSceneError> {
+        let key = format!("material.{name}");
+        let numbers = own.get_ref();
+        let base = match &numbers.like {
+            None => Material::CONCRETE,
+            Some(like) => Material::by_name(like.get_ref())
+                .map_err(|e| self.wrong(like.span(), "like", e.to_string()))?,
+        };
+        let material = Material {
+            young: numbers.young.unwrap_or(base.young),
+            poisson: numbers.poisson.unwrap_or(base.poisson),
+            density: numbers.density.unwrap_or(base.density),
+            strength: numbers.strength.unwrap_or(base.strength),
+            toughness: numbers.toughness.unwrap_or(base.toughness),
+            weibull_modulus: numbers.weibull_modulus.unwrap_or(base.weibull_modulus),
+            ..base
+        };
+        material
+            .validate()
+            .map_err(|e| self.wrong(own.span(), &key, e.to_string()))?;
+        Ok(material)
+    }
+
+    fn material_of(&self, body: &Body) -> Result<Material, UserSceneError> {
+        let Some(name) = &body.material else {
+            return Ok(Material::CONCRETE);
+        };
+        if let Some(own) = self.file.material.get(name.get_ref()) {
+            return self.own_material(name.get_ref(), own);
+        }
+        Material::by_name(name.get_ref())
+            .map_err(|e| self.wrong(name.span(), "material", e.to_string()))
+    }
+
+    fn placed(&self, body: &Body) -> Result<(Pose, Vec3, Vec3), UserSceneError> {
+        let position = self.vector(body.position.as_ref(), "position", 1e4)?;
+        let angles = self.vector(body.rotation.as_ref(), "rotation", 3600.0)?;
+        let velocity = self.vector(body.velocity.as_ref(), "velocity", 1e3)?;
+        let spin = self.vector(body.spin.as_ref(), "spin", 1e3)?;
+        let about = |axis: Vec3, degrees: f32| {
+            Quat::from_scaled_axis(axis * (degrees * std::f32::consts::PI / 180.0))
+        };
+        let turn = about(Vec3::Z, angles.z) * about(Vec3::Y, angles.y) * about(Vec3::X, angles.x);
+        Ok((Pose::from_parts(position, turn), velocity, spin))
+    }
+
+    /// Makes the bodies. `options` come before what the file says where they are the
+    /// caller's to choose: seed and contacts.
+    ///
+    /// # Errors
+    /// See [`UserSceneError`].
+    pub fn build(
+        &self,
+        options: &SceneOptions,
+        load: Loader<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Scene, UserSceneError> {
+        let file = &self.file;
+        let number = |value: &Option<Spanned<f32>>, otherwise: f32| {
+            value.as_ref().map_or(otherwise, |v| *v.get_ref())
+        };
+        let step = number(&file.step, 1.0 / 60.0);
+        let mut settings = options.world(step, number(&file.length_unit, 0.05));
+        if let Some(gravity) = &file.gravity {
+            settings.gravity = Vec3::from_array(*gravity.get_ref());
+        }
+        let steps = options.steps(number(&file.duration, 4.0), step);
+        let name = file.name.as_deref().unwrap_or("user scene");
+        let mut made: Vec<(String, Kit)> = Vec::new();
+        let mut bodies = Vec::new();
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for (i, body) in file.body.iter().map(Spanned::get_ref).enumerate() {
+            let kit = self.kit(body, options, load, &mut made, progress)?;
+            let (pose, velocity, spin) = self.placed(body)?;
+            let reach = kit.bounds();
+            let half = 0.5 * (reach.1 - reach.0).length();
+            let centre = pose * (0.5 * (reach.0 + reach.1));
+            (low, high) = (low.min(centre - half), high.max(centre + half));
+            let options = if body.fixed {
+                kit.fixed(pose)
+            } else {
+                kit.body(pose, i as u64)
+            };
+            let made = ObjectOptions {
+                velocity,
+                spin,
+                friction: number(&body.friction, options.friction),
+                restitution: number(&body.restitution, options.restitution),
+                ..options
+            };
+            bodies.push((made, body.colour.unwrap_or(kit.colour())));
+        }
+        let floor = file.floor.as_ref().map(|f| f.height);
+        if let Some(height) = floor {
+            low.y = height;
+        }
+        let mut scene = Scene::new(name, settings, steps, (low, high));
+        if let Some(floor) = &file.floor {
+            scene.floor(floor.height, number(&floor.friction, 0.6));
+        }
+        for (body, colour) in bodies {
+            scene.add(body, colour);
+        }
+        for ball in file.ball.iter().map(Spanned::get_ref) {
+            let at = self.vector(ball.position.as_ref(), "position", 1e4)?;
+            let velocity = self.vector(ball.velocity.as_ref(), "velocity", 1e3)?;
+            let radius = *ball.radius.get_ref();
+            let when = options.steps(number(&ball.after, 0.0), step);
+            scene.at(when, move |scene| scene.add_ball(radius, at, velocity));
+        }
+        Ok(scene)
+    }
+
+    /// The kind of a body, made once for all bodies that are alike.
+    fn kit(
+        &self,
+        body: &Body,
+        options: &SceneOptions,
+        load: Loader<'_>,
+        made: &mut Vec<(String, Kit)>,
+        progress: Progress<'_>,
+    ) -> Result<Kit, UserSceneError> {
+        let material = self.material_of(body)?;
+        let breakable = body.breakable.unwrap_or(!body.fixed);
+        let most = body.max_fragments.as_ref().map_or(24, |m| *m.get_ref());
+        let scale = body.scale.as_ref().map_or(1.0, |s| *s.get_ref());
+        let tets = body.tets.as_ref().map(|t| *t.get_ref());
+        let again = body.again;
+        let mesh_name = body.mesh.get_ref();
+        let key = format!("{mesh_name} {material:?} {breakable} {again} {most} {scale} {tets:?}");
+        if let Some((_, kit)) = made.iter().find(|(k, _)| *k == key) {
+            return Ok(kit.clone());
+        }
+        progress("tetrahedra");
+        let shape = shapes::by_name(mesh_name);
+        let mesh = match (shape, tets) {
+            (Some(shape), None) => shape.build(),
+            (Some(shape), Some(tets)) => shape.build_with_tets(tets),
+            (None, _) => {
+                load(mesh_name, tets).map_err(|why| self.wrong(body.mesh.span(), "mesh", why))?
+            }
+        };
+        let kinds = KitOptions {
+            material,
+            fracture: breakable.then(|| FractureSettings {
+                max_fragments: most,
+                max_cracks: 2 * most,
+                seed: options.seed,
+                ..FractureSettings::default()
+            }),
+            rule: if again {
+                RefractureRule::default()
+            } else {
+                ONCE
+            },
+        };
+        let colour = shape.map_or([178, 172, 160], |s| s.colour());
+        let kit = Kit::of_mesh(mesh_name, scaled(mesh, scale), colour, kinds, progress)
+            .map_err(|e| self.wrong(body.mesh.span(), "mesh", e.to_string()))?;
+        made.push((key, kit.clone()));
+        Ok(kit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        UserScene::parse(text, "t.toml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn mistakes_are_told_with_line_and_key() {
+        let body = "[[body]]\nmesh = \"brick\"\n";
+        for (text, parts) in [
+            ("duration = 3.0\nstep = \n", vec!["t.toml", "line 2"]),
+            ("durration = 3.0\n", vec!["line 1", "durration"]),
+            ("step = 0.01\n", vec!["`body`", "at least one"]),
+            (&format!("step = -1.0\n{body}"), vec!["line 1", "`step`"]),
+            (
+                &format!("{body}material = \"chese\"\n"),
+                vec!["line 3", "`material`", "chese", "porcelain"],
+            ),
+            (
+                &format!("{body}position = [0, 1]\n"),
+                vec!["line 3", "position"],
+            ),
+            (
+                &format!("{body}position = [0, 1, nan]\n"),
+                vec!["line 3", "`position`"],
+            ),
+            (
+                &format!("contacts = \"magic\"\n{body}"),
+                vec!["line 1", "`contacts`", "adaptive"],
+            ),
+            (
+                &format!("{body}[material.soft]\nstrength = -1.0\n"),
+                vec!["material.soft", "strength"],
+            ),
+            (
+                &format!("{body}[[ball]]\nradius = 0.0\n"),
+                vec!["line 4", "`radius`"],
+            ),
+            (
+                &format!("{body}\nmax_fragments = 1\n"),
+                vec!["line 4", "`max_fragments`"],
+            ),
+        ] {
+            let error = error(text);
+            for part in parts {
+                assert!(error.contains(part), "{text:?}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_becomes_a_scene_and_missing_meshes_are_told() {
+        let text = "seed = 7\nduration = 1.0\nstep = 0.01\ncontacts = \"fixed:8\"\n\
+            floor = { height = 0.5 }\n[[body]]\nmesh = \"brick\"\nmaterial = \"brick\"\n\
+            position = [0.0, 2.0, 0.0]\n[[body]]\nmesh = \"box.obj\"\nfixed = true\n\
+            [[ball]]\nradius = 0.05\nafter = 0.5\n";
+        let user = UserScene::parse(text, "t.toml").unwrap();
+        assert_eq!(user.seed(), Some(7));
+        assert_eq!(user.contacts(), Some("fixed:8"));
+        let options = SceneOptions::default();
+        let mut none = |name: &str, _: Option<usize>| Err(format!("there is no {name}"));
+        let error = user.build(&options, &mut none, &mut |_| ()).err().unwrap();
+        let error = error.to_string();
+        assert!(
+            error.contains("line 11") && error.contains("box.obj"),
+            "{error}"
+        );
+        let mut cube =
+            |_: &str, _: Option<usize>| Ok(fracas::testing::box_grid([2, 2, 2], Vec3::splat(0.2)));
+        let mut scene = user.build(&options, &mut cube, &mut |_| ()).unwrap();
+        assert_eq!(scene.steps(), 100);
+        for _ in 0..60 {
+            scene.step();
+        }
+        assert_eq!(scene.world().pieces().count(), 2);
+        assert_eq!(scene.props().len(), 1);
+    }
+}
