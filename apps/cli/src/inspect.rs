@@ -5,18 +5,23 @@ use std::process::ExitCode;
 
 use clap::Args;
 use fracas_bake::inspect::{Spread, SurfaceReport, TetReport};
-use fracas_bake::{Mesh, ReadError, Repairs, inspect_surface, inspect_tets, read, tet_mesh_of};
+use fracas_bake::{
+    Mesh, RawLayout, ReadError, Repairs, Volume, inspect_surface, inspect_tets, read,
+    read_raw_volume, read_volume, tet_mesh_of,
+};
 use serde_json::{Value, json};
 
 use crate::output::{Table, count, print, short};
 
 const EXAMPLES: &str = "\
 Surfaces: .obj .ply .stl .off .glb .gltf; tetrahedra: .msh .mesh .node+.ele .vtk;
-any of them gzipped.
+any of them gzipped. Volumes: .nrrd, or raw numbers with --raw.
 
 Examples:
   fracas inspect bunny.obj
   fracas inspect mug.msh --json | jq .tets.dihedral_angles.least
+  fracas inspect head.nrrd
+  fracas inspect head.bin --raw 256x256x109:uint16
 
 Exit status: 0 the file is readable, 1 it is not, 2 wrong usage.";
 
@@ -29,11 +34,29 @@ pub struct Arguments {
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
+    /// The file is a raw volume: counts along x (fastest), y and z, and the type of a
+    /// value, for example 64x64x32:uint8 (lowest byte first).
+    #[arg(long, value_name = "LAYOUT", value_parser = raw_layout)]
+    raw: Option<RawLayout>,
+}
+
+fn raw_layout(text: &str) -> Result<RawLayout, String> {
+    let wrong = || "use COUNTxCOUNTxCOUNT:TYPE, for example 64x64x32:uint8".to_string();
+    let (counts, kind) = text.split_once(':').ok_or_else(wrong)?;
+    let counts: Vec<u32> = counts.split('x').filter_map(|c| c.parse().ok()).collect();
+    Ok(RawLayout {
+        counts: counts.try_into().map_err(|_| wrong())?,
+        kind: kind.into(),
+        big_endian: false,
+        skip: 0,
+        spacing: [1.0; 3],
+    })
 }
 
 enum Report {
     Surface(SurfaceReport),
     Tets(Box<TetReport>),
+    Volume(Volume),
 }
 
 /// Runs the subcommand.
@@ -59,6 +82,15 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn examine(arguments: &Arguments) -> Result<(Report, Repairs), ReadError> {
+    if let Some(layout) = &arguments.raw {
+        let volume = read_raw_volume(&arguments.file, layout)?;
+        return Ok((Report::Volume(volume), Repairs::default()));
+    }
+    let suffix = arguments.file.extension().and_then(|e| e.to_str());
+    if suffix.is_some_and(|e| e.eq_ignore_ascii_case("nrrd")) {
+        let volume = read_volume(&arguments.file)?;
+        return Ok((Report::Volume(volume), Repairs::default()));
+    }
     match read(&arguments.file)? {
         Mesh::Surface(mesh, repairs) => Ok((Report::Surface(inspect_surface(&mesh)), repairs)),
         Mesh::Tets(soup) => {
@@ -72,6 +104,7 @@ fn as_json(name: &str, report: &Report, repairs: &Repairs) -> Value {
     let (kind, body) = match report {
         Report::Surface(report) => ("surface", serde_json::to_value(report)),
         Report::Tets(report) => ("tets", serde_json::to_value(report)),
+        Report::Volume(volume) => ("volume", Ok(volume_json(volume))),
     };
     let repairs: Vec<Value> = repairs
         .iter()
@@ -101,8 +134,56 @@ fn as_table(name: &str, report: &Report, repairs: &Repairs) -> String {
             table.heading("boundary");
             surface_rows(&mut table, &report.boundary);
         }
+        Report::Volume(volume) => {
+            table.heading("volume");
+            volume_rows(&mut table, volume);
+        }
     }
     table.render()
+}
+
+/// Values above the middle of the range, as a share of all: a first idea of what an
+/// object in it would fill.
+fn upper_half(volume: &Volume) -> Option<f64> {
+    let (low, high) = volume.range()?;
+    let middle = 0.5 * (low + high);
+    let above = volume.values().iter().filter(|v| **v > middle).count();
+    Some(above as f64 / volume.values().len() as f64)
+}
+
+fn volume_json(volume: &Volume) -> Value {
+    json!({
+        "counts": volume.counts(),
+        "type": volume.kind(),
+        "spacing": volume.spacing(),
+        "origin": volume.origin(),
+        "range": volume.range().map(|(low, high)| [low, high]),
+        "above_middle": upper_half(volume),
+    })
+}
+
+fn volume_rows(table: &mut Table, volume: &Volume) {
+    let triple = |p: [f32; 3]| p.map(|x| short(f64::from(x))).join(" ");
+    table.row(
+        "voxels",
+        volume.counts().map(|c| count(c as usize)).join(" x "),
+    );
+    table.row("type", volume.kind());
+    table.row("spacing", triple(volume.spacing()));
+    table.row("origin", triple(volume.origin()));
+    match volume.range() {
+        Some((low, high)) => table.row(
+            "values",
+            format!("{} to {}", short(f64::from(low)), short(f64::from(high))),
+        ),
+        None => table.row("values", "none is finite"),
+    }
+    if let Some(share) = upper_half(volume) {
+        table.row(
+            "above the middle",
+            format!("{:.2}% of the voxels", share * 100.0),
+        );
+    }
 }
 
 fn surface_rows(table: &mut Table, r: &SurfaceReport) {

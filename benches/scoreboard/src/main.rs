@@ -15,6 +15,7 @@ mod meshes_in;
 mod sphere_tree;
 mod tet_distance;
 mod tetrahedralize;
+mod voxel_tree;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -63,4 +64,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     tet_distance::rows,
     sphere_tree::rows,
     tetrahedralize::rows,
+    voxel_tree::rows,
 ];

@@ -32,6 +32,7 @@ pub mod write;
 pub use asset::{Asset, AssetError, SectionTag};
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use inspect::{SurfaceReport, TetReport, boundary_surface, inspect_surface, inspect_tets};
+pub use read::volume::{RawLayout, Volume, read_raw_volume, read_volume};
 pub use read::{
     Mesh, read, read_as_listed, read_bytes, read_bytes_with, read_surface, read_tet_mesh,
     read_tets, tet_mesh_of,

@@ -25,6 +25,7 @@ use crate::manifold;
 use crate::pair::{self, ContactSettings, PairMemory, PairScratch};
 use crate::partner::{Mesh, Solid};
 use crate::shape::FragmentShape;
+use crate::voxel::{Found, VoxelTable};
 
 /// Work that queries have done since they were last read.
 #[derive(Debug, Default)]
@@ -78,6 +79,8 @@ pub struct FragmentDispatcher {
     pub settings: ContactSettings,
     /// Work done, shared with whoever reads it.
     pub counters: Arc<Counters>,
+    /// Contacts that were found before the step: pairs in it are not asked again.
+    pub voxels: Arc<VoxelTable>,
 }
 
 /// The dispatcher for a narrow phase: fragments first, everything else as before.
@@ -169,6 +172,7 @@ impl FragmentDispatcher {
         let measuring = Self {
             settings: ContactSettings::measuring(),
             counters: Arc::default(),
+            voxels: Arc::default(),
         };
         SCRATCH.with_borrow_mut(|scratch| {
             measuring
@@ -196,6 +200,7 @@ impl FragmentDispatcher {
                     ..self.settings
                 },
                 counters: Arc::default(),
+                voxels: Arc::default(),
             };
             full.collect(&pair, pos12, reach, &mut PairMemory::default(), scratch)?;
             let mut best: Option<&manifold::PairContact> = None;
@@ -233,7 +238,19 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
             .downcast_mut::<Workspace>()
             .expect("it was just put there");
         SCRATCH.with_borrow_mut(|scratch| {
-            let stats = self.collect(&pair, pos12, prediction, &mut memory.0, scratch)?;
+            let stats = match self.voxels.look_up(pos12, g1, g2, &mut scratch.contacts) {
+                Found::Contacts => QueryStats {
+                    contacts: scratch.contacts.len() as u32,
+                    ..QueryStats::default()
+                },
+                Found::Main { note } => {
+                    let stats = self.collect(&pair, pos12, prediction, &mut memory.0, scratch)?;
+                    if note {
+                        self.voxels.note_cost(g1, g2, stats.distance_queries);
+                    }
+                    stats
+                }
+            };
             let inverse = pos12.rotation.inverse();
             let PairScratch {
                 contacts, groups, ..

@@ -13,6 +13,7 @@ pub mod pair;
 pub mod parry_shape;
 mod partner;
 pub mod shape;
+pub mod voxel;
 #[cfg(feature = "world")]
 pub mod world;
 
@@ -23,3 +24,4 @@ pub use object::{Blueprint, ObjectError, SharedObject};
 pub use pair::{ContactMode, ContactSettings, Normals};
 pub use parry_shape::ParryShape;
 pub use shape::FragmentShape;
+pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};

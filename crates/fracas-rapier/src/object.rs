@@ -172,6 +172,11 @@ impl SharedObject {
             .expect("no thread panics while it breaks an object")
     }
 
+    /// A number that names the object for as long as it lives.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).cast::<()>() as usize
+    }
+
     /// Whether both name the same object.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {

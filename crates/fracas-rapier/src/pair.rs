@@ -19,6 +19,7 @@ use crate::manifold::{Feature, PairContact};
 use crate::parry_shape::ParryShape;
 use crate::partner::{Heights, Mesh, Solid};
 use crate::shape::FragmentShape;
+use crate::voxel::VoxelSettings;
 
 /// How contacts of fragments are found: which of the points in contact are reported,
 /// or by which shape of parry's the fragments are replaced.
@@ -34,6 +35,11 @@ pub enum ContactMode {
     /// Not by us: every fragment gets one of parry's own shapes, built anew at each
     /// fracture, and the engine's own contacts. For comparison.
     Parry(ParryShape),
+    /// None: contacts of voxel trees, within a budget [Dingliana 2004]; see
+    /// [`crate::voxel`]. Bodies are not caught within a step then.
+    VoxelTree(VoxelSettings),
+    /// As `Adaptive` while it fits the budget, voxel contacts for the pairs beyond.
+    Budgeted(VoxelSettings),
 }
 
 impl Default for ContactMode {
@@ -276,6 +282,11 @@ impl Ask<'_> {
         found.clear();
         let stats = match self.settings.mode {
             ContactMode::Adaptive(adaptive) => {
+                tree.contacts_adaptive(&pose, partner, query, &adaptive, state, scratch, found)
+            }
+            // What the voxels leave to the main method.
+            ContactMode::VoxelTree(_) | ContactMode::Budgeted(_) => {
+                let adaptive = AdaptiveSettings::default();
                 tree.contacts_adaptive(&pose, partner, query, &adaptive, state, scratch, found)
             }
             ContactMode::Fixed(most) => tree.contacts(

@@ -46,7 +46,7 @@ impl Scalar {
 
     /// The number in `raw`, of exactly [`Scalar::size`] bytes. Integers beyond 2^53
     /// are rounded; as indices they are out of range anyway.
-    fn decode(self, raw: &[u8], big: bool) -> f64 {
+    pub(super) fn decode(self, raw: &[u8], big: bool) -> f64 {
         match self {
             Self::I8 => i8(raw, big).into(),
             Self::U8 => u8(raw, big).into(),

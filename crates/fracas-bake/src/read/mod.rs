@@ -11,6 +11,7 @@
 //! | Medit `.mesh` | tetrahedra or surface | `medit` |
 //! | TetGen `.node` and `.ele` | tetrahedra | `tetgen` |
 //! | legacy VTK, text and binary | tetrahedra or surface | `vtk` |
+//! | NRRD, raw arrays | volumes, by their own functions | [`volume`] |
 //!
 //! Any of them may be gzipped. The format is known from the content where that is
 //! unmistakable, and from the name otherwise.
@@ -30,6 +31,7 @@ mod ply;
 pub(crate) mod scanner;
 mod stl;
 mod tetgen;
+pub mod volume;
 mod vtk;
 
 use std::io::Read as _;

@@ -11,6 +11,7 @@ pub mod hand;
 mod hold;
 mod settings;
 mod stats;
+mod voxels;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,6 +41,7 @@ use crate::dispatcher::{Counters, FragmentDispatcher};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use hold::Hand;
+use voxels::Voxels;
 
 /// Engine and objects.
 pub struct World {
@@ -50,6 +52,7 @@ pub struct World {
     hands: BTreeMap<HandId, Hand>,
     next_hand: u32,
     counters: Arc<Counters>,
+    voxels: Voxels,
     stats: StepStats,
     steps: u64,
     /// The lowest floor's height.
@@ -67,6 +70,7 @@ impl World {
             ..FragmentDispatcher::default()
         };
         let counters = Arc::clone(&dispatcher.counters);
+        let voxels = Voxels::new(&settings.contacts.mode, &dispatcher.voxels);
         let mut physics = PhysicsWorld {
             gravity: settings.gravity,
             integration_parameters: settings.integration(),
@@ -83,6 +87,7 @@ impl World {
             hands: BTreeMap::new(),
             next_hand: 0,
             counters,
+            voxels,
             stats: StepStats::default(),
             steps: 0,
             floor: None,
@@ -274,12 +279,21 @@ impl World {
 
     /// Find pairs, query contacts, solve: the engine's own step.
     fn step_engine(&mut self) {
+        let voxel = self.voxels.prepare(&self.physics, &*self.clock);
+        let start = (self.clock)();
         self.physics.step();
+        let spent = ((self.clock)() - start) * 1e3;
         let counters = &self.physics.physics_pipeline.counters;
-        let collision = counters.stages.collision_detection_time.time_ms();
-        self.stats.times.collision = collision;
-        self.stats.times.physics = (counters.step_time_ms() - collision).max(0.0);
+        // The engine times itself by the wall; told in our clock's milliseconds.
+        let whole = counters.step_time_ms().max(f64::MIN_POSITIVE);
+        let share = counters.stages.collision_detection_time.time_ms() / whole;
+        let collision = spent * share.clamp(0.0, 1.0);
+        self.stats.times.collision = collision + voxel.refine;
+        self.stats.times.physics = (spent - collision).max(0.0);
+        self.stats.times.update += voxel.relabel;
+        self.stats.voxel = voxel;
         let counts = self.counters.take();
+        self.voxels.learn(collision * 1e-3, counts.visited_points);
         self.stats.pairs = counts.pairs;
         self.stats.visited_points = counts.visited_points;
         self.stats.contacts = counts.contacts;
@@ -292,7 +306,7 @@ impl World {
         let mut engine = Engine::from(&mut self.physics);
         let report = self.breakables.after_step(self.settings.step, &mut engine);
         self.stats.times.fracture = report.fracture;
-        self.stats.times.update = report.update;
+        self.stats.times.update += report.update;
         self.stats.times.physics += report.replace;
         self.stats.times.total = -report.apart;
         self.stats.broken = report.broken;

@@ -6,7 +6,7 @@ use rapier3d::dynamics::IntegrationParameters;
 
 use super::debris::DebrisPolicy;
 use crate::breakables::{BreakSettings, FragmentModesPolicy};
-use crate::pair::ContactSettings;
+use crate::pair::{ContactMode, ContactSettings};
 
 /// Settings of a world.
 #[derive(Clone, Copy, Debug)]
@@ -107,6 +107,11 @@ impl WorldSettings {
             contact_recycling: self.recycle_contacts,
             contact_clustering: self.cluster_contacts,
             friction_in_bias_pass: self.friction_in_bias,
+            // Catching fast bodies asks the main method, outside any budget.
+            max_ccd_substeps: match self.contacts.mode {
+                ContactMode::VoxelTree(_) => 0,
+                _ => IntegrationParameters::default().max_ccd_substeps,
+            },
             ..IntegrationParameters::default()
         }
     }

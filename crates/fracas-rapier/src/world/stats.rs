@@ -42,4 +42,6 @@ pub struct StepStats {
     pub bodies_lost: usize,
     /// Sample points inside other bodies, where the settings ask for them.
     pub colliding_points: Option<u64>,
+    /// What voxel contacts did, where they are used.
+    pub voxel: crate::voxel::VoxelStats,
 }

@@ -27,3 +27,4 @@ pub mod spatial_hash;
 pub mod tet_collision;
 pub mod tree_metric;
 pub mod voxel_contacts;
+pub mod voxel_contacts_deadline;

@@ -9,7 +9,8 @@
 use fracas::pose::Pose;
 use fracas::testing::{Rng, box_grid};
 use fracas::voxel_tree::{
-    Averaging, Budget, Detection, Grouping, Primitive, VoxTree, VoxelGrid, primitive, reduce,
+    Averaging, Budget, CubePair, Detection, Grouping, Primitive, VoxTree, VoxelGrid, overlap_share,
+    primitive, reduce,
 };
 use glam::{Mat3, Vec3};
 
@@ -47,10 +48,16 @@ pub struct ContactErrors {
     pub simple: Vec<LevelErrors>,
     /// By weighted averaging (eq. 9-10).
     pub weighted: Vec<LevelErrors>,
+    /// The same with the exact overlap of eq. 4 in place of eq. 7, at the coarse
+    /// levels, where cubes are few enough to be cut by each other.
+    pub exact: Vec<LevelErrors>,
 }
 
 /// Levels of the trees: the finest cube is 1/16 of the body.
 const LEVELS: u32 = 5;
+
+/// Levels at which eq. 4 is computed.
+const EXACT_LEVELS: u32 = 3;
 
 /// Draws `collisions` contacts and measures them at every level.
 #[must_use]
@@ -67,6 +74,7 @@ pub fn contact_errors(collisions: usize, seed: u64) -> ContactErrors {
         collisions,
         simple: vec![LevelErrors::default(); LEVELS as usize],
         weighted: vec![LevelErrors::default(); LEVELS as usize],
+        exact: vec![LevelErrors::default(); EXACT_LEVELS as usize],
     };
     for i in 0..collisions {
         let other = if i % 4 == 0 {
@@ -96,9 +104,30 @@ pub fn contact_errors(collisions: usize, seed: u64) -> ContactErrors {
             ] {
                 case.measure(&mut primitives, averaging, collisions as f64, sums);
             }
+            if let Some(sums) = errors.exact.get_mut(level as usize) {
+                let pairs = detection.pairs();
+                let mut exact: Vec<Primitive> = pairs
+                    .map(|p| exact_primitive(&ball.tree, &other.tree, &case.b_to_a, p))
+                    .collect();
+                case.measure(&mut exact, Averaging::Weighted, collisions as f64, sums);
+            }
         }
     }
     errors
+}
+
+/// A primitive weighted by the exact overlap K of eq. 4.
+fn exact_primitive(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, pair: &CubePair) -> Primitive {
+    let (la, lb) = (
+        &a.levels()[pair.a.0 as usize],
+        &b.levels()[pair.b.0 as usize],
+    );
+    let (na, nb) = (&la.nodes[pair.a.1 as usize], &lb.nodes[pair.b.1 as usize]);
+    let offset = b_to_a.point(nb.centre) - na.centre;
+    let share = overlap_share(&b_to_a.rotation, offset, la.cell, lb.cell);
+    let mut made = primitive(a, b, b_to_a, pair);
+    made.probability = share as f32 * na.occupancy * nb.occupancy;
+    made
 }
 
 /// A body with its tree and inertia (mass 1).
@@ -288,6 +317,12 @@ mod tests {
                 "level {level}: {weighted:?} against {simple:?}"
             );
             assert!(weighted.product() < 0.9 * simple.product());
+            // Eq. 7 stands in for eq. 4 without harm.
+            let exact = &errors.exact[level];
+            assert!(
+                weighted.product() < 1.25 * exact.product(),
+                "level {level}: {weighted:?}, exact overlaps {exact:?}"
+            );
         }
         for side in [&errors.simple, &errors.weighted] {
             let (coarse, fine) = (&side[1], &side[LEVELS as usize - 1]);

@@ -10,6 +10,9 @@
 //! objects that touch are reported at every level; objects that do not may be
 //! reported at coarse ones.
 //!
+//! Plain shapes (a floor, a ball) have no voxels: cubes are tested against their
+//! signed distance by the ball around a cube's content, see [`Solid`].
+//!
 //! Work is counted in cube-against-cube tests. A budget in tests repeats bit for
 //! bit; a deadline asks the clock now and then and need not.
 
@@ -55,6 +58,13 @@ pub struct CubePair {
     pub b: (u32, u32),
 }
 
+/// A plain shape in the frame of a tree: signed distance and outward direction at a
+/// point, or nothing where the point is farther off than the second argument.
+pub type Solid<'a> = &'a dyn Fn(Vec3, f32) -> Option<(f32, Vec3)>;
+
+/// The cube of a plain shape in a [`CubePair`]: it has none.
+pub(super) const NO_CUBE: (u32, u32) = (0, u32::MAX);
+
 /// The clock is asked once in this many tests: a test takes about 10 ns, asking 25.
 const TESTS_PER_LOOK: u64 = 128;
 
@@ -99,20 +109,77 @@ impl Detection {
     /// Goes on until something stops it. `b_to_a` places B in A's frame.
     pub fn refine(&mut self, a: &VoxTree, b: &VoxTree, b_to_a: &Pose, budget: &Budget) -> Stop {
         let test = CubeTest::new(b_to_a);
+        let root = CubePair {
+            a: (0, 0),
+            b: (0, 0),
+        };
+        if a.is_empty() || b.is_empty() {
+            return Stop::Apart;
+        }
+        self.run(
+            budget,
+            root,
+            |pair| test.overlap(a, b, pair),
+            |p| is_finest(a, p.a) && is_finest(b, p.b),
+            |detection, pair| detection.split(a, b, &test, pair),
+        )
+    }
+
+    /// As [`Detection::refine`] against a plain shape, told in A's frame. Cubes whose
+    /// content may be nearer than `reach` count as overlapping.
+    pub fn refine_against(
+        &mut self,
+        a: &VoxTree,
+        solid: Solid<'_>,
+        reach: f32,
+        budget: &Budget,
+    ) -> Stop {
+        let near = |pair: &CubePair| {
+            let (low, high) = node(a, pair.a).content;
+            // The ball around the content, enlarged by rounding.
+            let radius = 0.5 * (high - low).length() * (1.0 + 2e-6) + reach;
+            solid(0.5 * (low + high), radius).is_some_and(|(distance, _)| distance <= radius)
+        };
+        if a.is_empty() {
+            return Stop::Apart;
+        }
+        let root = CubePair {
+            a: (0, 0),
+            b: NO_CUBE,
+        };
+        self.run(
+            budget,
+            root,
+            near,
+            |p| is_finest(a, p.a),
+            |detection, pair| {
+                for next in finer(a, pair.a) {
+                    let next = CubePair { a: next, ..pair };
+                    detection.tests += 1;
+                    if near(&next) {
+                        detection.finer.push(next);
+                    }
+                }
+            },
+        )
+    }
+
+    /// The levels, one after the other, whatever is tested.
+    fn run(
+        &mut self,
+        budget: &Budget,
+        root: CubePair,
+        overlap: impl Fn(&CubePair) -> bool,
+        finest: impl Fn(&CubePair) -> bool,
+        mut split: impl FnMut(&mut Self, CubePair),
+    ) -> Stop {
         let limit = budget
             .tests
             .map_or(u64::MAX, |t| self.tests.saturating_add(t));
         if !self.started {
             self.started = true;
-            if a.is_empty() || b.is_empty() {
-                return Stop::Apart;
-            }
-            let root = CubePair {
-                a: (0, 0),
-                b: (0, 0),
-            };
             self.tests += 1;
-            if test.overlap(a, b, &root) {
+            if overlap(&root) {
                 self.current.push(root);
             }
         }
@@ -128,13 +195,9 @@ impl Detection {
                 if self.current.is_empty() {
                     return Stop::Apart;
                 }
-                if self
-                    .current
-                    .iter()
-                    .all(|p| is_finest(a, p.a) && is_finest(b, p.b))
-                {
-                    return Stop::Finest;
-                }
+            }
+            if self.next == 0 && self.current.iter().all(&finest) {
+                return Stop::Finest;
             }
             if budget.level.is_some_and(|level| self.level >= level) {
                 return Stop::Level;
@@ -154,7 +217,7 @@ impl Detection {
             }
             let pair = self.current[self.next];
             self.next += 1;
-            self.split(a, b, &test, pair);
+            split(self, pair);
         }
     }
 
@@ -172,6 +235,10 @@ impl Detection {
             }
         }
     }
+}
+
+fn node(tree: &VoxTree, at: (u32, u32)) -> &super::tree::Node {
+    &tree.levels()[at.0 as usize].nodes[at.1 as usize]
 }
 
 fn is_finest(tree: &VoxTree, at: (u32, u32)) -> bool {

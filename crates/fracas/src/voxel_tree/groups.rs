@@ -8,8 +8,6 @@
 //! Source: [Dingliana 2004, section 3.9]: regions by orientation, found from the
 //! occupancy's gradient for volumes.
 
-use std::collections::HashMap;
-
 use glam::Vec3;
 
 use super::tree::Node;
@@ -19,9 +17,12 @@ use super::tree::Node;
 const SAME_REGION_COSINE: f32 = 0.819;
 
 /// The region of every cell, and how many there are.
-pub(super) fn grow(cells: &[[u32; 3]], outward: &[Vec3]) -> (Vec<u32>, u32) {
-    // Looked up only, never iterated.
-    let place: HashMap<[u32; 3], usize> = cells.iter().enumerate().map(|(i, &c)| (c, i)).collect();
+pub(super) fn grow(cells: &[[u32; 3]], counts: [u32; 3], outward: &[Vec3]) -> (Vec<u32>, u32) {
+    let index = |[x, y, z]: [u32; 3]| ((z * counts[1] + y) * counts[0] + x) as usize;
+    let mut place = vec![u32::MAX; counts.iter().map(|&c| c as usize).product()];
+    for (i, &cell) in cells.iter().enumerate() {
+        place[index(cell)] = i as u32;
+    }
     let mut region = vec![u32::MAX; cells.len()];
     let mut count = 1;
     let mut open = Vec::new();
@@ -37,9 +38,13 @@ pub(super) fn grow(cells: &[[u32; 3]], outward: &[Vec3]) -> (Vec<u32>, u32) {
         open.push(start);
         while let Some(at) = open.pop() {
             for neighbour in neighbours(cells[at]) {
-                let Some(&next) = place.get(&neighbour) else {
+                if (0..3).any(|a| neighbour[a] >= counts[a]) {
                     continue;
-                };
+                }
+                let next = place[index(neighbour)] as usize;
+                if next == u32::MAX as usize {
+                    continue;
+                }
                 if region[next] == u32::MAX
                     && outward[next].dot(outward[start]) > SAME_REGION_COSINE
                 {

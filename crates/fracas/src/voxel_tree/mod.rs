@@ -6,24 +6,30 @@
 //! hand, weighted by how probable a contact is behind each, make the contacts.
 //!
 //! ```text
-//! surface or volume --VoxelGrid--> VoxTree --Detection, within a Budget--> CubePair
+//! surface, tets or volume --VoxelGrid--> VoxTree --Detection, within a Budget--> CubePair
 //!     --primitive--> Primitive --reduce, group by group--> GroupContact
+//! ObjectVoxels --split, when it breaks--> FragmentVoxels --grid--> VoxelGrid
 //! ```
 //!
 //! Use it where a bound on the time matters more than the last millimetre: many
 //! far or fast pieces, a crowded frame. Use [`crate::fragment`]'s side elsewhere.
 
 mod detect;
+mod fragments;
 mod groups;
+mod overlap;
 mod reduce;
 mod share;
 mod tree;
 mod voxelize;
 
-pub use detect::{Budget, CubePair, Detection, Stop};
+pub use detect::{Budget, CubePair, Detection, Solid, Stop};
+pub use fragments::{FragmentVoxels, ObjectVoxels, SplitScratch};
+pub use overlap::overlap_share;
 pub use reduce::{
-    Averaging, GroupContact, Grouping, Primitive, interpenetration, primitive, reduce,
+    Averaging, GroupContact, Grouping, Primitive, SpanPoint, interpenetration, primitive,
+    primitive_against, reduce,
 };
-pub use share::{SharedPair, refine_all};
+pub use share::{Other, SharedPair, refine_all};
 pub use tree::{Level, Node, VoxTree};
 pub use voxelize::{LEAST_OCCUPANCY, VolumeError, VoxelGrid, VoxelizeError};

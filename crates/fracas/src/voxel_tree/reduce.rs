@@ -22,13 +22,15 @@
 //!   between the two bodies' centres. The paper has no rule.
 //! - Depth, which the paper's impulses do not need, is read off the occupancies: a
 //!   cube of half edge h and share o, cut by a surface across n, has it h (2 o - 1)
-//!   from its centre.
+//!   from its centre. Against a plain shape it is that of the content's box. Cubes
+//!   above the finest level are never said to be deep: a coarse guess may stop two
+//!   bodies, as the paper's impulses do, but must not push them apart.
 //!
 //! **Guarantee**: there is a contact whenever there is a pair of cubes.
 
 use glam::Vec3;
 
-use super::detect::CubePair;
+use super::detect::{CubePair, Solid};
 use super::tree::VoxTree;
 use crate::pose::Pose;
 
@@ -69,7 +71,35 @@ pub struct Primitive {
     /// From B's cube to A's, and how far the surfaces are from the centres.
     offset: Vec3,
     reach: f32,
+    /// Half the box of the content, where that tells how far the surface is.
+    half_box: Vec3,
+    /// Whether both cubes are of the finest level.
+    finest: bool,
 }
+
+impl Primitive {
+    /// Signed distance of the surfaces along a direction.
+    fn distance(&self, normal: Vec3) -> f32 {
+        let distance = self.offset.dot(normal) - self.reach - self.half_box.dot(normal.abs());
+        if self.finest {
+            distance
+        } else {
+            distance.max(0.0)
+        }
+    }
+}
+
+/// A point of a contact with its own distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpanPoint {
+    /// Where, in A's frame.
+    pub point: Vec3,
+    /// Signed distance of the surfaces there, along the contact's normal.
+    pub distance: f32,
+}
+
+/// Points of a contact at the most: the deepest, and the outermost to four sides.
+const MOST_POINTS: usize = 5;
 
 /// A reduced contact, in A's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,16 +116,16 @@ pub struct GroupContact {
     pub group: (u32, u32),
     /// How many primitives it stands for.
     pub primitives: u32,
-    /// Points that span the group: the outermost across the normal.
-    span: [Vec3; 4],
+    span: [SpanPoint; MOST_POINTS],
+    points: u8,
 }
 
 impl GroupContact {
-    /// Up to four points that span the group's area, for solvers that need support
-    /// against tilting; a single primitive gives one.
+    /// The deepest point of the group and up to four that span its area, each once,
+    /// for solvers that need support against tilting.
     #[must_use]
-    pub fn span(&self) -> &[Vec3] {
-        &self.span[..(self.primitives as usize).min(4)]
+    pub fn span(&self) -> &[SpanPoint] {
+        &self.span[..self.points as usize]
     }
 }
 
@@ -135,7 +165,36 @@ pub fn primitive(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, pair: &CubePair) -> Pr
         reach: 0.5
             * (level_a.cell * (2.0 * node_a.occupancy - 1.0)
                 + level_b.cell * (2.0 * node_b.occupancy - 1.0)),
+        half_box: Vec3::ZERO,
+        finest: pair.a.0 as usize + 1 == a.levels().len()
+            && pair.b.0 as usize + 1 == b.levels().len(),
     }
+}
+
+/// The contact primitive of a cube near a plain shape, told in the tree's frame;
+/// `None` where the shape is farther off than its content reaches.
+#[must_use]
+pub fn primitive_against(a: &VoxTree, solid: Solid<'_>, pair: &CubePair) -> Option<Primitive> {
+    let level = &a.levels()[pair.a.0 as usize];
+    let node = &level.nodes[pair.a.1 as usize];
+    let (low, high) = node.content;
+    let (middle, half_box) = (0.5 * (low + high), 0.5 * (high - low));
+    let radius = half_box.length();
+    // As wide as detection may have asked.
+    let (distance, normal) = solid(middle, 2.0 * radius + level.cell)?;
+    let kappa = ((radius - distance) / (2.0 * radius).max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+    Some(Primitive {
+        normal,
+        // Halfway between the surfaces.
+        point: middle - normal * (0.5 * (half_box.dot(normal.abs()) + distance)),
+        probability: kappa * node.occupancy,
+        group: (node.group, 0),
+        surface: normal - node.outward,
+        offset: normal * distance,
+        reach: 0.0,
+        half_box,
+        finest: pair.a.0 as usize + 1 == a.levels().len(),
+    })
 }
 
 /// Reduces primitives to one contact a group, the most probable first. Sorts
@@ -184,8 +243,8 @@ fn reduce_group(group: &[Primitive], averaging: Averaging, centre_line: Vec3) ->
         point += w * p.point;
     }
     // Probabilities can all be zero: cubes that touch by their corners only.
-    if weight <= f32::MIN_POSITIVE {
-        return reduce_group_alike(group, averaging, centre_line);
+    if weight <= f32::MIN_POSITIVE && averaging == Averaging::Weighted {
+        return reduce_group(group, Averaging::Simple, centre_line);
     }
     let normal = if normal.length() > CANCELLED * weight {
         normal.normalize()
@@ -194,47 +253,46 @@ fn reduce_group(group: &[Primitive], averaging: Averaging, centre_line: Vec3) ->
     } else {
         centre_line.normalize_or(Vec3::Y)
     };
-    let distance = group
-        .iter()
-        .map(|p| p.offset.dot(normal) - p.reach)
-        .fold(f32::INFINITY, f32::min);
+    let (span, points) = span(group, normal);
     GroupContact {
         normal,
         point: point / weight,
-        distance,
+        distance: span[0].distance,
         weight: group.iter().map(|p| p.probability).sum(),
         group: group[0].group,
         primitives: group.len() as u32,
-        span: span(group, normal),
+        span,
+        points,
     }
 }
 
-fn reduce_group_alike(
-    group: &[Primitive],
-    averaging: Averaging,
-    centre_line: Vec3,
-) -> GroupContact {
-    debug_assert_eq!(
-        averaging,
-        Averaging::Weighted,
-        "simple weights are never zero"
-    );
-    reduce_group(group, Averaging::Simple, centre_line)
-}
-
-/// The outermost points of a group along two directions across the normal.
-fn span(group: &[Primitive], normal: Vec3) -> [Vec3; 4] {
+/// The deepest point of a group, then the outermost along two directions across the
+/// normal, each once.
+fn span(group: &[Primitive], normal: Vec3) -> ([SpanPoint; MOST_POINTS], u8) {
     let along = normal.any_orthonormal_vector();
     let across = normal.cross(along);
-    [along, across, -along, -across].map(|direction| {
-        let mut best = group[0].point;
-        for p in group {
-            if p.point.dot(direction) > best.dot(direction) {
-                best = p.point;
+    // For each point: the best score so far, and whose it is.
+    let mut best = [(f32::NEG_INFINITY, 0); MOST_POINTS];
+    for (i, p) in group.iter().enumerate() {
+        let (x, y) = (p.point.dot(along), p.point.dot(across));
+        for (best, score) in best.iter_mut().zip([-p.distance(normal), x, y, -x, -y]) {
+            if score > best.0 {
+                *best = (score, i);
             }
         }
-        best
-    })
+    }
+    let mut span = [SpanPoint::default(); MOST_POINTS];
+    let mut count = 0;
+    for (k, &(_, i)) in best.iter().enumerate() {
+        if best[..k].iter().all(|b| b.1 != i) {
+            span[count] = SpanPoint {
+                point: group[i].point,
+                distance: group[i].distance(normal),
+            };
+            count += 1;
+        }
+    }
+    (span, count as u8)
 }
 
 #[cfg(test)]
@@ -353,6 +411,107 @@ mod tests {
         let up = out.iter().find(|c| c.normal.z > 0.95);
         let aside = out.iter().find(|c| c.normal.x > 0.95);
         assert!(up.is_some() && aside.is_some(), "{out:#?}");
+    }
+
+    /// A primitive with a direction, a surface direction and a weight.
+    fn made(normal: Vec3, surface: Vec3, probability: f32) -> Primitive {
+        Primitive {
+            normal,
+            point: Vec3::ZERO,
+            probability,
+            group: (0, 0),
+            surface,
+            offset: Vec3::ZERO,
+            reach: 0.0,
+            half_box: Vec3::ZERO,
+            finest: true,
+        }
+    }
+
+    #[test]
+    fn cancelling_normals_take_the_surface_then_the_centre_line_then_up() {
+        let line = Vec3::new(0.0, 0.6, 0.8);
+        let normal =
+            |group: &[Primitive], line: Vec3| reduce_group(group, Averaging::Weighted, line).normal;
+        // Directions that agree are used, whatever the surfaces say.
+        let agree = [made(Vec3::X, Vec3::Z, 1.0), made(Vec3::X, Vec3::Z, 0.2)];
+        assert!((normal(&agree, line) - Vec3::X).length() < 1e-6);
+        // Directions that cancel by weight, not by number, leave it to the surfaces.
+        let cancel = [made(Vec3::X, Vec3::Z, 1.0), made(-Vec3::X, Vec3::Z, 1.0)];
+        assert_eq!(normal(&cancel, line), Vec3::Z);
+        let outweighed = [made(Vec3::X, Vec3::Z, 1.0), made(-Vec3::X, Vec3::Z, 0.01)];
+        assert!((normal(&outweighed, line) - Vec3::X).length() < 1e-6);
+        // Surfaces that cancel as well: the line of the centres.
+        let all = [made(Vec3::X, Vec3::Z, 1.0), made(-Vec3::X, -Vec3::Z, 1.0)];
+        assert!((normal(&all, line) - line).length() < 1e-6);
+        // Bodies of one centre: up, and never a NaN.
+        assert_eq!(normal(&all, Vec3::ZERO), Vec3::Y);
+        assert_eq!(
+            normal(&[made(Vec3::ZERO, Vec3::ZERO, 0.0)], Vec3::ZERO),
+            Vec3::Y
+        );
+        // Nothing is probable: all count alike.
+        let alike = [made(Vec3::X, Vec3::Z, 0.0), made(Vec3::Y, Vec3::Z, 0.0)];
+        assert!((normal(&alike, line) - Vec3::new(1.0, 1.0, 0.0).normalize()).length() < 1e-6);
+    }
+
+    #[test]
+    fn coarse_cubes_stop_bodies_but_do_not_push_them_apart() {
+        let (a, b) = (
+            box_tree(Vec3::splat(0.6), 0.05),
+            box_tree(Vec3::new(2.0, 2.0, 0.5), 0.05),
+        );
+        let pose = Pose {
+            rotation: Mat3::IDENTITY,
+            translation: -Vec3::Z * 0.4,
+        };
+        for level in 0..3 {
+            let mut detection = Detection::default();
+            let budget = Budget {
+                level: Some(level),
+                ..Budget::default()
+            };
+            detection.refine(&a, &b, &pose, &budget);
+            for pair in detection.pairs() {
+                let p = primitive(&a, &b, &pose, pair);
+                assert!(p.distance(p.normal) >= 0.0);
+            }
+        }
+        let fine = contacts(&a, &b, &pose, Grouping::Together);
+        assert!(fine[0].distance < -0.05, "{:?}", fine[0]);
+    }
+
+    #[test]
+    fn a_floor_never_sees_less_than_the_true_depth_at_the_finest_level() {
+        let size = Vec3::new(0.6, 0.4, 0.3);
+        let a = box_tree(size, 0.05);
+        let mut rng = Rng(12);
+        for _ in 0..200 {
+            let up = rng.direction();
+            // The box's lowest point along `up`, and a floor a little above it.
+            let lowest = -0.5 * size.dot(up.abs());
+            let height = lowest + rng.range(-0.01, 0.08);
+            let floor = |p: Vec3, _: f32| Some((p.dot(up) - height, up));
+            let mut detection = Detection::default();
+            detection.refine_against(&a, &floor, 0.02, &Budget::default());
+            let mut primitives: Vec<Primitive> = detection
+                .pairs()
+                .filter_map(|p| primitive_against(&a, &floor, p))
+                .collect();
+            let mut out = Vec::new();
+            reduce(
+                &mut primitives,
+                Averaging::Weighted,
+                Grouping::Together,
+                up,
+                &mut out,
+            );
+            let (found, truth) = (out[0].distance, lowest - height);
+            assert!((out[0].normal - up).length() < 1e-4);
+            // Conservative, and by less than the diagonal of a voxel.
+            assert!(found <= truth + 1e-4, "{found} above {truth}");
+            assert!(found > truth - 0.05 * 1.74, "{found} far below {truth}");
+        }
     }
 
     #[test]

@@ -6,24 +6,32 @@
 //! or one slice of tests, at a time, then compared again. Ties go to the earlier
 //! pair, so with a budget of tests the outcome repeats bit for bit.
 //!
+//! Floors and other plain shapes share the budget: their cubes cost a distance each.
+//!
 //! Source: [Dingliana 2004, section 1] asks for a fair use of the frame's time; the
 //! rule is ours.
 
 use std::collections::BinaryHeap;
 
-use super::detect::{Budget, Detection, Stop};
+use super::detect::{Budget, Detection, Solid, Stop};
 use super::tree::VoxTree;
 use crate::pose::Pose;
 
+/// The other body of a pair.
+#[derive(Clone, Copy)]
+pub enum Other<'a> {
+    /// A tree, and where it is in A's frame.
+    Tree(&'a VoxTree, Pose),
+    /// A plain shape in A's frame, and how near counts.
+    Solid(Solid<'a>, f32),
+}
+
 /// A pair that waits for contacts.
-#[derive(Debug)]
 pub struct SharedPair<'a> {
     /// Body A.
     pub a: &'a VoxTree,
     /// Body B.
-    pub b: &'a VoxTree,
-    /// Places B in A's frame.
-    pub b_to_a: Pose,
+    pub b: Other<'a>,
     /// How much this pair matters: 1 is ordinary.
     pub weight: f32,
     /// Its detection, started or new.
@@ -113,7 +121,10 @@ pub fn refine_all(pairs: &mut [SharedPair<'_>], budget: &Budget) -> u64 {
 
 fn advance(pair: &mut SharedPair<'_>, budget: &Budget) -> (Stop, u64) {
     let before = pair.detection.tests();
-    let stop = pair.detection.refine(pair.a, pair.b, &pair.b_to_a, budget);
+    let stop = match &pair.b {
+        Other::Tree(b, b_to_a) => pair.detection.refine(pair.a, b, b_to_a, budget),
+        Other::Solid(solid, reach) => pair.detection.refine_against(pair.a, solid, *reach, budget),
+    };
     pair.stop = Some(stop);
     (stop, pair.detection.tests() - before)
 }
@@ -121,7 +132,11 @@ fn advance(pair: &mut SharedPair<'_>, budget: &Budget) -> (Stop, u64) {
 fn need(pair: &SharedPair<'_>) -> f32 {
     let level = pair.detection.level() as usize;
     let edge = |tree: &VoxTree| tree.levels()[level.min(tree.levels().len() - 1)].cell;
-    pair.weight * edge(pair.a).max(edge(pair.b))
+    let other = match &pair.b {
+        Other::Tree(b, _) => edge(b),
+        Other::Solid(..) => 0.0,
+    };
+    pair.weight * edge(pair.a).max(other)
 }
 
 #[cfg(test)]
@@ -148,11 +163,13 @@ mod tests {
             .enumerate()
             .map(|(i, detection)| SharedPair {
                 a: &large,
-                b: if i % 2 == 0 { &large } else { &small },
-                b_to_a: Pose {
-                    rotation: Mat3::from_rotation_x(0.1 * i as f32),
-                    translation: Vec3::new(0.9, 0.1, 0.1 * i as f32),
-                },
+                b: Other::Tree(
+                    if i % 2 == 0 { &large } else { &small },
+                    Pose {
+                        rotation: Mat3::from_rotation_x(0.1 * i as f32),
+                        translation: Vec3::new(0.9, 0.1, 0.1 * i as f32),
+                    },
+                ),
                 weight: 1.0,
                 detection,
                 stop: None,

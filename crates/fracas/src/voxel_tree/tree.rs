@@ -7,6 +7,8 @@
 //! Source: [Dingliana 2004, section 3.1]; outward directions after eq. 8.
 //! **Deviation**: eq. 8 lacks a sign. Density grows into the object, so its
 //! outward normal is *minus* the gradient.
+//! Besides the cube a node keeps the box of its content: nothing in the paper needs
+//! it, but a floor does (see `detect.rs`), or bodies seen coarsely would hover or sink.
 //! **Guarantee**: every node covers all of its children; a node is as full as its
 //! children together, the missing ones counting as empty.
 
@@ -27,6 +29,8 @@ pub struct Node {
     pub outward: Vec3,
     /// The near-planar region of the surface it belongs to (see `groups.rs`).
     pub group: u32,
+    /// The box in it that holds its content: low and high corner.
+    pub content: (Vec3, Vec3),
     /// Its children on the next level: first index and number (0 on the finest).
     pub(crate) children: (u32, u32),
 }
@@ -130,6 +134,10 @@ impl VoxTree {
                         return Err(format!("level {l}, node {i}: a child sticks out"));
                     }
                     filled += f64::from(child.occupancy);
+                    let (low, high) = node.content;
+                    if child.content.0.cmplt(low).any() || child.content.1.cmpgt(high).any() {
+                        return Err(format!("level {l}, node {i}: a child's content sticks out"));
+                    }
                 }
                 let share = filled / f64::from(self.branching).powi(3);
                 if (share - f64::from(node.occupancy)).abs() > 1e-5 {
@@ -169,6 +177,11 @@ impl VoxTree {
                 occupancy: (filled / f64::from(self.branching).powi(3)) as f32,
                 outward: outward.normalize_or_zero(),
                 group: groups::most_common(children),
+                content: children
+                    .iter()
+                    .map(|c| c.content)
+                    .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+                    .unwrap_or_default(),
                 children: (first as u32, count as u32),
             });
             parents.push(parent);
@@ -202,7 +215,7 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
     };
     cells.sort_by_cached_key(key);
     let outward: Vec<Vec3> = cells.iter().map(|&c| outward(grid, c)).collect();
-    let (group, group_count) = groups::grow(&cells, &outward);
+    let (group, group_count) = groups::grow(&cells, grid.counts, &outward);
     let nodes = cells
         .iter()
         .enumerate()
@@ -211,6 +224,7 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
             occupancy: grid.occupancy(c.map(i64::from)),
             outward: outward[i],
             group: group[i],
+            content: content(grid, *c),
             children: (0, 0),
         })
         .collect();
@@ -222,6 +236,31 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
         cells,
         group_count,
     )
+}
+
+/// The box of a voxel's content. Towards a neighbour that is not empty it is the
+/// voxel's own face; towards an empty one the content ends within the voxel, so its
+/// last point lies on the surface, whose box was kept.
+fn content(grid: &VoxelGrid, cell: [u32; 3]) -> (Vec3, Vec3) {
+    let [x, y, z] = cell.map(|c| c as usize);
+    let [nx, ny, _] = grid.counts.map(|c| c as usize);
+    let kept = grid.content[(z * ny + y) * nx + x];
+    let corner = grid.origin + Vec3::from(cell.map(|c| c as f32)) * grid.cell;
+    let (mut low, mut high) = (corner, corner + grid.cell);
+    for a in 0..3 {
+        let beside = |step: i64| {
+            let mut at = cell.map(i64::from);
+            at[a] += step;
+            grid.occupancy(at) > 0.0
+        };
+        if !beside(-1) {
+            low[a] = corner[a] + f32::from(kept[a]) / 255.0 * grid.cell;
+        }
+        if !beside(1) {
+            high[a] = corner[a] + f32::from(kept[a + 3]) / 255.0 * grid.cell;
+        }
+    }
+    (low, high.max(low))
 }
 
 /// Minus the gradient of the occupancy, by Sobel differences: a central difference

@@ -14,6 +14,10 @@
 //! clipped to column and slab is a polygon on which h is linear, so the integral
 //! is its shadow's area times its mean height.
 //!
+//! A touched voxel also keeps the box that holds the surface in it: a bound on where
+//! its content ends that is sharper than the voxel. (A voxel's content reaches beyond
+//! that box only towards a neighbour that is not empty.)
+//!
 //! **Guarantee**: no voxel that the surface touches is empty, whatever the
 //! rounding: touched voxels are found by a separating-axis test with a margin, and
 //! hold at least [`LEAST_OCCUPANCY`]. A voxel that is not touched is exactly empty
@@ -21,6 +25,8 @@
 
 use glam::{DVec3, Vec3};
 use thiserror::Error;
+
+use crate::TetMesh;
 
 /// What a touched voxel holds at the least, however little of the object is in it.
 /// Small enough to change no sum that is looked at, large enough to survive the
@@ -81,6 +87,29 @@ pub struct VoxelGrid {
     pub(crate) cell: f32,
     pub(crate) counts: [u32; 3],
     pub(crate) occupancy: Vec<f32>,
+    /// What box of each voxel holds the surface in it; the whole voxel where no
+    /// surface was given.
+    pub(crate) content: Vec<ContentBox>,
+}
+
+/// A box inside a voxel, in 255ths of its edge: low corner, then high corner,
+/// rounded outward.
+pub(crate) type ContentBox = [u8; 6];
+
+/// The whole voxel.
+pub(crate) const WHOLE_VOXEL: ContentBox = [0, 0, 0, 255, 255, 255];
+
+/// No box: grows by [`join_boxes`].
+pub(crate) const NO_BOX: ContentBox = [255, 255, 255, 0, 0, 0];
+
+/// The smallest box around two.
+pub(crate) fn join_boxes(a: ContentBox, b: ContentBox) -> ContentBox {
+    let mut joined = a;
+    for k in 0..3 {
+        joined[k] = a[k].min(b[k]);
+        joined[k + 3] = a[k + 3].max(b[k + 3]);
+    }
+    joined
 }
 
 impl VoxelGrid {
@@ -117,6 +146,15 @@ impl VoxelGrid {
         sums.finish(low, cell)
     }
 
+    /// Voxels of a mesh of tetrahedra.
+    ///
+    /// # Errors
+    /// See [`VoxelizeError`].
+    pub fn from_tets(mesh: &TetMesh, cell: f32) -> Result<Self, VoxelizeError> {
+        let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+        Self::from_surface(mesh.positions(), &triangles, cell)
+    }
+
     /// Occupancies given directly: a scanned or computed volume, x running fastest.
     ///
     /// # Errors
@@ -128,8 +166,10 @@ impl VoxelGrid {
         counts: [u32; 3],
         occupancy: Vec<f32>,
     ) -> Result<Self, VolumeError> {
-        let cells = counts.iter().map(|&c| c as usize).product::<usize>();
-        if cells != occupancy.len() {
+        let cells = counts
+            .iter()
+            .try_fold(1_usize, |n, &c| n.checked_mul(c as usize));
+        if cells != Some(occupancy.len()) {
             return Err(VolumeError::WrongCount {
                 counts,
                 values: occupancy.len(),
@@ -148,6 +188,7 @@ impl VoxelGrid {
             origin,
             cell,
             counts,
+            content: vec![WHOLE_VOXEL; occupancy.len()],
             occupancy,
         })
     }
@@ -238,27 +279,76 @@ fn check(positions: &[Vec3], triangles: &[[u32; 3]], cell: f32) -> Result<(), Vo
 }
 
 /// What the triangles have added so far, in units of cells.
-struct Sums {
+pub(super) struct Sums {
     origin: DVec3,
     cell: f64,
     counts: [usize; 3],
+    margin: f64,
     /// Volume that belongs to this voxel alone.
     own: Vec<f64>,
     /// Area that fills every voxel below this one in its column.
     below: Vec<f64>,
     touched: Vec<bool>,
+    content: Vec<ContentBox>,
 }
 
 impl Sums {
-    fn new(origin: DVec3, cell: f64, counts: [usize; 3]) -> Self {
+    pub(super) fn new(origin: DVec3, cell: f64, counts: [usize; 3]) -> Self {
         let cells = counts.iter().product();
         Self {
             origin,
             cell,
             counts,
+            margin: TOUCH_MARGIN,
             own: vec![0.0; cells],
             below: vec![0.0; cells],
             touched: vec![false; cells],
+            content: vec![NO_BOX; cells],
+        }
+    }
+
+    /// Starts anew on another grid of the same cells, keeping the memory.
+    pub(super) fn restart(&mut self, origin: DVec3, counts: [usize; 3], margin: f64) {
+        let cells = counts.iter().product();
+        (self.origin, self.counts, self.margin) = (origin, counts, margin);
+        for values in [&mut self.own, &mut self.below] {
+            values.clear();
+            values.resize(cells, 0.0);
+        }
+        self.touched.clear();
+        self.touched.resize(cells, false);
+        self.content.clear();
+        self.content.resize(cells, NO_BOX);
+    }
+
+    /// Calls `visit` with place, filled share and content of every voxel that what
+    /// was added touches or fills.
+    pub(super) fn for_each(&self, mut visit: impl FnMut([usize; 3], f64, ContentBox)) {
+        let [nx, ny, nz] = self.counts;
+        for y in 0..ny {
+            for x in 0..nx {
+                let mut full = 0.0;
+                for z in (0..nz).rev() {
+                    let at = self.index(x, y, z);
+                    let filled = self.own[at] + full;
+                    full += self.below[at];
+                    if self.touched[at] {
+                        visit([x, y, z], filled.clamp(0.0, 1.0), self.box_of(at));
+                    } else if filled > 0.5 {
+                        visit([x, y, z], 1.0, WHOLE_VOXEL);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The content of a touched voxel; all of it where rounding saw none.
+    fn box_of(&self, at: usize) -> ContentBox {
+        let found = self.content[at];
+        if found[0] > found[3] {
+            WHOLE_VOXEL
+        } else {
+            found
         }
     }
 
@@ -266,23 +356,25 @@ impl Sums {
         (z * self.counts[1] + y) * self.counts[0] + x
     }
 
-    fn add(&mut self, corners: [DVec3; 3]) {
+    pub(super) fn add(&mut self, corners: [DVec3; 3]) {
         // Cells as unit: the voxel (i, j, k) is the cube from (i, j, k) to (i+1, j+1, k+1).
         let corners = corners.map(|p| (p - self.origin) / self.cell);
         let low = corners[0].min(corners[1]).min(corners[2]);
         let high = corners[0].max(corners[1]).max(corners[2]);
-        let first = [0, 1, 2].map(|a| ((low[a] - TOUCH_MARGIN).floor().max(0.0)) as usize);
+        let first = [0, 1, 2].map(|a| ((low[a] - self.margin).floor().max(0.0)) as usize);
         let last =
-            [0, 1, 2].map(|a| ((high[a] + TOUCH_MARGIN).floor() as usize).min(self.counts[a] - 1));
+            [0, 1, 2].map(|a| ((high[a] + self.margin).floor() as usize).min(self.counts[a] - 1));
         for y in first[1]..=last[1] {
             for x in first[0]..=last[0] {
                 self.add_column(corners, x, y);
                 for z in first[2]..=last[2] {
                     let at = self.index(x, y, z);
-                    if !self.touched[at] {
-                        let centre = DVec3::new(x as f64, y as f64, z as f64) + 0.5;
-                        self.touched[at] =
-                            triangle_touches_cube(corners.map(|p| p - centre), 0.5 + TOUCH_MARGIN);
+                    let low = DVec3::new(x as f64, y as f64, z as f64);
+                    let centred = corners.map(|p| p - low - 0.5);
+                    if triangle_touches_cube(centred, 0.5 + self.margin) {
+                        self.touched[at] = true;
+                        let inside = content_of(corners.map(|p| p - low), self.margin);
+                        self.content[at] = join_boxes(self.content[at], inside);
                     }
                 }
             }
@@ -325,9 +417,10 @@ impl Sums {
         }
     }
 
-    fn finish(self, origin: Vec3, cell: f32) -> Result<VoxelGrid, VoxelizeError> {
+    pub(super) fn finish(self, origin: Vec3, cell: f32) -> Result<VoxelGrid, VoxelizeError> {
         let [nx, ny, nz] = self.counts;
         let mut occupancy = vec![0.0; self.own.len()];
+        let mut content = vec![WHOLE_VOXEL; self.own.len()];
         for y in 0..ny {
             for x in 0..nx {
                 let mut full = 0.0;
@@ -336,6 +429,7 @@ impl Sums {
                     let filled = self.own[at] + full;
                     full += self.below[at];
                     occupancy[at] = if self.touched[at] {
+                        content[at] = self.box_of(at);
                         (filled.clamp(0.0, 1.0) as f32).max(LEAST_OCCUPANCY)
                     } else {
                         let whole = filled.round();
@@ -355,8 +449,27 @@ impl Sums {
             cell,
             counts: self.counts.map(|c| c as u32),
             occupancy,
+            content,
         })
     }
+}
+
+/// The box of the part of a triangle in the voxel from 0 to 1.
+fn content_of(corners: [DVec3; 3], margin: f64) -> ContentBox {
+    let mut inside = Polygon::new(&corners);
+    for axis in 0..3 {
+        inside.clip(axis, -margin, true);
+        inside.clip(axis, 1.0 + margin, false);
+    }
+    let mut found = NO_BOX;
+    for p in inside.points() {
+        for k in 0..3 {
+            // A 255th more on each side outweighs the margin; casts saturate.
+            found[k] = found[k].min((p[k] * 255.0 - 0.01).floor() as u8);
+            found[k + 3] = found[k + 3].max((p[k] * 255.0 + 0.01).ceil() as u8);
+        }
+    }
+    found
 }
 
 /// A convex polygon of at most three corners and six cuts.

@@ -1,0 +1,205 @@
+//! Time-critical contacts [Dingliana 2004]: errors per level, occupancy, deadline.
+
+use std::time::Instant;
+
+use fracas::testing::box_grid;
+use fracas::voxel_tree::{ObjectVoxels, SplitScratch, VoxTree, VoxelGrid};
+use fracas::{Crack, Fracture, FragmentId, Fragments};
+use fracas_rapier::FrameBudget;
+use fracas_scenes::experiments::voxel_contacts::{LevelErrors, contact_errors};
+use fracas_scenes::experiments::voxel_contacts_deadline::{Method, falling_rabbits};
+use glam::Vec3;
+
+use crate::board::{Board, Measured, Target, best_ms};
+
+/// Rows of the subject.
+pub fn rows(board: &mut Board) {
+    if !board.wants_group("voxel-tree") {
+        return;
+    }
+    errors(board);
+    occupancy(board);
+    relabel(board);
+    deadline(board);
+}
+
+/// Figs. 7 and 8: weighted against simple, at every level.
+fn errors(board: &mut Board) {
+    if !["direction", "point", "product", "spin", "speed", "velocity"]
+        .iter()
+        .any(|what| board.wants_row(&format!("voxel-tree/{what}-level-1")))
+    {
+        return;
+    }
+    let errors = contact_errors(1000, 2004);
+    type Read = fn(&LevelErrors) -> f64;
+    let kinds: [(&str, &str, &str, Read, f64); 6] = [
+        ("direction", "degrees", "7A", |e| e.direction, 0.95),
+        ("point", "radii", "7A", |e| e.point, 0.95),
+        ("product", "-", "7B", LevelErrors::product, 0.9),
+        ("spin", "rad/s", "8", |e| e.angular_speed, 1.0),
+        ("speed", "share", "8", |e| e.speed, 1.0),
+        ("velocity", "degrees", "8", |e| e.velocity_direction, 1.0),
+    ];
+    for (what, unit, figure, read, margin) in kinds {
+        for level in 0..errors.simple.len() {
+            let (simple, weighted) = (read(&errors.simple[level]), read(&errors.weighted[level]));
+            // At the root there is one pair of cubes: nothing to weigh.
+            let target = if (1..=2).contains(&level) {
+                Target::AtMost(margin * simple)
+            } else {
+                Target::None
+            };
+            let exact = errors.exact.get(level).map_or(String::new(), |e| {
+                format!("; with the exact overlap of eq. 4: {:.4}", read(e))
+            });
+            board.row(
+                &format!("voxel-tree/{what}-level-{level}"),
+                unit,
+                target,
+                || {
+                    Measured::new(weighted)
+                        .against("simple average", "eq. 1-2", simple)
+                        .note(format!("Fig. {figure}, 1,000 collisions{exact}"))
+                },
+            );
+        }
+    }
+}
+
+/// A closed box with its low corner at `at`.
+fn cuboid(size: Vec3, at: Vec3, inward: bool, into: &mut (Vec<Vec3>, Vec<[u32; 3]>)) {
+    let mesh = box_grid([1, 1, 1], size);
+    let first = into.0.len() as u32;
+    into.0.extend(mesh.positions().iter().map(|p| *p + at));
+    into.1.extend(mesh.boundary().map(|f| {
+        let [a, b, c] = f.nodes.map(|n| n + first);
+        if inward { [a, c, b] } else { [a, b, c] }
+    }));
+}
+
+/// Occupancies add up to the volume.
+fn occupancy(board: &mut Board) {
+    let mut cases: Vec<(&str, (Vec<Vec3>, Vec<[u32; 3]>), f32, f64)> = Vec::new();
+    let mut two = Default::default();
+    cuboid(Vec3::ONE, Vec3::ZERO, false, &mut two);
+    cuboid(Vec3::splat(0.7), Vec3::new(1.5, 0.2, -0.3), false, &mut two);
+    cases.push(("two-cubes", two, 0.11, 1.343));
+    let mut needle = Default::default();
+    cuboid(Vec3::new(2.0, 0.01, 0.013), Vec3::ZERO, false, &mut needle);
+    cases.push(("needle", needle, 0.1, 2.0 * 0.01 * 0.013));
+    let mut plate = Default::default();
+    cuboid(Vec3::new(1.0, 1.0, 0.004), Vec3::ZERO, false, &mut plate);
+    cases.push(("thin-plate", plate, 0.05, 0.004));
+    let mut shell = Default::default();
+    cuboid(Vec3::ONE, Vec3::ZERO, false, &mut shell);
+    cuboid(Vec3::splat(0.9), Vec3::splat(0.05), true, &mut shell);
+    cases.push(("hollow-shell", shell, 0.08, 1.0 - 0.729));
+    for (name, (positions, triangles), cell, volume) in cases {
+        board.row(
+            &format!("voxel-tree/occupancy-{name}"),
+            "%",
+            Target::AtMost(0.1),
+            || {
+                let grid = VoxelGrid::from_surface(&positions, &triangles, cell)
+                    .expect("boxes are closed");
+                Measured::new(100.0 * (grid.volume() - volume).abs() / volume)
+                    .note(format!("{:?} voxels", grid.counts()))
+            },
+        );
+    }
+}
+
+/// Re-labelling a broken object against voxelising its pieces anew.
+fn relabel(board: &mut Board) {
+    board.row("voxel-tree/relabel-rabbit", "ms", Target::None, || {
+        let rabbit = fracas_bake::shapes::by_name("rabbit").expect("it is in the set");
+        let mesh = std::sync::Arc::new(rabbit.build());
+        let positions = mesh.positions().iter();
+        let low = positions.clone().fold(Vec3::INFINITY, |a, &b| a.min(b));
+        let high = positions.fold(Vec3::NEG_INFINITY, |a, &b| a.max(b));
+        let cell = (high - low).max_element() / 20.0;
+        let start = Instant::now();
+        let voxels = ObjectVoxels::build(&mesh, cell).expect("a rabbit is closed");
+        let ahead = start.elapsed().as_secs_f64() * 1e3;
+        let mut fragments = Fragments::new(mesh.clone());
+        let nodes: Vec<u32> = (0..mesh.positions().len() as u32).collect();
+        let middle = 0.5 * (low + high);
+        let crack = Crack::from_level(&mesh, 0, &nodes, |n| {
+            (mesh.positions()[n as usize] - middle).dot(Vec3::new(0.6, 0.64, 0.48))
+        });
+        let fracture = Fracture {
+            fragment: FragmentId(0),
+            cracks: vec![crack.expect("a plane through the middle parts it")],
+        };
+        let split = fragments.apply(&fracture).expect("it fits");
+        let mut scratch = SplitScratch::default();
+        let ms = best_ms(5, || {
+            voxels.split(&fragments, voxels.whole(), &split.children, &mut scratch)
+        });
+        let parts = voxels.split(&fragments, voxels.whole(), &split.children, &mut scratch);
+        let trees = best_ms(5, || {
+            parts
+                .iter()
+                .map(|p| VoxTree::build(&voxels.grid(p), 2).levels().len())
+                .sum::<usize>()
+        });
+        let whole = best_ms(3, || VoxelGrid::from_tets(&mesh, cell));
+        Measured::new(ms)
+            .against("voxelising the whole anew", "ours", whole)
+            .note(format!(
+                "{} tets, {} voxels; trees {trees:.2} ms; ahead of time {ahead:.0} ms, {} KB",
+                mesh.tets().len(),
+                voxels.whole().len(),
+                voxels.bytes() / 1024
+            ))
+    });
+}
+
+/// Thread CPU time in seconds.
+fn cpu_seconds() -> f64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+}
+
+/// The falling rabbits within 2 ms.
+fn deadline(board: &mut Board) {
+    const BUDGET: f64 = 2.0;
+    for (name, method) in [("voxels", Method::Voxels), ("both", Method::Both)] {
+        let row = format!("voxel-tree/deadline-{name}");
+        let sound = format!("voxel-tree/deadline-{name}-sound");
+        if !(board.wants_row(&row) || board.wants_row(&sound)) {
+            continue;
+        }
+        let start = Instant::now();
+        let budget = FrameBudget::Milliseconds(BUDGET);
+        let report = match falling_rabbits(method, budget, None, cpu_seconds) {
+            Ok(report) => report,
+            Err(error) => {
+                board.skip(&row, &error.to_string());
+                continue;
+            }
+        };
+        let wall = start.elapsed().as_secs_f64();
+        board.row(&row, "% steps", Target::AtLeast(99.9), || {
+            Measured::new(100.0 * report.share()).note(format!(
+                "{BUDGET} ms, {} steps, {} pieces; CPU: mean {:.2} ms, worst {:.2} ms (step {}); \
+                 {} of {} voxel pairs to the end, {} fell back; the whole run {wall:.1} s by the wall",
+                report.steps,
+                report.pieces,
+                report.mean,
+                report.worst.0,
+                report.worst.1,
+                report.finished,
+                report.pairs,
+                report.fallbacks,
+            ))
+        });
+        board.row(&sound, "yes", Target::AtLeast(1.0), || {
+            Measured::new(f64::from(u8::from(report.sound()))).note(format!(
+                "lowest centre {:.3} m, fastest {:.1} m/s",
+                report.lowest, report.fastest
+            ))
+        });
+    }
+}

@@ -1,0 +1,74 @@
+//! Voxel contacts in a world: the stage before the engine's step.
+
+use std::sync::Arc;
+
+use rapier3d::prelude::PhysicsWorld;
+
+use super::{ObjectId, World};
+use crate::pair::ContactMode;
+use crate::voxel::stage::{Scope, VoxelStage};
+use crate::voxel::{VoxelSettings, VoxelStats, VoxelTable};
+
+/// The stage, where it is used.
+pub(super) struct Voxels {
+    stage: Option<VoxelStage>,
+    table: Arc<VoxelTable>,
+}
+
+impl Voxels {
+    pub(super) fn new(mode: &ContactMode, table: &Arc<VoxelTable>) -> Self {
+        let stage = |settings, scope| Some(VoxelStage::new(settings, scope, Arc::clone(table)));
+        Self {
+            stage: match *mode {
+                ContactMode::VoxelTree(settings) => stage(settings, Scope::All),
+                ContactMode::Budgeted(settings) => stage(settings, Scope::WhatDoesNotFit),
+                _ => None,
+            },
+            table: Arc::clone(table),
+        }
+    }
+
+    /// Finds the voxel contacts of the coming step.
+    pub(super) fn prepare(
+        &mut self,
+        physics: &PhysicsWorld,
+        clock: &dyn Fn() -> f64,
+    ) -> VoxelStats {
+        let Some(stage) = &mut self.stage else {
+            return VoxelStats::default();
+        };
+        let reach = physics.integration_parameters.prediction_distance();
+        stage.prepare(&physics.bodies, &physics.colliders, reach, clock);
+        *stage.stats()
+    }
+
+    /// What the engine's own collision stage took, in seconds.
+    pub(super) fn learn(&mut self, engine: f64, points: u64) {
+        if let Some(stage) = &mut self.stage {
+            stage.learn(engine, points);
+        }
+    }
+}
+
+impl World {
+    /// Gives the pairs of an object's bodies voxel contacts, whatever the world's
+    /// method is, or takes them back. The settings of the first call hold for all.
+    pub fn set_voxel_contacts(&mut self, object: ObjectId, settings: Option<VoxelSettings>) {
+        let Some(address) = self.address_of(object) else {
+            return;
+        };
+        if let (None, Some(settings)) = (&self.voxels.stage, settings) {
+            let table = Arc::clone(&self.voxels.table);
+            self.voxels.stage = Some(VoxelStage::new(settings, Scope::Chosen, table));
+        }
+        if let Some(stage) = &mut self.voxels.stage {
+            stage.choose(address, settings.is_some());
+        }
+    }
+
+    /// What names an object for as long as it lives.
+    fn address_of(&self, object: ObjectId) -> Option<usize> {
+        let piece = self.pieces().find(|p| p.object == object)?;
+        Some(self.shape(piece)?.object().address())
+    }
+}

@@ -1,0 +1,200 @@
+//! Voxel contacts in the world: they hold bodies up, repeat, and keep to a budget.
+
+use std::sync::Arc;
+
+use fracas::sphere_tree::BuildOptions;
+use fracas::testing::box_grid;
+use fracas::{Crack, FieldOptions, Fracture, FragmentId};
+use fracas_rapier::world::{ObjectId, ObjectOptions, PieceId, World, WorldSettings};
+use fracas_rapier::{Blueprint, ContactMode, ContactSettings, FrameBudget, VoxelSettings};
+use glam::Vec3;
+use parry3d::math::Pose;
+
+const SIDE: f32 = 0.2;
+
+fn blueprint() -> Arc<Blueprint> {
+    let mesh = Arc::new(box_grid([4, 4, 4], Vec3::splat(SIDE)));
+    let made = Blueprint::build(mesh, &FieldOptions::default(), &BuildOptions::default());
+    Arc::new(made.unwrap())
+}
+
+fn world(mode: ContactMode) -> World {
+    let base = WorldSettings::measured(1.0 / 120.0);
+    let mut world = World::new(WorldSettings {
+        contacts: ContactSettings {
+            mode,
+            ..base.contacts
+        },
+        length_unit: 0.1,
+        ..base
+    });
+    world.add_floor(0.0, 0.6);
+    world
+}
+
+/// A heap: boxes dropped over one another, two of them broken in the air.
+fn heap(mode: ContactMode, boxes: u32) -> World {
+    let mut world = world(mode);
+    let blueprint = blueprint();
+    for i in 0..boxes {
+        let at = Vec3::new(
+            0.07 * (i % 3) as f32,
+            0.3 + 0.3 * i as f32,
+            0.05 * (i % 2) as f32,
+        );
+        world.add(ObjectOptions::new(blueprint.clone()).at(Pose::from_translation(at)));
+    }
+    for i in 0..2 {
+        let mesh = blueprint.mesh();
+        let nodes: Vec<u32> = (0..mesh.positions().len() as u32).collect();
+        let crack = Crack::from_level(mesh, 0, &nodes, |n| {
+            let p = mesh.positions()[n as usize];
+            p.x + 0.3 * p.y - 0.12
+        });
+        let piece = PieceId {
+            object: ObjectId(i),
+            fragment: FragmentId(0),
+        };
+        let fracture = Fracture {
+            fragment: FragmentId(0),
+            cracks: vec![crack.unwrap()],
+        };
+        assert_eq!(world.break_piece(piece, fracture).len(), 2);
+    }
+    world
+}
+
+/// Nothing below the floor, nothing flies, no energy from nowhere.
+fn assert_sound(world: &mut World, steps: u32) {
+    let start = world.energy();
+    for step in 0..steps {
+        world.step();
+        assert!(
+            world.energy() < 1.05 * start,
+            "step {step}: {} of {start}",
+            world.energy()
+        );
+        for id in world.pieces().collect::<Vec<_>>() {
+            let body = world.body(id).unwrap();
+            assert!(
+                body.center_of_mass().y > 0.0,
+                "step {step}: {id:?} fell through the floor"
+            );
+            assert!(body.linvel().length() < 8.0, "step {step}: {id:?} flies");
+        }
+    }
+}
+
+fn voxels(budget: FrameBudget) -> VoxelSettings {
+    VoxelSettings {
+        resolution: 10,
+        ..VoxelSettings::within(budget)
+    }
+}
+
+#[test]
+fn a_box_comes_to_rest_on_the_floor() {
+    let mut world = world(ContactMode::VoxelTree(voxels(FrameBudget::Unlimited)));
+    let id = world.add(ObjectOptions::new(blueprint()).at(Pose::from_translation(Vec3::Y * 0.1)));
+    for _ in 0..240 {
+        world.step();
+    }
+    let piece = PieceId {
+        object: id,
+        fragment: FragmentId(0),
+    };
+    let body = world.body(piece).unwrap();
+    assert!(body.linvel().length() < 0.02, "{}", body.linvel());
+    assert!((body.center_of_mass().y - 0.5 * SIDE).abs() < 0.01);
+    assert_eq!(world.stats().voxel.pairs, 1);
+}
+
+#[test]
+fn a_heap_of_boxes_and_fragments_stays_sound_at_any_budget() {
+    for budget in [
+        FrameBudget::Unlimited,
+        FrameBudget::Work(20_000),
+        FrameBudget::Work(500),
+        FrameBudget::Work(0),
+    ] {
+        let mut world = heap(ContactMode::VoxelTree(voxels(budget)), 6);
+        assert_sound(&mut world, 300);
+    }
+}
+
+#[test]
+fn work_budgets_are_kept_and_repeat_bit_for_bit() {
+    for mode in [ContactMode::VoxelTree, ContactMode::Budgeted] {
+        let mut digests = Vec::new();
+        for _ in 0..2 {
+            let mut world = heap(mode(voxels(FrameBudget::Work(4_000))), 5);
+            for _ in 0..200 {
+                world.step();
+                let voxel = world.stats().voxel;
+                // Roots are always tested, and a pair of cubes is refined wholly.
+                assert!(voxel.tests <= 4_000 + 64 + voxel.pairs, "{voxel:?}");
+            }
+            digests.push(world.digest());
+        }
+        assert_eq!(digests[0], digests[1]);
+    }
+}
+
+#[test]
+fn pairs_that_do_not_fit_fall_back_and_are_counted() {
+    // Room for nothing: all fall back. Room for all: none does.
+    for (work, fall_back) in [(0, true), (u64::MAX / 4, false)] {
+        let mut world = heap(ContactMode::Budgeted(voxels(FrameBudget::Work(work))), 5);
+        let (mut fallbacks, mut main) = (0, 0);
+        for _ in 0..150 {
+            world.step();
+            fallbacks += world.stats().voxel.fallbacks;
+            main += world.stats().voxel.main_pairs;
+            if fall_back {
+                assert_eq!(world.stats().visited_points, 0);
+            }
+        }
+        assert_eq!(fallbacks > 0, fall_back, "{fallbacks}");
+        assert_eq!(main > 0, !fall_back, "{main}");
+    }
+    let mut both = heap(ContactMode::Budgeted(voxels(FrameBudget::Work(30_000))), 6);
+    let (mut fallbacks, mut main) = (0, 0);
+    let start = both.energy();
+    for _ in 0..250 {
+        both.step();
+        fallbacks += both.stats().voxel.fallbacks;
+        main += both.stats().voxel.main_pairs;
+        assert!(both.energy() < 1.05 * start);
+    }
+    assert!(
+        fallbacks > 0 && main > 0,
+        "{fallbacks} fell back, {main} did not"
+    );
+    for id in both.pieces().collect::<Vec<_>>() {
+        assert!(both.body(id).unwrap().center_of_mass().y > 0.0);
+    }
+}
+
+#[test]
+fn one_body_of_a_world_can_use_voxels() {
+    let mut world = world(ContactMode::default());
+    let blueprint = blueprint();
+    for i in 0..2 {
+        let at = Vec3::new(i as f32, 0.1, 0.0);
+        world.add(ObjectOptions::new(blueprint.clone()).at(Pose::from_translation(at)));
+    }
+    world.set_voxel_contacts(ObjectId(1), Some(VoxelSettings::default()));
+    for _ in 0..120 {
+        world.step();
+    }
+    // One pair by voxels, the other by points.
+    assert_eq!(world.stats().voxel.pairs, 1);
+    assert!(world.stats().visited_points > 0);
+    for id in world.pieces().collect::<Vec<_>>() {
+        let height = world.body(id).unwrap().center_of_mass().y;
+        assert!((height - 0.5 * SIDE).abs() < 0.01, "{id:?} at {height}");
+    }
+    world.set_voxel_contacts(ObjectId(1), None);
+    world.step();
+    assert_eq!(world.stats().voxel.pairs, 0);
+}
