@@ -3,6 +3,7 @@
 //! why instead.
 
 mod dingliana;
+pub mod dingliana_pictures;
 mod fig16;
 mod glondu;
 mod glondu_parts;
@@ -131,8 +132,11 @@ pub const SECTIONS: &[SectionInfo] = &[
     of("marchal-fig12", MARCHAL, "Fig. 12: forces of many contacts", marchal::fig12),
     of("marchal-fig13", MARCHAL, "Figs. 13 to 15: things that break, and the share of collision", marchal::fig13),
     of("marchal-fig16", MARCHAL, "Fig. 16: time against colliding points", marchal::fig16),
+    of("dingliana-fig6", DINGLIANA, "Fig. 6: regions of surfaces", dingliana::fig6),
     of("dingliana-fig7", DINGLIANA, "Fig. 7: error of the contact", dingliana::fig7),
     of("dingliana-fig8", DINGLIANA, "Fig. 8: error of the response", dingliana::fig8),
+    of("dingliana-fig9", DINGLIANA, "Fig. 9: raw and reduced contacts", dingliana::fig9),
+    of("dingliana-deadline", DINGLIANA, "The deadline: contacts within a budget of time", dingliana::deadline),
     of("peers-parry", PEERS, "Fresh fragments: parry3d’s shapes", peer_parry::fresh),
     of("peers-fresh-fracture", PEERS, "A fresh fracture: shapes and engines", peer_fresh::fresh),
     of("peers-mesh", PEERS, "Mesh against mesh: Coal and FCL", peer_engines::meshes),

@@ -13,6 +13,7 @@
 //! | [`tree_metric`] | Heo 2010, section 5.2.1 |
 //! | [`tet_collision`] | Marchal 2004, Fig. 16 |
 //! | [`voxel_contacts`] | Dingliana 2004, Figs. 7 and 8 |
+//! | [`voxel_contacts_deadline`] | its deadline |
 //!
 //! A library knows no clock: what is timed takes one.
 

@@ -1,8 +1,5 @@
-//! Draws the pictures of `docs/voxel_tree.md`, after [Dingliana 2004, Figs. 6 and 9]:
-//! `cargo run --release -p fracas-scenes --example voxel_figures -- docs/pictures`
-
-use std::path::PathBuf;
-use std::process::ExitCode;
+//! Pictures after Dingliana 2004: near-planar regions of surfaces (Fig. 6), raw and
+//! reduced contacts (Fig. 9).
 
 use fracas::testing::box_grid;
 use fracas::voxel_tree::{
@@ -12,20 +9,6 @@ use fracas::voxel_tree::{
 use fracas::{Pose, TetMesh};
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet};
 use glam::{Mat3, Vec3};
-
-fn main() -> ExitCode {
-    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
-    for (name, image) in [
-        ("voxel-groups.png", groups()),
-        ("voxel-contacts.png", contacts()),
-    ] {
-        if let Err(error) = image.save(folder.join(name)) {
-            eprintln!("error: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    ExitCode::SUCCESS
-}
 
 fn shape(name: &str) -> TetMesh {
     fracas_bake::shapes::by_name(name)
@@ -77,8 +60,9 @@ fn group_colour(group: u32) -> Colour {
 }
 
 /// Fig. 6: regions of the surface by colour, on cubes and mapped back on the mesh.
-fn groups() -> Image {
-    let mut sheet = Sheet::new(3).title("near-planar regions of the surface, by colour");
+#[must_use]
+pub fn groups() -> Image {
+    let mut sheet = Sheet::new(3);
     for (name, towards) in [
         ("rabbit", Vec3::new(0.5, 0.35, 1.0)),
         ("mug", Vec3::new(0.6, 0.6, 1.0)),
@@ -95,7 +79,7 @@ fn groups() -> Image {
             scene.add(cubes(&levels[level], group_colour));
             scene.ground_under_all();
             sheet.add(
-                scene.render(&camera, 420, 380, Quality::Draft),
+                scene.render(&camera, 300, 270, Quality::Draft),
                 format!("{name}, level {level}: {} cubes", levels[level].nodes.len()),
             );
         }
@@ -116,7 +100,7 @@ fn groups() -> Image {
         scene.add(Mesh::new(positions, triangles).colours(colours));
         scene.ground_under_all();
         sheet.add(
-            scene.render(&camera, 420, 380, Quality::Draft),
+            scene.render(&camera, 300, 270, Quality::Draft),
             format!("{name}, on the mesh: {} groups", tree.group_count()),
         );
     }
@@ -124,8 +108,9 @@ fn groups() -> Image {
 }
 
 /// Fig. 9: contacts of every pair of cubes in red, what is left of them in green.
-fn contacts() -> Image {
-    let mut sheet = Sheet::new(3).title("raw contacts (red) and reduced ones (green)");
+#[must_use]
+pub fn contacts() -> Image {
+    let mut sheet = Sheet::new(3);
     // Two rabbits that meet, and a cube in the corner of a step.
     let rabbit = shape("rabbit");
     let (low, high) = bounds(&rabbit);
@@ -236,7 +221,7 @@ fn pair(sheet: &mut Sheet, name: &str, a: &TetMesh, b: &TetMesh, pose: &Pose, le
         }
         let camera = Camera::framing_all(Vec3::new(0.35, 0.3, 1.0));
         sheet.add(
-            scene.render(&camera, 420, 360, Quality::Draft),
+            scene.render(&camera, 300, 260, Quality::Draft),
             format!(
                 "{name}, level {level}: {} raw, {} reduced",
                 primitives.len(),
