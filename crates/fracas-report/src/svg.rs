@@ -11,7 +11,7 @@ use crate::section::{count, short};
 /// Colours that the style knows.
 pub const COLOURS: usize = 8;
 
-const LEFT: f64 = 64.0;
+const LEFT: f64 = 74.0;
 const RIGHT: f64 = 18.0;
 const BOTTOM: f64 = 48.0;
 /// Mean width of a letter of the legend, in pixels.

@@ -84,11 +84,11 @@ pub fn fig3(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     let edge = f64::from(object.field().edge());
     let mut sheet = Sheet::new(3);
     sheet.add(before, "whole, exact");
-    sheet.add(truth, "four fragments, exact");
-    sheet.add(ours, "four fragments, updated field");
+    sheet.add(truth, "broken, exact");
+    sheet.add(ours, "broken, ours");
     section.picture(
         &sheet.image(),
-        "Interior distance in a slice of the rabbit; contours every 2 % of its length.",
+        "Interior distance in a slice of the rabbit: whole, in four fragments with exact distances, and with those of the updated field. Contours every 2 % of its length.",
     );
     let mean = sum / f64::from(count.max(1)) / edge;
     let most = f64::from(most) / edge;
