@@ -53,6 +53,10 @@ impl Scale {
         self.from + (self.to - self.from) * share.clamp(-0.02, 1.02)
     }
 
+    fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
     /// Values to write, with their text; those without text are small ticks.
     fn ticks(&self) -> Vec<(f64, String)> {
         if self.log {
@@ -193,7 +197,7 @@ pub fn draw(plot: &Plot) -> String {
     );
     svg.push_str(&legend);
     axes(&mut svg, plot, &x, &y);
-    for moment in &plot.moments {
+    for moment in plot.moments.iter().filter(|m| x.holds(**m)) {
         let at = x.at(*moment);
         let _ = write!(
             svg,

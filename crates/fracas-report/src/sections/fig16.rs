@@ -5,7 +5,7 @@ use fracas_scenes::experiments::drops::{DropSettings, Drops, LENGTH_UNIT};
 
 use crate::bench::{Bench, Options, Scale, Skip};
 use crate::plot::{Mark, Plot};
-use crate::section::{Role, Section, Table, short};
+use crate::section::{Role, Section, Table, count};
 use crate::shards::{Shard, Tally};
 
 /// Numbers of contacts that are tried.
@@ -109,7 +109,7 @@ pub fn write(_: &Options, tally: &Tally, section: &mut Section) {
     let drops = points.first().map_or(0.0, |p| p.drops);
     section.text(format!(
         "A plate of 5,664 triangles falls into a bowl with random velocities, {} drops for each number of allowed contacts (the paper: 10,000 for each number from 2 to 50; `--full` does the same, `--shard I/N` a part of it). The same drops for every number. Penetration is measured with all points, at every fifth step in which the two touch. The number holds for each of the two directions in which a pair is asked.",
-        short(drops)
+        count(drops)
     ));
     let curve = |of: fn(&Point) -> f64| {
         let points: Vec<(f64, f64)> = points.iter().map(|p| (p.allowed, of(p))).collect();
@@ -150,7 +150,7 @@ pub fn write(_: &Options, tally: &Tally, section: &mut Section) {
             format!("{:.4}", p.deepest).into(),
             p.visited.into(),
             p.contacts.into(),
-            short(p.drops).into(),
+            count(p.drops).into(),
         ]);
         section.value(format!("depth_mm.{}", p.allowed), p.depth);
         section.value(format!("deepest_mm.{}", p.allowed), p.deepest);
