@@ -51,7 +51,7 @@ pub enum Distances {
 }
 
 /// How pairs are asked.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Asking {
     /// Which points are reported.
     pub mode: ContactMode,
@@ -59,16 +59,6 @@ pub struct Asking {
     pub traversal: Traversal,
     /// Queries of the same pair before the one that counts: a pair adapts.
     pub before: u32,
-}
-
-impl Default for Asking {
-    fn default() -> Self {
-        Self {
-            mode: ContactMode::default(),
-            traversal: Traversal::default(),
-            before: 0,
-        }
-    }
 }
 
 impl Whole {
