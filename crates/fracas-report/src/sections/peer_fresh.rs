@@ -34,7 +34,7 @@ pub fn fresh(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     let steps = bench.scale().pick(6, 240, 480);
     let methods: &[&str] = match bench.scale() {
         Scale::Tiny => &["adaptive", "parry-hull"],
-        Scale::Default => &["adaptive", "full", "fixed:8", "parry-trimesh", "parry-hull"],
+        Scale::Default => &["adaptive", "parry-trimesh", "parry-hull"],
         Scale::Full => &[
             "adaptive",
             "full",

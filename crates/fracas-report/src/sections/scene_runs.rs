@@ -18,7 +18,7 @@ pub struct SceneRun {
 }
 
 /// All colliding points are counted after so many steps.
-const COUNT_EVERY: u64 = 5;
+const COUNT_EVERY: u64 = 10;
 
 /// A scene of the paper with its rows of Tables 2 and 3.
 pub struct PaperScene {
@@ -74,6 +74,7 @@ impl SceneRun {
         bench: &Bench<'_>,
         name: &str,
         options: SceneOptions,
+        most_steps: u64,
     ) -> Result<Self, Skip> {
         if !SCENES.iter().any(|s| s.name == name) {
             return Err(Skip(format!("the scene `{name}` is not there")));
@@ -82,7 +83,7 @@ impl SceneRun {
         let mut scene = rigid::by_name(name, &options, &mut |_| {}).map_err(Skip::because)?;
         let steps = match bench.scale() {
             Scale::Tiny => scene.steps().min(60),
-            _ => scene.steps(),
+            _ => scene.steps().min(most_steps),
         };
         let mut scratch = CollidingScratch::default();
         let mut found = Vec::new();
