@@ -31,7 +31,7 @@ struct Line {
 
 /// All ways.
 pub fn fresh(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
-    let steps = bench.scale().pick(6, 240, 480);
+    let steps = bench.scale().pick(6, 120, 480);
     let methods: &[&str] = match bench.scale() {
         Scale::Tiny => &["adaptive", "parry-hull"],
         Scale::Default => &["adaptive", "parry-trimesh", "parry-hull"],
