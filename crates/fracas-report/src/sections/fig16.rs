@@ -12,14 +12,14 @@ use crate::shards::{Shard, Tally};
 fn allowed(scale: Scale) -> Vec<u32> {
     match scale {
         Scale::Tiny => vec![2, 8],
-        Scale::Default => vec![2, 3, 4, 5, 6, 8, 10, 14, 20, 32, 50],
+        Scale::Default => vec![2, 3, 4, 6, 8, 12, 20, 32, 50],
         Scale::Full => (2..=50).collect(),
     }
 }
 
 /// Drops for each number.
 fn drops(scale: Scale) -> u64 {
-    scale.pick(4, 10, 10_000)
+    scale.pick(4, 6, 10_000)
 }
 
 fn setup(scale: Scale) -> Drops {

@@ -199,7 +199,7 @@ fn dragon_frames(bench: &Bench<'_>, name: &str, settings: Settings) -> Frames {
         let how = Play {
             settings,
             stride: bench.scale().pick(25, 25, 1),
-            window: 3,
+            window: 2,
             ..Play::default()
         };
         play(|| base.clone(), how, &thread_ms)

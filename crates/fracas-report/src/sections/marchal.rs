@@ -245,7 +245,7 @@ pub fn fig12(_: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
 
 /// Figs. 13 to 15.
 pub fn fig13(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
-    let steps = bench.scale().pick(2, 24, 120);
+    let steps = bench.scale().pick(2, 12, 120);
     section.text(format!("The first {steps} steps of 1/60 s of the torus of 6,912 tetrahedra that breaks on a cube. The paper: 28 of 120 s in collision by points, 36 s by segments."));
     let mut table = Table::new("Seconds by the wall clock")
         .columns(Role::Plain, &["response"])
