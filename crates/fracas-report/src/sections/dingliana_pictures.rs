@@ -80,7 +80,10 @@ pub fn groups() -> Image {
             scene.ground_under_all();
             sheet.add(
                 scene.render(&camera, 300, 270, Quality::Draft),
-                format!("{name}, level {level}: {} cubes", levels[level].nodes.len()),
+                format!(
+                    "{name}, level {level}:\n{} cubes",
+                    levels[level].nodes.len()
+                ),
             );
         }
         let (positions, triangles) = surface(&mesh);
@@ -101,7 +104,7 @@ pub fn groups() -> Image {
         scene.ground_under_all();
         sheet.add(
             scene.render(&camera, 300, 270, Quality::Draft),
-            format!("{name}, on the mesh: {} groups", tree.group_count()),
+            format!("{name}, on the mesh:\n{} groups", tree.group_count()),
         );
     }
     sheet.image()
@@ -223,7 +226,7 @@ fn pair(sheet: &mut Sheet, name: &str, a: &TetMesh, b: &TetMesh, pose: &Pose, le
         sheet.add(
             scene.render(&camera, 300, 260, Quality::Draft),
             format!(
-                "{name}, level {level}: {} raw, {} reduced",
+                "{name}, level {level}:\n{} raw, {} reduced",
                 primitives.len(),
                 reduced.len()
             ),
