@@ -5,20 +5,15 @@ use std::path::Path;
 
 use fracas::FragmentSurface;
 use fracas_bake::write::glb::{Glb, Material, NodeId, Part, Place};
-use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene as Picture, Sheet};
+use fracas_picture::{Colour, Image, Quality, Sheet};
+use fracas_report::stills::{crack_colour, still};
 use fracas_scenes::recording::Recording;
 use fracas_scenes::rigid::Scene;
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 use parry3d::math::Pose;
 
 /// Most pictures of a contact sheet.
 const MOST_PICTURES: usize = 9;
-
-/// Cracks look like the inside of the material: paler.
-fn crack_colour(paint: [u8; 3]) -> Colour {
-    let [r, g, b] = paint;
-    Colour::from_srgb(r, g, b).mix(Colour::from_srgb(250, 240, 215), 0.65)
-}
 
 /// The moments worth seeing: the start, around each break, and the end.
 fn moments(recording: &Recording) -> Vec<(u64, String)> {
@@ -49,64 +44,11 @@ pub fn contact_sheet(scene: &Scene, recording: &Recording) -> Image {
         let bodies = recording.at(after).count();
         let plural = if bodies == 1 { "body" } else { "bodies" };
         sheet.add(
-            still(scene, recording, after),
+            still(scene, recording, after, [420, 340], Quality::Fine),
             format!("{caption}\n{bodies} {plural}"),
         );
     }
     sheet.image()
-}
-
-/// One moment.
-fn still(scene: &Scene, recording: &Recording, after: u64) -> Image {
-    let mut picture = Picture::new();
-    picture.ground(0.0);
-    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for (id, track, pose) in recording.at(after) {
-        let paint = scene.colour(id.object);
-        let [r, g, b] = paint;
-        let surface = &track.surface;
-        let colours = (0..surface.triangles().len())
-            .map(|t| {
-                if t < surface.old_triangles() {
-                    Colour::from_srgb(r, g, b)
-                } else {
-                    crack_colour(paint)
-                }
-            })
-            .collect();
-        let mesh = Mesh::new(surface.positions().to_vec(), surface.triangles().to_vec())
-            .smooth(35.0)
-            .colours(colours)
-            .moved(Mat3::from_quat(pose.rotation), pose.translation);
-        if let Some((lo, hi)) = mesh.bounds() {
-            (low, high) = (low.min(lo), high.max(hi));
-        }
-        picture.add(mesh);
-    }
-    for (track, pose) in recording.props_at(after) {
-        let [r, g, b] = track.colour;
-        let (positions, triangles) = track.shape.triangles();
-        let mesh = Mesh::new(positions, triangles)
-            .smooth(35.0)
-            .gloss(0.5)
-            .colour(Colour::from_srgb(r, g, b))
-            .moved(Mat3::from_quat(pose.rotation), pose.translation);
-        if let Some((lo, hi)) = mesh.bounds() {
-            (low, high) = (low.min(lo), high.max(hi));
-        }
-        picture.add(mesh);
-    }
-    // All bodies and the ground below them; what rolls out of the scene is let go.
-    let (near, far) = scene.view();
-    let reach = far - near;
-    let (low, high) = (
-        low.min(near.with_x(f32::INFINITY).with_z(f32::INFINITY))
-            .max(near - reach),
-        high.max(low + 0.2 * reach)
-            .min(far + reach.with_y(f32::INFINITY)),
-    );
-    let camera = Camera::framing(low.min(high), high, Vec3::new(0.6, 0.42, 1.0));
-    picture.render(&camera, 420, 340, Quality::Fine)
 }
 
 /// An animated glTF: one node a body, shown while it lives.

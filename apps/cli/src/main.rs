@@ -8,6 +8,7 @@ mod interrupt;
 mod look;
 mod output;
 mod progress;
+mod report;
 mod run;
 mod shapes;
 mod shatter;
@@ -25,6 +26,7 @@ Examples:
   fracas shatter bunny.obj --pieces 20 -o broken.glb
   fracas bake bunny.obj -o bunny.fracas
   fracas inspect bunny.obj
+  fracas report
   fracas collide --continuous frame1.ply frame2.ply
 
 `fracas COMMAND --help` says more about each command.
@@ -50,6 +52,8 @@ enum Command {
     Collide(collide::Collide),
     /// Open the page: break things by hand, play recordings, look inside.
     View(view::View),
+    /// Measure every table and figure of the papers, and the peers, into one page.
+    Report(report::Report),
     /// List the things that are generated in code.
     Shapes(shapes::Shapes),
 }
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Collide(options) => end(collide::run(&options)),
         Command::View(options) => end(view::run(&options)),
+        Command::Report(options) => end(report::run(&options)),
         Command::Shapes(options) => end(shapes::run(&options)),
     }
 }

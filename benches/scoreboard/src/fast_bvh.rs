@@ -6,8 +6,6 @@
 //! frame counts, since noise only ever adds. The peer rows need
 //! a Python with `ipctk` and `numpy`, named by `FRACAS_IPCTK_PYTHON`.
 
-mod hashing;
-mod metric;
 mod peer;
 
 use std::collections::BTreeSet;
@@ -18,6 +16,8 @@ use fracas::fast_bvh::{
 use fracas::primitives::{edge_edge_ccd, vertex_face_ccd};
 use fracas_conformance::ccd::{self, SCENES};
 use fracas_conformance::data::find;
+use fracas_scenes::experiments::sequence_times::{self, Frame, FrameTimer, Play};
+use fracas_scenes::experiments::{spatial_hash, tree_metric};
 use fracas_scenes::sequences::breaking_walls::BreakingWalls;
 use fracas_scenes::sequences::cloth::Cloth;
 use fracas_scenes::sequences::exploding_dragon::{ExplodingDragon, PrecutDragon};
@@ -52,83 +52,13 @@ pub fn rows(board: &mut Board) {
     benchmarks(board);
     events(board);
     modes(board);
-    metric::rows(board);
+    metric(board);
     peer::rows(board);
 }
 
-/// What one frame cost.
-#[derive(Clone, Copy, Debug, Default)]
-struct Frame {
-    update_ms: f64,
-    query_ms: f64,
-    stats: QueryStats,
-    rebuilt: usize,
-}
-
-impl Frame {
-    fn total(&self) -> f64 {
-        self.update_ms + self.query_ms
-    }
-}
-
-/// How a sequence is played.
-#[derive(Clone, Copy)]
-struct Play {
-    settings: Settings,
-    /// Times to play it.
-    times: usize,
-    /// Frames away from every event that are applied, one in this many; only
-    /// consecutive ones are timed.
-    stride: usize,
-    /// Frames around an event that are all applied.
-    window: usize,
-}
-
-/// Plays a sequence; the shortest time of each frame that was timed.
+/// Plays a sequence by the CPU time of this thread.
 fn play<S: Sequence>(make: impl Fn() -> S, how: Play) -> Vec<Option<Frame>> {
-    let mut best: Vec<Option<Frame>> = Vec::new();
-    for _ in 0..how.times {
-        let mut sequence = make();
-        let events = sequence.events();
-        let mut player = Player::new(how.settings);
-        let mut scratch = Scratch::default();
-        let (mut contacts, mut pairs) = (Contacts::default(), Vec::new());
-        best.resize(sequence.frames(), None);
-        let mut last_applied = None;
-        for number in 0..sequence.frames() {
-            let changes = sequence.next_frame();
-            let near = events
-                .iter()
-                .any(|&e| number + how.window >= e && number <= e + how.window);
-            if !near && number % how.stride != 0 {
-                continue;
-            }
-            let start = Instant::now();
-            player.apply(&changes).expect("sequences are valid");
-            let update_ms = ms(start);
-            let timed = number > 0 && (how.stride == 1 || last_applied == Some(number - 1) && near);
-            last_applied = Some(number);
-            if !timed {
-                continue;
-            }
-            let start = Instant::now();
-            let stats = match how.settings.detection {
-                Detection::Continuous => player.scene.contacts(&mut scratch, &mut contacts),
-                Detection::Discrete => player.scene.intersections(&mut scratch, &mut pairs),
-            };
-            let frame = Frame {
-                update_ms,
-                query_ms: ms(start),
-                stats,
-                rebuilt: player.scene.stats().rebuilt_triangles,
-            };
-            let slot = &mut best[number];
-            if slot.is_none_or(|old| frame.total() < old.total()) {
-                *slot = Some(frame);
-            }
-        }
-    }
-    best
+    sequence_times::play(make, how, &|| Instant::now().0)
 }
 
 fn ms(start: Instant) -> f64 {
@@ -139,7 +69,7 @@ fn mean(frames: &[Option<Frame>]) -> (f64, f64) {
     let timed: Vec<&Frame> = frames.iter().flatten().collect();
     let n = timed.len().max(1) as f64;
     let total = timed.iter().map(|f| f.total()).sum::<f64>() / n;
-    (total, timed.iter().map(|f| f.update_ms).sum::<f64>() / n)
+    (total, timed.iter().map(|f| f.update_ms()).sum::<f64>() / n)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -289,8 +219,7 @@ fn benchmarks(board: &mut Board) {
     let everything = Play {
         settings: settings(Detection::Continuous),
         times: 3,
-        stride: 1,
-        window: 0,
+        ..Play::default()
     };
     board.row("fast-bvh/n-body-ccd", "ms", Target::AtMost(17.0 / 5.0), || {
         let frames = play(NBody::new, everything);
@@ -363,8 +292,8 @@ fn events(board: &mut Board) {
         let how = |restructuring, builder| Play {
             settings: ours(Detection::Discrete, restructuring, builder),
             times: 2,
-            stride: 1,
             window: 7,
+            ..Play::default()
         };
         let events = BreakingWalls::new().events();
         let frames = play(BreakingWalls::new, how(selective, grid));
@@ -415,7 +344,7 @@ fn events(board: &mut Board) {
                 player.apply(&sequence.next_frame()).expect("valid");
                 if number % 8 == 4 {
                     let start = Instant::now();
-                    std::hint::black_box(hashing::intersections(&player.scene));
+                    std::hint::black_box(spatial_hash::intersections(&player.scene));
                     total += ms(start);
                     count += 1;
                 }
@@ -435,6 +364,7 @@ fn events(board: &mut Board) {
             times: 1,
             stride: 6,
             window: 6,
+            ..Play::default()
         };
         let events = base.events();
         for (detection, name, paper) in [
@@ -483,8 +413,7 @@ fn play_frames<S: Sequence>(
     settings: Settings,
     wanted: &[Option<Frame>],
 ) -> Vec<Option<Frame>> {
-    let mut player = Player::new(settings);
-    let (mut scratch, mut contacts) = (Scratch::default(), Contacts::default());
+    let mut timer = FrameTimer::new(settings);
     let mut out = vec![None; wanted.len()];
     for number in 0..wanted.len() {
         let changes = sequence.next_frame();
@@ -492,19 +421,9 @@ fn play_frames<S: Sequence>(
         if number > 0 && wanted[number].is_none() && !before && number % 6 != 0 {
             continue;
         }
-        let start = Instant::now();
-        player.apply(&changes).expect("valid");
-        let update_ms = ms(start);
-        if wanted[number].is_some() {
-            let start = Instant::now();
-            let stats = player.scene.contacts(&mut scratch, &mut contacts);
-            out[number] = Some(Frame {
-                update_ms,
-                query_ms: ms(start),
-                stats,
-                rebuilt: 0,
-            });
-        }
+        let timed = wanted[number].is_some();
+        let frame = timer.frame(&changes, timed, &|| Instant::now().0);
+        out[number] = timed.then_some(frame);
     }
     out
 }
@@ -535,7 +454,7 @@ fn event_rows(
     board.row(&format!("fast-bvh/{name}-events-vs-sah-rebuild"), "x", Target::AtLeast(3.0), || {
         let other = rebuilt();
         let totals = |f: &[Option<Frame>]| median(events.iter().filter_map(|&e| f[e]).map(|f| f.total()).collect());
-        let updates = |f: &[Option<Frame>]| median(events.iter().filter_map(|&e| f[e]).map(|f| f.update_ms).collect());
+        let updates = |f: &[Option<Frame>]| median(events.iter().filter_map(|&e| f[e]).map(|f| f.update_ms()).collect());
         let (a, b) = (totals(frames), totals(&other));
         Measured::new(b / a).note(format!(
             "frame total, median of events: {a:.1} ms against {b:.1} ms; update alone {:.1} against {:.1}",
@@ -543,6 +462,41 @@ fn event_rows(
             updates(&other)
         ))
     });
+}
+
+/// How well the cost metric tells trees apart [Heo 2010, §5.2.1].
+fn metric(board: &mut Board) {
+    if !board.wants_row("fast-bvh/metric-inter") && !board.wants_row("fast-bvh/metric-self") {
+        return;
+    }
+    let (mut inter, mut own, mut text) = (0.0, 0.0, String::new());
+    let count = tree_metric::MESHES.len();
+    for mesh in 0..count {
+        let points = tree_metric::observe(mesh, 60, 12);
+        let (i, s) = (
+            tree_metric::correlation(&points.inter),
+            tree_metric::correlation(&points.own),
+        );
+        inter += i / count as f64;
+        own += s / count as f64;
+        text += &format!("{} {i:.2}/{s:.2} ", points.name);
+    }
+    board.row(
+        "fast-bvh/metric-inter-correlation",
+        "r",
+        Target::None,
+        || {
+            Measured::new(inter)
+                .against("Heo 2010", "2010", 0.71)
+                .note(format!("inter/self per mesh: {text}"))
+        },
+    );
+    board.row(
+        "fast-bvh/metric-self-correlation",
+        "r",
+        Target::None,
+        || Measured::new(own).against("Heo 2010", "2010", 0.48),
+    );
 }
 
 /// The modes of §6.2.1 on the cloth: culling ratio, misses, time.

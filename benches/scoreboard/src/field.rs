@@ -13,9 +13,9 @@ use fracas::{
 use fracas_bake::read_tet_mesh;
 use fracas_conformance::data;
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
+use fracas_scenes::experiments::ball::ball;
 use glam::Vec3;
 
-use crate::ball::ball;
 use crate::board::{Board, Measured, Target, best_ms, growth_exponent};
 use crate::kd_tree::KdTree;
 

@@ -5,7 +5,6 @@
 //! says otherwise; a missed target stays in the table as missed.
 
 mod assets;
-mod ball;
 mod board;
 mod fast_bvh;
 mod field;
@@ -13,7 +12,6 @@ mod fracture;
 mod ground;
 mod kd_tree;
 mod meshes_in;
-mod rivals;
 mod sphere_tree;
 mod tet_distance;
 mod tetrahedralize;

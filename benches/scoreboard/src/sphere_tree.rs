@@ -20,12 +20,12 @@ use fracas::{
 };
 use fracas_conformance::broken::{Broken, cells};
 use fracas_conformance::data::find;
+use fracas_scenes::experiments::ball::ball;
+use fracas_scenes::experiments::rivals::{Rival, RivalPair, VERSION};
 use glam::Vec3;
 use parry3d::shape::SharedShape;
 
-use crate::ball::ball;
 use crate::board::{Board, Measured, Target, growth_exponent};
-use crate::rivals::{Rival, RivalPair, VERSION};
 
 /// Contacts nearer than this share of the object's radius are wanted: the small
 /// positive tolerance that fresh fragments need (section 5.2).

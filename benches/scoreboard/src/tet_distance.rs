@@ -3,14 +3,14 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use fracas::testing::Rng;
 use fracas::tet_distance::error_table::error_table;
 use fracas::tet_distance::specimens::{
     Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
 };
-use fracas::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, TetOf};
+use fracas::tet_distance::{DepthField, Method, Response};
+use fracas_scenes::experiments::tet_collision::{CollisionSettings, collisions};
 use fracas_scenes::soft::SoftScene;
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 
 use crate::board::{Board, Measured, Target, best_ms, growth_exponent};
 
@@ -215,45 +215,16 @@ fn errors(board: &mut Board) {
 /// Time of detection, march and response for two boxes of 24,576 tetrahedra each, at
 /// twelve random placements from a touch to half the volume.
 fn collision(board: &mut Board) {
-    let specimen = shaken_box(16);
-    let measure = |response: Response| {
-        let mut points = Vec::new();
-        let mut rng = Rng(7);
-        for _ in 0..12 {
-            let turn = Mat3::from_axis_angle(rng.direction(), rng.range(0.0, 3.0));
-            let offset = rng.direction() * rng.range(0.5, 1.1);
-            let centre = Vec3::splat(0.5);
-            let moved: Vec<Vec3> = specimen
-                .positions
-                .iter()
-                .map(|&p| turn * (p - centre) + centre + offset)
-                .collect();
-            let objects = [&specimen.positions, &moved].map(|positions| Object {
-                topology: &specimen.topology,
-                positions,
-            });
-            let mut detector = Detector::default();
-            let mut responder = Responder::default();
-            let mut fields = vec![DepthField::new(Method::ClosestPoint); 2];
-            let (mut pairs, mut pushes) = (Vec::new(), Vec::new());
-            let mut marks: [Vec<u32>; 2] = Default::default();
-            let ms = best_ms(4, || {
-                pairs.clear();
-                pushes.clear();
-                detector.overlaps(&objects, &mut pairs);
-                for (i, marks) in marks.iter_mut().enumerate() {
-                    mark(&pairs, i as u32, marks);
-                    fields[i].march_to(objects[i].topology, objects[i].positions, marks);
-                }
-                responder.pushes(&objects, &fields, &pairs, response, &mut pushes);
-            });
-            let colliding = marks[0].len() + marks[1].len();
-            if colliding > 0 {
-                points.push((colliding as f64, ms));
-            }
-        }
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points
+    let measure = |response: Response| -> Vec<(f64, f64)> {
+        let settings = CollisionSettings {
+            cells: 16,
+            placements: 12,
+            runs: 4,
+        };
+        collisions(response, settings, &|| 1e3 * seconds())
+            .iter()
+            .map(|c| (c.tets as f64, c.time))
+            .collect()
     };
     for (response, name) in [(Response::Point, "point"), (Response::Segment, "segment")] {
         board.row(
@@ -322,19 +293,6 @@ fn share(board: &mut Board) {
             },
         );
     }
-}
-
-fn mark(pairs: &[[TetOf; 2]], object: u32, marks: &mut Vec<u32>) {
-    marks.clear();
-    marks.extend(
-        pairs
-            .iter()
-            .flatten()
-            .filter(|t| t.object == object)
-            .map(|t| t.tet),
-    );
-    marks.sort_unstable();
-    marks.dedup();
 }
 
 /// Intercept, slope and coefficient of determination of a straight line.

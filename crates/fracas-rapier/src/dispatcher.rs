@@ -34,6 +34,8 @@ pub struct Counters {
     visited_points: AtomicU64,
     contacts: AtomicU64,
     solver_contacts: AtomicU64,
+    /// How often pairs were told to forget what they know of single points.
+    forgotten: AtomicU64,
 }
 
 /// What [`Counters`] held.
@@ -59,6 +61,12 @@ impl Counters {
             .fetch_add(u64::from(stats.contacts), Ordering::Relaxed);
         self.solver_contacts
             .fetch_add(solver_contacts as u64, Ordering::Relaxed);
+    }
+
+    /// Makes every pair forget, before its next query, what it remembers of single
+    /// points: a saved state does not hold it.
+    pub(crate) fn forget_points(&self) {
+        self.forgotten.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Reads and clears.
@@ -99,6 +107,8 @@ pub fn dispatcher()
 #[derive(Clone, Default)]
 struct Workspace {
     memory: PairMemory,
+    /// [`Counters::forget_points`] heard so far.
+    forgotten: u64,
     #[cfg(feature = "world")]
     saved: crate::saved_workspace::SavedWorkspace,
 }
@@ -266,6 +276,11 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
             .expect("it was just put there");
         #[cfg(feature = "world")]
         ours.saved.clear();
+        let forgotten = self.counters.forgotten.load(Ordering::Relaxed);
+        if ours.forgotten != forgotten {
+            ours.forgotten = forgotten;
+            ours.memory.forget_points();
+        }
         SCRATCH.with_borrow_mut(|scratch| {
             let stats = match self.voxels.look_up(pos12, g1, g2, &mut scratch.contacts) {
                 Found::Contacts => QueryStats {

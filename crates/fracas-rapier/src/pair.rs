@@ -168,6 +168,12 @@ pub(crate) fn fragment_and_shape(
 }
 
 impl PairMemory {
+    pub(crate) fn forget_points(&mut self) {
+        for state in self.parts.iter_mut().flatten() {
+            state.forget_points();
+        }
+    }
+
     fn part(&mut self, part: usize) -> &mut [PairState; 2] {
         if self.parts.len() <= part {
             self.parts.resize(part + 1, Default::default());

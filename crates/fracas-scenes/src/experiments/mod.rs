@@ -1,4 +1,31 @@
-//! Experiments of the papers that are not scenes: numbers for tests and report.
+//! Experiments on parts of the system: what the report draws and the scoreboard
+//! measures, computed once, here.
+//!
+//! | experiment | after |
+//! | --- | --- |
+//! | [`ball`] | the sphere of Glondu 2013, section 7.2 |
+//! | [`colliding`] | all colliding points of a running world (Table 2, Fig. 12) |
+//! | [`drops`] | a plate dropped into a bowl with few contacts allowed (Fig. 16) |
+//! | [`fresh`] | fragments just after a break: queries and updates (7.2, Figs. 15 and 17) |
+//! | [`pair`] | two whole bodies, one question |
+//! | [`rivals`] | parry3d's shapes of the same fragments |
+//! | [`sequence_times`], [`spatial_hash`] | frames of Heo 2010, Figs. 6 to 8, and their rival |
+//! | [`tree_metric`] | Heo 2010, section 5.2.1 |
+//! | [`tet_collision`] | Marchal 2004, Fig. 16 |
+//! | [`voxel_contacts`] | Dingliana 2004, Figs. 7 and 8 |
+//! | [`voxel_contacts_deadline`] | its deadline |
+//!
+//! A library knows no clock: what is timed takes one.
 
+pub mod ball;
+pub mod colliding;
+pub mod drops;
+pub mod fresh;
+pub mod pair;
+pub mod rivals;
+pub mod sequence_times;
+pub mod spatial_hash;
+pub mod tet_collision;
+pub mod tree_metric;
 pub mod voxel_contacts;
 pub mod voxel_contacts_deadline;

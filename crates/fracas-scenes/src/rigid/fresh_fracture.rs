@@ -23,19 +23,19 @@ use super::cells::Cells;
 use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
 
 /// Cells of the break.
-const CELLS: usize = 256;
+pub const CELLS: usize = 256;
 /// Pieces they are joined into.
-const PIECES: usize = 64;
+pub const PIECES: usize = 64;
 /// Cubes along an edge, six tetrahedra each.
 const GRID: u32 = 12;
 /// How far it falls (m).
-const DROP: f32 = 0.15;
+pub const DROP: f32 = 0.15;
 /// Seconds per step.
-const STEP: f32 = 1.0 / 240.0;
+pub const STEP: f32 = 1.0 / 240.0;
 /// Of pieces and floor.
-const FRICTION: f32 = 0.5;
+pub const FRICTION: f32 = 0.5;
 /// In kg/m³.
-const DENSITY: f32 = 1000.0;
+pub const DENSITY: f32 = 1000.0;
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
     let kit = cube(progress)?;

@@ -80,6 +80,16 @@ impl Player {
     /// # Errors
     /// When a change is refused; a sequence of this module never is.
     pub fn apply(&mut self, changes: &[Change]) -> Result<(), EditError> {
+        self.edit(changes)?;
+        self.scene.update();
+        Ok(())
+    }
+
+    /// Applies one frame; the scene is not updated yet.
+    ///
+    /// # Errors
+    /// As [`Player::apply`].
+    pub fn edit(&mut self, changes: &[Change]) -> Result<(), EditError> {
         for change in changes {
             match change {
                 Change::Add((positions, triangles)) => {
@@ -99,7 +109,6 @@ impl Player {
                 }
             }
         }
-        self.scene.update();
         Ok(())
     }
 }

@@ -76,9 +76,15 @@ impl PairState {
         settings.first.saturating_add(self.beyond_first)
     }
 
-    /// The state as a number, to save it with.
+    /// Drops what is remembered of single points; the limit stays. The next query
+    /// searches from the root.
+    pub fn forget_points(&mut self) {
+        self.watch = Watch::default();
+    }
+
+    /// The state as a number, to save it with, without what is remembered of points.
     #[must_use]
-    pub fn to_bits(self) -> u64 {
+    pub fn to_bits(&self) -> u64 {
         u64::from(self.beyond_first) << 1 | u64::from(self.adapted)
     }
 
@@ -88,6 +94,7 @@ impl PairState {
         Self {
             beyond_first: (bits >> 1) as u32,
             adapted: bits & 1 == 1,
+            watch: Watch::default(),
         }
     }
 

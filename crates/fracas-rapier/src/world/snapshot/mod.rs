@@ -130,7 +130,9 @@ impl World {
         self.stock.add(options);
     }
 
-    /// The whole state as bytes. Events that were not taken are not in it.
+    /// The whole state as bytes. Events that were not taken are not in it, nor what
+    /// pairs remember of single points, which could decide which of two equally good
+    /// points is a contact: this world forgets it, too, so that both go on alike.
     ///
     /// # Errors
     /// See [`SnapshotError`].
@@ -145,6 +147,7 @@ impl World {
         let engine = |e: codec::CodecError| SnapshotError::Engine(e.0);
         let ours = codec::write(&Saved::of(self)).map_err(engine)?;
         let theirs = codec::write(&self.physics).map_err(engine)?;
+        self.counters.forget_points();
         let mut bytes = MAGIC.to_vec();
         bytes.extend((ours.len() as u64).to_le_bytes());
         bytes.extend(ours);

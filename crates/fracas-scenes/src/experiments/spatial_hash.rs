@@ -6,6 +6,7 @@ use fracas::primitives::tri_tri;
 use glam::DVec3;
 
 /// Intersecting pairs of triangles that share no vertex, at the end of the step.
+#[must_use]
 pub fn intersections(scene: &FastBvh) -> Vec<[u32; 2]> {
     let mut triangles: Vec<(u32, [u32; 3], [DVec3; 3])> = Vec::new();
     for body in scene.bodies() {

@@ -1,34 +1,21 @@
-//! Draws the pictures of `docs/tet_distance.md`, after [Marchal 2004, Figs. 8 and 12]:
-//! `cargo run --release -p fracas-scenes --example marchal_figures -- docs/tet_distance`
-
-use std::path::PathBuf;
-use std::process::ExitCode;
+//! Pictures after Marchal 2004: depth and error on a cut disc, forces of many
+//! contacts, and soft things as they break.
 
 use fracas::tet_distance::error_table::error_table;
 use fracas::tet_distance::specimens::{Specimen, cut_disc};
 use fracas::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, Topology};
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet, colour_map};
+use fracas_scenes::soft::SoftScene;
 use fracas_soft::shapes;
 use glam::Vec3;
 
-fn main() -> ExitCode {
-    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
-    for (name, image) in [("disc.png", disc()), ("forces.png", forces())] {
-        if let Err(error) = image.save(folder.join(name)) {
-            eprintln!("error: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    ExitCode::SUCCESS
-}
-
 /// Field and error of CPFM, CFFM and a grid on the bent, cut disc.
-fn disc() -> Image {
+pub fn disc() -> Image {
     let specimen = cut_disc();
     let rows = error_table(&specimen, &[100], 1, || 0.0);
     let exact = &rows[0].depths;
     let deepest = exact.iter().fold(0.0_f32, |a, &b| a.max(b));
-    let mut sheet = Sheet::new(3).title("depth (top) and error (bottom) on a bent, cut disc");
+    let mut sheet = Sheet::new(3);
     let wanted = ["CPFM", "CFFM", "grid 100"];
     let find = |name: &str| {
         rows.iter()
@@ -79,14 +66,14 @@ fn draw(specimen: &Specimen, value: impl Fn(u32) -> f32) -> Image {
     );
     scene.render(
         &Camera::framing_all(Vec3::new(0.0, 0.001, 1.0)),
-        380,
         300,
+        240,
         Quality::Draft,
     )
 }
 
-/// The pushes between a torus and a ball, point and segment response.
-fn forces() -> Image {
+/// The pushes between a torus and a ball, point and segment response; and how many.
+pub fn forces() -> (Image, [usize; 2]) {
     let torus = shapes::torus(4, 40, 0.5, 0.17).expect("a torus");
     let ball = shapes::ellipsoid([8, 8, 8], Vec3::splat(0.4)).expect("a ball");
     let moved: Vec<Vec3> = ball
@@ -108,27 +95,16 @@ fn forces() -> Image {
     ];
     let mut pairs = Vec::new();
     Detector::default().overlaps(&objects, &mut pairs);
-    let fields = [0_u32, 1].map(|i| {
-        let mut marks: Vec<u32> = pairs
-            .iter()
-            .flatten()
-            .filter(|t| t.object == i)
-            .map(|t| t.tet)
-            .collect();
-        marks.sort_unstable();
-        marks.dedup();
-        let mut field = DepthField::new(Method::ClosestFeature);
-        field.march_to(
-            objects[i as usize].topology,
-            objects[i as usize].positions,
-            &marks,
-        );
-        field
-    });
-    let mut sheet = Sheet::new(2).title("forces between a torus and a ball");
-    for (response, name) in [(Response::Point, "point"), (Response::Segment, "segment")] {
+    let fields = fields(&objects, &pairs);
+    let mut sheet = Sheet::new(2);
+    let mut counts = [0; 2];
+    for (i, (response, name)) in [(Response::Point, "point"), (Response::Segment, "segment")]
+        .into_iter()
+        .enumerate()
+    {
         let mut pushes = Vec::new();
         Responder::default().pushes(&objects, &fields, &pairs, response, &mut pushes);
+        counts[i] = pushes.len();
         // The longest arrow is a quarter of the torus' radius.
         let longest = pushes.iter().fold(0.0_f32, |a, p| a.max(p.measure));
         let scale = 0.25 / longest;
@@ -158,7 +134,55 @@ fn forces() -> Image {
         }
         let camera = Camera::at(Vec3::new(1.2, 1.5, 1.6), Vec3::new(0.0, 0.05, 0.0));
         let caption = format!("{name} response: {} forces", pushes.len());
-        sheet.add(scene.render(&camera, 520, 420, Quality::Draft), caption);
+        sheet.add(scene.render(&camera, 440, 360, Quality::Draft), caption);
     }
-    sheet.image()
+    (sheet.image(), counts)
+}
+
+/// Depths as far as the colliding tetrahedra need them.
+pub fn fields(
+    objects: &[Object<'_>; 2],
+    pairs: &[[fracas::tet_distance::TetOf; 2]],
+) -> [DepthField; 2] {
+    [0_u32, 1].map(|i| {
+        let mut marks: Vec<u32> = pairs
+            .iter()
+            .flatten()
+            .filter(|t| t.object == i)
+            .map(|t| t.tet)
+            .collect();
+        marks.sort_unstable();
+        marks.dedup();
+        let mut field = DepthField::new(Method::ClosestFeature);
+        let object = &objects[i as usize];
+        field.march_to(object.topology, object.positions, &marks);
+        field
+    })
+}
+
+/// A soft scene as it is.
+pub fn soft(scene: &SoftScene) -> Image {
+    let mut drawn = Scene::new();
+    drawn.ground(0.0);
+    for (i, surface) in scene.surfaces().into_iter().enumerate() {
+        let colour = if surface.is_fixed {
+            Colour::from_srgb(150, 150, 155)
+        } else if surface.is_cloth {
+            Colour::from_srgb(200, 170, 110)
+        } else {
+            Colour::distinct(i)
+        };
+        let mut triangles = surface.triangles;
+        if surface.is_cloth {
+            let back: Vec<[u32; 3]> = triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
+            triangles.extend(back);
+        }
+        drawn.add(
+            Mesh::new(surface.positions, triangles)
+                .colour(colour)
+                .edges(Colour::from_srgb(40, 40, 40), 0.6),
+        );
+    }
+    let camera = Camera::at(Vec3::new(1.9, 1.7, 2.4), Vec3::new(0.0, 0.55, 0.0));
+    drawn.render(&camera, 300, 260, Quality::Draft)
 }

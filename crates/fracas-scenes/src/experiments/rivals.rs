@@ -23,6 +23,7 @@ pub enum Rival {
 
 impl Rival {
     /// Its name in the table.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::TriMesh => "parry3d TriMesh",
@@ -32,6 +33,7 @@ impl Rival {
     }
 
     /// Builds the shape of a surface.
+    #[must_use]
     pub fn build(self, surface: &FragmentSurface) -> Option<SharedShape> {
         let vertices: Vec<parry3d::math::Vector> = surface
             .positions()
@@ -87,5 +89,12 @@ impl RivalPair {
             &mut self.workspace,
         );
         self.manifolds.iter().map(|m| m.points.len()).sum()
+    }
+
+    /// The deepest of the contacts last found; zero without any inside.
+    #[must_use]
+    pub fn deepest(&self) -> f32 {
+        let points = self.manifolds.iter().flat_map(|m| &m.points);
+        points.map(|p| -p.dist).fold(0.0, f32::max)
     }
 }

@@ -1,8 +1,5 @@
-//! Draws the pictures of `docs/voxel_tree.md`, after [Dingliana 2004, Figs. 6 and 9]:
-//! `cargo run --release -p fracas-scenes --example voxel_figures -- docs/pictures`
-
-use std::path::PathBuf;
-use std::process::ExitCode;
+//! Pictures after Dingliana 2004: near-planar regions of surfaces (Fig. 6), raw and
+//! reduced contacts (Fig. 9).
 
 use fracas::testing::box_grid;
 use fracas::voxel_tree::{
@@ -12,20 +9,6 @@ use fracas::voxel_tree::{
 use fracas::{Pose, TetMesh};
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet};
 use glam::{Mat3, Vec3};
-
-fn main() -> ExitCode {
-    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
-    for (name, image) in [
-        ("voxel-groups.png", groups()),
-        ("voxel-contacts.png", contacts()),
-    ] {
-        if let Err(error) = image.save(folder.join(name)) {
-            eprintln!("error: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    ExitCode::SUCCESS
-}
 
 fn shape(name: &str) -> TetMesh {
     fracas_bake::shapes::by_name(name)
@@ -77,11 +60,12 @@ fn group_colour(group: u32) -> Colour {
 }
 
 /// Fig. 6: regions of the surface by colour, on cubes and mapped back on the mesh.
-fn groups() -> Image {
-    let mut sheet = Sheet::new(3).title("near-planar regions of the surface, by colour");
+#[must_use]
+pub fn groups() -> Image {
+    let mut sheet = Sheet::new(3);
     for (name, towards) in [
         ("rabbit", Vec3::new(0.5, 0.35, 1.0)),
-        ("brick", Vec3::new(0.6, 0.6, 1.0)),
+        ("mug", Vec3::new(0.6, 0.6, 1.0)),
     ] {
         let Some(found) = fracas_bake::shapes::by_name(name) else {
             continue;
@@ -95,8 +79,11 @@ fn groups() -> Image {
             scene.add(cubes(&levels[level], group_colour));
             scene.ground_under_all();
             sheet.add(
-                scene.render(&camera, 420, 380, Quality::Draft),
-                format!("{name}, level {level}: {} cubes", levels[level].nodes.len()),
+                scene.render(&camera, 300, 270, Quality::Draft),
+                format!(
+                    "{name}, level {level}:\n{} cubes",
+                    levels[level].nodes.len()
+                ),
             );
         }
         let (positions, triangles) = surface(&mesh);
@@ -116,17 +103,17 @@ fn groups() -> Image {
         scene.add(Mesh::new(positions, triangles).colours(colours));
         scene.ground_under_all();
         sheet.add(
-            scene.render(&camera, 420, 380, Quality::Draft),
-            format!("{name}, on the mesh: {} groups", tree.group_count()),
+            scene.render(&camera, 300, 270, Quality::Draft),
+            format!("{name}, on the mesh:\n{} groups", tree.group_count()),
         );
     }
     sheet.image()
 }
 
 /// Fig. 9: contacts of every pair of cubes in red, what is left of them in green.
-fn contacts() -> Image {
-    let mut sheet =
-        Sheet::new(3).title("raw contacts (red), reduced to green ones; level by level");
+#[must_use]
+pub fn contacts() -> Image {
+    let mut sheet = Sheet::new(3);
     // Two rabbits that meet, and a cube in the corner of a step.
     let rabbit = shape("rabbit");
     let (low, high) = bounds(&rabbit);
@@ -141,7 +128,14 @@ fn contacts() -> Image {
         rotation: Mat3::IDENTITY,
         translation: -Vec3::new(0.27, 0.27, 0.25),
     };
-    pair(&mut sheet, "step", &cube, &step, &corner, [2, 3, 4]);
+    pair(
+        &mut sheet,
+        "cube in a step",
+        &cube,
+        &step,
+        &corner,
+        [2, 3, 4],
+    );
     sheet.image()
 }
 
@@ -224,14 +218,18 @@ fn pair(sheet: &mut Sheet, name: &str, a: &TetMesh, b: &TetMesh, pose: &Pose, le
         let green = Colour::from_srgb(20, 150, 50);
         // The most probable ones: what a world would use.
         for contact in reduced.iter().take(6) {
-            let end = contact.point + contact.normal * (0.4 * size);
-            scene.line_on_top(contact.point, end, 5.0, green);
-            scene.point_on_top(contact.point, 6.0, green);
+            let end = contact.point + contact.normal * (0.28 * size);
+            scene.line_on_top(contact.point, end, 4.0, green);
+            scene.point_on_top(contact.point, 5.0, green);
         }
         let camera = Camera::framing_all(Vec3::new(0.35, 0.3, 1.0));
         sheet.add(
-            scene.render(&camera, 420, 360, Quality::Draft),
-            format!("{name} L{level}: {} to {}", primitives.len(), reduced.len()),
+            scene.render(&camera, 300, 260, Quality::Draft),
+            format!(
+                "{name}, level {level}:\n{} raw, {} reduced",
+                primitives.len(),
+                reduced.len()
+            ),
         );
     }
 }

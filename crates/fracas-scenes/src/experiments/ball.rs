@@ -12,6 +12,10 @@ use fracas_bake::tetrahedralize::{Grading, Options, implicit};
 use glam::{DVec3, Vec3};
 
 /// A ball of radius one with about `triangles` on its surface and `interior` points.
+///
+/// # Panics
+/// When the numbers are too small for a ball.
+#[must_use]
 pub fn ball(triangles: usize, interior: usize) -> TetMesh {
     let mut edge = 1.6 / (interior as f64).cbrt();
     let coarse = loop {

@@ -1,0 +1,47 @@
+//! The proof: every table and figure of the four papers beside our own numbers, and
+//! what people use today, as one page and one JSON file.
+//!
+//! ```text
+//! sections/*  --measure-->  Section (text, tables, plots, claims, numbers, provenance)
+//!    |                         |  one JSON file each, kept as soon as it is measured
+//!    | experiments of          v
+//!    | fracas-scenes        Store  --html, svg-->  report.html, report.json
+//!    v
+//! Tally of a shard  --merge-->  Section
+//! ```
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`sections`] | the list of sections, one function each |
+//! | [`bench`] | what a section is given: scale, seed, threads, runs of scenes shared by several |
+//! | [`run`] | runs sections one after the other, keeps each |
+//! | [`shards`] | a long sweep in independent parts, and putting them together |
+//! | [`section`], [`plot`] | plain data of the page |
+//! | [`html`], [`svg`] | drawing it |
+//! | [`store`] | the folder |
+//! | [`peers`] | the optional script with other people's programs |
+//!
+//! The numbers are the library's own statistics and the clock's; nothing here
+//! computes physics. Timed work runs alone; only work that is counted, not timed,
+//! runs on several threads, and its result does not depend on how many.
+
+pub mod base64;
+pub mod bench;
+pub mod fit;
+pub mod html;
+pub mod machine;
+pub mod peers;
+pub mod plot;
+pub mod run;
+pub mod section;
+pub mod sections;
+pub mod shards;
+pub mod stills;
+pub mod store;
+pub mod svg;
+
+pub use bench::{Bench, Options, Scale};
+pub use run::{Progress, run};
+pub use section::Section;
+pub use shards::{Shard, merge};
+pub use store::{Store, StoreError};

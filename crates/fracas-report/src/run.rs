@@ -1,0 +1,119 @@
+//! Runs sections one after the other and keeps each as soon as it is measured.
+
+use crate::bench::{Bench, Options};
+use crate::machine;
+use crate::section::{Provenance, Section};
+use crate::sections::{SECTIONS, SectionInfo};
+use crate::shards::{Shard, ShardFile};
+use crate::store::{Store, StoreError};
+
+/// What is under way, for a progress bar.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// A section begins.
+    Section {
+        /// How many are done.
+        done: usize,
+        /// How many there are.
+        of: usize,
+        /// Its name.
+        id: &'a str,
+    },
+    /// A part of it begins.
+    Stage(&'a str),
+}
+
+/// Sections whose name contains `only`, or all.
+pub fn chosen(only: Option<&str>) -> Vec<&'static SectionInfo> {
+    SECTIONS
+        .iter()
+        .filter(|s| only.is_none_or(|only| s.id.contains(only)))
+        .collect()
+}
+
+/// The command that measures a section again.
+#[must_use]
+pub fn command(id: &str, options: &Options) -> String {
+    let mut text = format!("cargo run --release -- report --only {id}");
+    match options.scale.name() {
+        "default" => {}
+        scale => text += &format!(" --{scale}"),
+    }
+    if options.seed != 0 {
+        text += &format!(" --seed {}", options.seed);
+    }
+    if options.python.is_some() && id.starts_with("peers") {
+        text += " --peers python3";
+    }
+    text
+}
+
+/// Where the numbers of a section measured now come from.
+#[must_use]
+pub fn provenance(id: &str, options: &Options) -> Provenance {
+    Provenance {
+        command: command(id, options),
+        seed: options.seed,
+        commit: machine::COMMIT.into(),
+        machine: machine::name(),
+        scale: options.scale.name().into(),
+        seconds: 0.0,
+    }
+}
+
+/// An empty section.
+pub(crate) fn blank(info: &SectionInfo, options: &Options) -> Section {
+    Section {
+        id: info.id.into(),
+        group: info.group.into(),
+        title: info.title.into(),
+        provenance: provenance(info.id, options),
+        ..Section::default()
+    }
+}
+
+/// Measures sections and keeps them. With a shard, only sections that can be cut
+/// into shards are measured, and their part is kept.
+///
+/// # Errors
+/// See [`StoreError`].
+pub fn run(
+    store: &Store,
+    options: &Options,
+    sections: &[&SectionInfo],
+    shard: Option<Shard>,
+    progress: &dyn Fn(Progress<'_>),
+) -> Result<(), StoreError> {
+    let stage = |text: &str| progress(Progress::Stage(text));
+    let bench = Bench::new(options, &stage);
+    for (done, info) in sections.iter().enumerate() {
+        progress(Progress::Section {
+            done,
+            of: sections.len(),
+            id: info.id,
+        });
+        let start = machine::wall_seconds();
+        let mut section = blank(info, options);
+        if let Some(shard) = shard {
+            let Some(sweep) = info.sweep else { continue };
+            let mut provenance = section.provenance.clone();
+            provenance.command += &format!(" --shard {}/{}", shard.index, shard.count);
+            let tally = (sweep.measure)(&bench, shard);
+            provenance.seconds = machine::wall_seconds() - start;
+            store.keep_shard(&ShardFile {
+                id: info.id.into(),
+                index: shard.index,
+                count: shard.count,
+                tally,
+                provenance,
+            })?;
+            continue;
+        }
+        if let Err(skip) = (info.run)(&bench, &mut section) {
+            section.notice(skip.to_string());
+        }
+        section.provenance.seconds = machine::wall_seconds() - start;
+        store.keep(&section)?;
+    }
+    Ok(())
+}

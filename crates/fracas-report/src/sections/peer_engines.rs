@@ -1,0 +1,248 @@
+//! Mesh against mesh, and deforming meshes, beside what PyPI has for them.
+
+use fracas::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
+use fracas::tet_distance::specimens::bumpy_ball;
+use fracas::{Pose, TetMesh};
+use fracas_rapier::ContactMode;
+use fracas_scenes::experiments::fresh::Asking;
+use fracas_scenes::experiments::pair::Pair;
+use fracas_scenes::experiments::rivals::{Rival, RivalPair, VERSION};
+use fracas_scenes::sequences::ripple::ripple;
+use glam::Vec3;
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Skip};
+use crate::machine::best_ms;
+use crate::peers;
+use crate::section::{Cell, Role, Section, Table, Tone, short};
+
+/// A ball of tetrahedra with bumps, about 1 in radius.
+fn bumpy(cells: u32, scale: f32) -> Result<TetMesh, Skip> {
+    let specimen = bumpy_ball(cells);
+    let positions: Vec<Vec3> = specimen.positions.iter().map(|p| *p * scale).collect();
+    TetMesh::build(positions, specimen.topology.tets().to_vec()).map_err(Skip::because)
+}
+
+/// One way of asking: how long, how many contacts, how deep.
+struct Row {
+    name: String,
+    build: f64,
+    /// Overlapping a little, and one wholly inside the other.
+    answers: [(f64, f64, f64); 2],
+}
+
+/// Two bumpy balls: overlapping, and one inside the other.
+pub fn meshes(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
+    let cells = bench.scale().pick(6, 26, 26);
+    let (big, small) = (bumpy(cells, 1.0)?, bumpy(cells, 0.3)?);
+    let (low, high) = big.bounds();
+    let reach = 0.93 * (high.x - low.x);
+    let overlap = Vec3::new(reach, 0.1, 0.05);
+    let centre = 0.5 * (low + high);
+    let (small_low, small_high) = small.bounds();
+    let inside = centre - 0.5 * (small_low + small_high) + Vec3::new(0.1, 0.05, 0.0);
+    let (build, made) = best_ms(1, || Pair::new(big.clone(), big.clone()));
+    let mut overlapping = made.map_err(Skip::because)?;
+    let mut nested = Pair::new(big, small).map_err(Skip::because)?;
+    let places = [Pose::translation(overlap), Pose::translation(inside)];
+    let mut rows = Vec::new();
+    for (name, mode) in [
+        ("fracas, self-adapting", ContactMode::default()),
+        ("fracas, all contacts", ContactMode::Full),
+    ] {
+        let asking = Asking {
+            mode,
+            ..Asking::default()
+        };
+        let answers =
+            [(&mut overlapping, &places[0]), (&mut nested, &places[1])].map(|(pair, place)| {
+                let (ms, found) = best_ms(5, || {
+                    pair.forget();
+                    pair.ask(place, &asking)
+                });
+                let contacts = f64::from(found.stats.contacts);
+                (ms, contacts, f64::from(found.deepest))
+            });
+        rows.push(Row {
+            name: name.into(),
+            build,
+            answers,
+        });
+    }
+    let [first, _] = overlapping.surfaces();
+    let [outer, inner] = nested.surfaces();
+    let (build, shapes) = best_ms(1, || {
+        [first, first, outer, inner].map(|s| Rival::TriMesh.build(s))
+    });
+    if let [Some(a), Some(b), Some(c), Some(d)] = &shapes {
+        let answers = [(a, b, &places[0]), (c, d, &places[1])].map(|(a, b, place)| {
+            let (ms, (count, deepest)) = best_ms(3, || {
+                let mut pair = RivalPair::default();
+                let count = pair.contacts(a, b, place, 0.001);
+                (count, pair.deepest())
+            });
+            (ms, count as f64, f64::from(deepest))
+        });
+        rows.push(Row {
+            name: format!("parry3d {VERSION} TriMesh"),
+            build: 0.5 * build,
+            answers,
+        });
+    }
+    let mesh = |s: &fracas::FragmentSurface| {
+        json!({
+            "vertices": s.positions().iter().map(|p| p.to_array()).collect::<Vec<_>>(),
+            "triangles": s.triangles(),
+        })
+    };
+    let mut notices = Vec::new();
+    for (i, (a, b, place)) in [(first, first, overlap), (outer, inner, inside)]
+        .into_iter()
+        .enumerate()
+    {
+        bench.stage("Coal and FCL");
+        let input = json!({ "meshes": [mesh(a), mesh(b)], "offsets": [place.to_array()] });
+        match peers::ask(bench, "mesh", &input) {
+            Ok(answer) => add_peers(&answer, i, &mut rows, &mut notices),
+            Err(skip) => notices.push(skip.to_string()),
+        }
+    }
+    notices.dedup();
+    write(section, first.triangles().len(), &rows);
+    for notice in notices {
+        section.notice(notice);
+    }
+    Ok(())
+}
+
+fn add_peers(answer: &Value, case: usize, rows: &mut Vec<Row>, notices: &mut Vec<String>) {
+    for (key, name) in [("coal", "Coal"), ("fcl", "FCL")] {
+        let peer = &answer[key];
+        if let Some(error) = peer["error"].as_str() {
+            notices.push(format!("{name} was left out: {error}"));
+            continue;
+        }
+        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
+        let found = &peer["answers"][0];
+        let title = format!("{name} {}", peer["version"].as_str().unwrap_or(""));
+        let at = match rows.iter().position(|r| r.name == title) {
+            Some(at) => at,
+            None => {
+                rows.push(Row {
+                    name: title,
+                    build: number(&peer["build_ms"]),
+                    answers: [(f64::NAN, f64::NAN, f64::NAN); 2],
+                });
+                rows.len() - 1
+            }
+        };
+        rows[at].answers[case] = (
+            number(&found["ms"]),
+            number(&found["contacts"]),
+            number(&found["deepest"]),
+        );
+    }
+}
+
+fn write(section: &mut Section, triangles: usize, rows: &[Row]) {
+    section.text(format!("Two bumpy balls of {} triangles: overlapping by a fourteenth of their width, and a small one wholly inside a large one. Ours bakes field and tree once, ahead; the others build a box tree over triangles. Depths: ours how far a point is inside, the others as they report it.", short(triangles as f64)));
+    let mut table = Table::new("Processor milliseconds; contacts; deepest, in ball radii")
+        .columns(Role::Plain, &["program"])
+        .columns(
+            Role::Peer,
+            &[
+                "build",
+                "overlapping: ms",
+                "contacts",
+                "deepest",
+                "one inside: ms",
+                "contacts",
+                "deepest",
+            ],
+        );
+    for row in rows {
+        let [over, nested] = row.answers;
+        let mut inside = Cell::from(nested.1);
+        if nested.1 == 0.0 {
+            inside.tone = Tone::Bad;
+        }
+        section.value(format!("{}.ms", row.name), over.0);
+        section.value(format!("{}.contacts", row.name), over.1);
+        section.value(format!("{}.inside.contacts", row.name), nested.1);
+        table.row([
+            row.name.as_str().into(),
+            row.build.into(),
+            over.0.into(),
+            over.1.into(),
+            over.2.into(),
+            nested.0.into(),
+            inside,
+            nested.2.into(),
+        ]);
+    }
+    section.table(table);
+}
+
+/// One step of a rippling sheet.
+pub fn ipctk(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
+    let (start, end, triangles) = ripple(bench.scale().pick(20, 215, 215));
+    let mut scene = FastBvh::new(Settings::default());
+    let body = scene.add(&start, &triangles).map_err(Skip::because)?;
+    scene.update();
+    let (mut scratch, mut contacts) = (Scratch::default(), Contacts::default());
+    let mut ours = f64::INFINITY;
+    for _ in 0..3 {
+        scene.move_vertices(body, &start).map_err(Skip::because)?;
+        scene.update();
+        let (ms, moved) = best_ms(1, || {
+            let moved = scene.move_vertices(body, &end);
+            scene.update();
+            scene.contacts(&mut scratch, &mut contacts);
+            moved
+        });
+        moved.map_err(Skip::because)?;
+        ours = ours.min(ms);
+    }
+    section.text(format!("A rippling sheet of {} triangles, one step, self-collision. Ours: motion, update and all contacts; theirs: the collision-free step size (Tight-Inclusion) with LBVH, the fastest broad phase it has, one thread. Theirs is a lower bound by design.", short(triangles.len() as f64)));
+    let first = contacts.earliest().unwrap_or(1.0);
+    section.value("ours.ms", ours);
+    section.value("ours.first_impact", first);
+    let mut table = Table::new("Processor milliseconds")
+        .columns(Role::Plain, &["program"])
+        .columns(Role::Peer, &["step, ms", "candidates, ms", "first impact"]);
+    table.row([
+        "fracas".into(),
+        ours.into(),
+        "–".into(),
+        format!("{first:.6}").into(),
+    ]);
+    let flat = |points: &[glam::DVec3]| points.iter().map(|p| p.to_array()).collect::<Vec<_>>();
+    let input = json!({ "start": flat(&start), "end": flat(&end), "triangles": triangles });
+    bench.stage("IPC Toolkit");
+    match peers::ask(bench, "ipctk", &input) {
+        Ok(answer) if answer["ipctk"]["error"].is_null() => {
+            let peer = &answer["ipctk"];
+            let number = |key: &str| peer[key].as_f64().unwrap_or(f64::NAN);
+            section.value("ipctk.ms", number("step_ms"));
+            section.value("ipctk.first_impact", number("step"));
+            table.row([
+                format!("IPC Toolkit {}", peer["version"].as_str().unwrap_or("")).into(),
+                number("step_ms").into(),
+                number("candidates_ms").into(),
+                format!("{:.6}", number("step")).into(),
+            ]);
+            section.table(table);
+            section.text(format!("Ratio: {}×.", short(number("step_ms") / ours)));
+        }
+        Ok(answer) => {
+            section.table(table);
+            let why = answer["ipctk"]["error"].as_str().unwrap_or("no answer");
+            section.notice(format!("the IPC Toolkit was left out: {why}"));
+        }
+        Err(skip) => {
+            section.table(table);
+            section.notice(skip.to_string());
+        }
+    }
+    Ok(())
+}
