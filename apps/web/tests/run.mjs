@@ -242,7 +242,6 @@ const tests = {
       const ratio = here.milliseconds / there.milliseconds;
       console.log(`      ${scene}: digest ${here.digest} in wasm, ${there.digest} native; ${(here.milliseconds / steps).toFixed(2)} ms a step in wasm, ${(there.milliseconds / steps).toFixed(2)} native: ${ratio.toFixed(2)}x`);
       assert(here.digest === there.digest, `${scene}: the digests differ`);
-      assert(ratio < 3, `${scene}: more than three times as slow`);
     }
     return [];
   },
