@@ -162,7 +162,7 @@ fn start_threads(physics: &mut PhysicsWorld, threads: usize) -> Result<(), Strin
 fn start_threads(_: &mut PhysicsWorld, threads: usize) -> Result<(), String> {
     match threads {
         1 => Ok(()),
-        _ => Err("--threads: this program was built without the feature `parallel`".into()),
+        _ => Err("--threads needs the feature `parallel`: cargo run --release --features fracas-cli/parallel -- run ...".into()),
     }
 }
 
