@@ -80,6 +80,10 @@ fn cuboid(size: Vec3, at: Vec3, inward: bool, into: &mut (Vec<Vec3>, Vec<[u32; 3
 
 /// Occupancies add up to the volume.
 fn occupancy(board: &mut Board) {
+    #[expect(
+        clippy::type_complexity,
+        reason = "name, mesh, voxel, volume: used here only"
+    )]
     let mut cases: Vec<(&str, (Vec<Vec3>, Vec<[u32; 3]>), f32, f64)> = Vec::new();
     let mut two = Default::default();
     cuboid(Vec3::ONE, Vec3::ZERO, false, &mut two);

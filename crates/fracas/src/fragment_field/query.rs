@@ -6,7 +6,7 @@
 //! | `inside` | insideTest, §4.3 | tetrahedron by grid, then plane signs |
 //! | `penetration` | penetration, §4.4 | least of a few features' distances |
 //! | `sphere_may_touch` | sphereTest, §4.5 | box, old surface, occupied cells |
-//! | `nearest`, `faces_near` | - | exact, see [`super::near`] |
+//! | `nearest`, `faces_near` | - | exact, see `near.rs` |
 //!
 //! **Deviations**. `penetration`: in a whole tetrahedron the least distance to the
 //! four nodes' features (equations 1 and 2 only with [`Propagation::Averaging`]), in a

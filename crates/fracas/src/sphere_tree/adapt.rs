@@ -8,7 +8,7 @@
 //! have m + 1. When the pair parts, m is 8 again.
 //!
 //! **Deviations**: a pair remembers its points and is not searched anew every step
-//! ([`super::watch`]), and the search for points deeper than epsilon is spread over
+//! (`watch.rs`), and the search for points deeper than epsilon is spread over
 //! several steps: at most [`AdaptiveSettings::deep_work`] nodes and points are looked at
 //! per query once the first 8 contacts are found. It goes on where it stopped, since the
 //! memory knows which points have been asked. (With freshly broken pieces every crack

@@ -280,7 +280,7 @@ pub(super) struct Run<'a, P: ?Sized> {
     stages: &'a [Stage],
     /// What is added to a sphere's radius when it is tested.
     pub reach: f32,
-    /// Points within reach are written down here, see [`super::watch`].
+    /// Points within reach are written down here, see `watch.rs`.
     pub list: Option<Vec<Watched>>,
     /// What an earlier list knew of them.
     pub recall: Option<&'a Recall>,
