@@ -13,8 +13,8 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | [`sections`] | the list of sections, one function each |
-//! | [`bench`] | what a section is given: scale, seed, threads, runs of scenes shared by several |
-//! | [`run`] | runs sections one after the other, keeps each |
+//! | [`mod@bench`] | what a section is given: scale, seed, threads, runs of scenes shared by several |
+//! | [`mod@run`] | runs sections one after the other, keeps each |
 //! | [`shards`] | a long sweep in independent parts, and putting them together |
 //! | [`section`], [`plot`] | plain data of the page |
 //! | [`html`], [`svg`] | drawing it |

@@ -189,7 +189,7 @@ impl From<usize> for Cell {
 }
 
 impl Table {
-    /// An empty table; columns are added with [`Table::column`].
+    /// An empty table; columns are added with [`Table::columns`].
     #[must_use]
     pub fn new(caption: impl Into<String>) -> Self {
         Self {

@@ -2,7 +2,7 @@
 //! the surface is smooth.
 //!
 //! A corner's normal is the sum of the face normals (weighted by area) around its
-//! vertex that lie within [`CREASE`] of its own face's; cracks never blend with the
+//! vertex that lie within `CREASE` of its own face's; cracks never blend with the
 //! old surface.
 
 use fracas::FragmentSurface;

@@ -1,7 +1,7 @@
 //! A mesh file that the user dropped on the page, made breakable.
 //!
 //! Read -> fill with tetrahedra -> distances and sphere tree -> a world in which it
-//! falls. Files come in any unit, so it is scaled to [`SIZE`].
+//! falls. Files come in any unit, so it is scaled to `SIZE`.
 //!
 //! It breaks by a pattern around the impact once it is hit faster than its material
 //! stands ([`fracas_fracture::Strength`]), and not by its modes as the scenes' bodies
