@@ -2,6 +2,27 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use fracas::TetMesh;
+
+/// The tet meshes that are broken in every way: solid, thin, hollow, ringed.
+pub const BREAKABLE: [&str; 4] = [
+    "tet/ipc_bunny.msh",
+    "tet/ipc_plate1.msh",
+    "tet/derived_ftetwild_mug.msh",
+    "tet/bullet_torus.vtk",
+];
+
+/// A tet mesh of the public data, or `None` where it is absent.
+///
+/// # Panics
+/// When the file is there but cannot be read.
+#[must_use]
+pub fn tet_mesh(relative: &str) -> Option<Arc<TetMesh>> {
+    let read = fracas_bake::read_tet_mesh(find(relative)?);
+    Some(Arc::new(read.expect("public data is sound").0))
+}
 
 /// The path of a data file, or `None` where the data is absent; then it says so
 /// on standard error, past the test harness' capture, so that a skip is seen.

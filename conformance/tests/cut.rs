@@ -1,28 +1,14 @@
 //! Cuts on public tet meshes: closed surfaces, masses that add up, points that
 //! belong to one fragment, and fragments broken again and again.
 
-use std::sync::Arc;
-
 use fracas::testing::Rng;
 use fracas::{
     Crack, FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments,
-    MassProperties, SurfaceScratch, TetMesh, brute_force,
+    MassProperties, SurfaceScratch, brute_force,
 };
-use fracas_conformance::data;
+use fracas_conformance::data::{self, BREAKABLE};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use glam::Vec3;
-
-const MESHES: [&str; 4] = [
-    "tet/ipc_bunny.msh",
-    "tet/ipc_plate1.msh",
-    "tet/derived_ftetwild_mug.msh",
-    "tet/bullet_torus.vtk",
-];
-
-fn read(file: &str) -> Option<Arc<TetMesh>> {
-    let (mesh, _) = fracas_bake::read_tet_mesh(data::find(file)?).expect("public data is sound");
-    Some(Arc::new(mesh))
-}
 
 fn shatter(fragments: &mut Fragments, pieces: u32, seed: u64) {
     let options = VoronoiOptions {
@@ -108,8 +94,10 @@ fn whole_mass(fragments: &Fragments) -> MassProperties {
 
 #[test]
 fn pieces_of_public_meshes_are_closed_and_masses_add_up() {
-    for file in MESHES {
-        let Some(mesh) = read(file) else { continue };
+    for file in BREAKABLE {
+        let Some(mesh) = data::tet_mesh(file) else {
+            continue;
+        };
         let volume = mesh.volume();
         for pieces in [2, 8, 64, 500] {
             let mut fragments = Fragments::new(mesh.clone());
@@ -133,8 +121,10 @@ fn pieces_of_public_meshes_are_closed_and_masses_add_up() {
 
 #[test]
 fn a_point_of_the_parent_lies_in_exactly_one_fragment() {
-    for file in MESHES {
-        let Some(mesh) = read(file) else { continue };
+    for file in BREAKABLE {
+        let Some(mesh) = data::tet_mesh(file) else {
+            continue;
+        };
         let mut fragments = Fragments::new(mesh.clone());
         let mut field =
             FragmentField::build(&fragments, &FieldOptions::default()).expect("a field");
@@ -194,8 +184,10 @@ fn a_point_of_the_parent_lies_in_exactly_one_fragment() {
 
 #[test]
 fn disconnected_labels_become_fragments_of_their_own() {
-    for file in MESHES {
-        let Some(mesh) = read(file) else { continue };
+    for file in BREAKABLE {
+        let Some(mesh) = data::tet_mesh(file) else {
+            continue;
+        };
         let mut fragments = Fragments::new(mesh.clone());
         let (low, high) = mesh.bounds();
         let axis = (0..3)

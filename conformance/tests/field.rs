@@ -8,21 +8,9 @@ use fracas::{
     FieldOptions, FragmentField, FragmentId, FragmentSurface, Fragments, Propagation,
     SurfaceScratch, TetMesh, brute_force,
 };
-use fracas_conformance::data;
+use fracas_conformance::data::{self, BREAKABLE};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use glam::Vec3;
-
-const MESHES: [&str; 4] = [
-    "tet/ipc_bunny.msh",
-    "tet/ipc_plate1.msh",
-    "tet/derived_ftetwild_mug.msh",
-    "tet/bullet_torus.vtk",
-];
-
-fn read(file: &str) -> Option<Arc<TetMesh>> {
-    let (mesh, _) = fracas_bake::read_tet_mesh(data::find(file)?).expect("public data is sound");
-    Some(Arc::new(mesh))
-}
 
 /// Broken into cells, then the largest cells broken again.
 fn broken(
@@ -78,8 +66,10 @@ fn point_around(surface: &FragmentSurface, rng: &mut Rng) -> Vec3 {
 
 #[test]
 fn queries_agree_with_brute_force() {
-    for file in MESHES {
-        let Some(mesh) = read(file) else { continue };
+    for file in BREAKABLE {
+        let Some(mesh) = data::tet_mesh(file) else {
+            continue;
+        };
         let (fragments, field) = broken(&mesh, 12, Propagation::ClosestFeature);
         let size = f64::from((mesh.bounds().1 - mesh.bounds().0).max_element());
         let rounding = 2e-6 * size;
@@ -136,8 +126,10 @@ fn queries_agree_with_brute_force() {
 #[test]
 fn nodes_are_never_below_the_exact_distance_and_rarely_far_above() {
     println!("nodes above the exact distance, in mean edges");
-    for file in MESHES {
-        let Some(mesh) = read(file) else { continue };
+    for file in BREAKABLE {
+        let Some(mesh) = data::tet_mesh(file) else {
+            continue;
+        };
         for pieces in [2, 8, 64] {
             let (fragments, field) = broken(&mesh, pieces, Propagation::ClosestFeature);
             let (_, exact) = broken(&mesh, pieces, Propagation::Exact);
@@ -228,8 +220,10 @@ fn penetration_is_deep_enough_and_points_out() {
     println!(
         "penetration: depth error over inner radius (mean, 95%, max); degrees at less than a tenth of it (median, 95%)"
     );
-    for file in MESHES {
-        let Some(mesh) = read(file) else { continue };
+    for file in BREAKABLE {
+        let Some(mesh) = data::tet_mesh(file) else {
+            continue;
+        };
         for (name, propagation) in [
             ("closest feature", Propagation::ClosestFeature),
             ("exact nodes", Propagation::Exact),
@@ -256,7 +250,9 @@ fn penetration_is_deep_enough_and_points_out() {
 
 #[test]
 fn the_same_fracture_gives_the_same_bits() {
-    let Some(mesh) = read(MESHES[0]) else { return };
+    let Some(mesh) = data::tet_mesh(BREAKABLE[0]) else {
+        return;
+    };
     let digest = |field: &FragmentField| {
         (0..mesh.positions().len() as u32).fold(0_u64, |hash, n| {
             let (distance, normal) = field.at_node(n);

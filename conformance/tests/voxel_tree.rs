@@ -1,23 +1,9 @@
 //! Voxels of public meshes: volumes, and fragments that share what the whole held.
 
-use std::sync::Arc;
-
 use fracas::voxel_tree::{LEAST_OCCUPANCY, ObjectVoxels, SplitScratch, VoxTree, VoxelGrid};
 use fracas::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
-use fracas_conformance::data;
+use fracas_conformance::data::{self, BREAKABLE};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
-
-const MESHES: [&str; 4] = [
-    "tet/ipc_bunny.msh",
-    "tet/ipc_plate1.msh",
-    "tet/derived_ftetwild_mug.msh",
-    "tet/bullet_torus.vtk",
-];
-
-fn read(file: &str) -> Option<Arc<TetMesh>> {
-    let (mesh, _) = fracas_bake::read_tet_mesh(data::find(file)?).expect("public data is sound");
-    Some(Arc::new(mesh))
-}
 
 /// An edge of which `across` make the longest side.
 fn cell(mesh: &TetMesh, across: f32) -> f32 {
@@ -27,8 +13,10 @@ fn cell(mesh: &TetMesh, across: f32) -> f32 {
 
 #[test]
 fn occupancies_add_up_to_the_volume() {
-    for file in MESHES {
-        let Some(mesh) = read(file) else { continue };
+    for file in BREAKABLE {
+        let Some(mesh) = data::tet_mesh(file) else {
+            continue;
+        };
         let whole = Fragments::new(mesh.clone());
         let surface =
             FragmentSurface::extract(&whole, FragmentId(0), &mut SurfaceScratch::default());
@@ -44,8 +32,10 @@ fn occupancies_add_up_to_the_volume() {
 
 #[test]
 fn fragments_share_what_the_whole_held_and_leave_no_voxel_empty_that_they_touch() {
-    for file in MESHES {
-        let Some(mesh) = read(file) else { continue };
+    for file in BREAKABLE {
+        let Some(mesh) = data::tet_mesh(file) else {
+            continue;
+        };
         let cell = cell(&mesh, 20.0);
         let voxels = ObjectVoxels::build(&mesh, cell).expect(file);
         let mut fragments = Fragments::new(mesh.clone());
