@@ -63,11 +63,10 @@ export async function until(page, what, test, seconds = 60) {
   throw new Error(`${what}: not within ${seconds} s; fragments ${last.fragments}, steps ${last.steps}, bodies ${last.bodies}`);
 }
 
-/** A piece's middle, in pixels. */
+/** A piece's middle, in pixels, as soon as there is such a piece. */
 export async function place(page, choose) {
-  const { pieces } = await state(page);
+  const { pieces } = await until(page, "a piece to aim at", (s) => s.pieces.some(choose));
   const piece = pieces.find(choose);
-  if (!piece) throw new Error("no such piece");
   const box = await page.locator("#view").boundingBox();
   return { piece, x: box.x + piece.screen[0] * box.width, y: box.y + piece.screen[1] * box.height };
 }

@@ -48,6 +48,9 @@ pub struct Simulation {
     hands: Vec<HandId>,
     /// The world as it began, where it could be saved.
     start: Option<Vec<u8>>,
+    /// Whether breaks can be undone. Saving makes pairs forget single points, so a run
+    /// that is to be compared with another does without.
+    undoable: bool,
     /// The world of a few steps ago.
     recent: Option<Vec<u8>>,
     /// The world before each of the last breaks.
@@ -63,7 +66,8 @@ fn teller(progress: &Function) -> impl FnMut(&'static str) + '_ {
 
 #[wasm_bindgen]
 impl Simulation {
-    /// A scene by its name; `game`: bodies sleep and the engine keeps contacts.
+    /// A scene by its name; `game`: bodies sleep, the engine keeps contacts, and breaks
+    /// can be undone.
     ///
     /// # Errors
     /// When there is no such scene.
@@ -79,7 +83,11 @@ impl Simulation {
             ..SceneOptions::default()
         };
         let stage = Stage::scene(name, &options, &mut teller(progress));
-        Ok(Self::new(stage.map_err(|e| JsError::new(&e.to_string()))?))
+        let made = Self::new(stage.map_err(|e| JsError::new(&e.to_string()))?);
+        Ok(Self {
+            undoable: game,
+            ..made
+        })
     }
 
     /// A mesh file of the user's own.
@@ -112,7 +120,7 @@ impl Simulation {
 
     /// One step; returns how many bodies broke.
     pub fn step(&mut self) -> u32 {
-        if self.world().steps().is_multiple_of(SAVE_EVERY) {
+        if self.undoable && self.world().steps().is_multiple_of(SAVE_EVERY) {
             self.recent = self.world().snapshot().ok();
         }
         self.stage.step();
@@ -359,6 +367,7 @@ impl Simulation {
             gone: Vec::new(),
             hands: Vec::new(),
             start: None,
+            undoable: true,
             recent: None,
             past: Vec::new(),
         };
