@@ -52,11 +52,13 @@ mod cone;
 mod continuous;
 mod culling;
 mod discrete;
+mod edit;
 mod fans;
 mod mesh;
 mod refit;
 mod restructure;
 mod rewrite;
+mod split;
 mod traverse;
 mod tree;
 
@@ -67,7 +69,8 @@ mod tests;
 use glam::DVec3;
 
 pub use continuous::{Contacts, EdgeEdge, VertexFace};
-pub use mesh::{BodyId, EditError, NewBody, Part};
+pub use edit::{EditError, NewBody, Part};
+pub use mesh::BodyId;
 pub use traverse::QueryStats;
 
 use culling::CullScratch;
