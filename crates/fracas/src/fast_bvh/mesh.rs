@@ -12,7 +12,9 @@
 
 use glam::DVec3;
 
+use super::clearance::Clearance;
 use super::edit::{EditError, check_positions, check_triangles};
+use super::fit::Rest;
 use crate::primitives::Moving;
 
 pub(crate) const NONE: u32 = u32::MAX;
@@ -29,6 +31,35 @@ pub(crate) struct Body {
     pub(crate) moved: bool,
     /// Whether start and end of its vertices differ.
     pub(crate) in_motion: bool,
+    /// Whether a coordinate changed since the last update.
+    pub(crate) changed: bool,
+    /// Updates in a row without a change, up to two.
+    pub(crate) unchanged_for: u8,
+    pub(crate) clearance: Clearance,
+}
+
+impl Body {
+    pub(crate) fn new(vertices: Vec<u32>, triangles: Vec<u32>) -> Self {
+        Self {
+            vertices,
+            triangles,
+            moved: true,
+            in_motion: false,
+            changed: true,
+            unchanged_for: 0,
+            clearance: Clearance::default(),
+        }
+    }
+
+    /// Whether its vertices are where they were at the end of the last step.
+    pub(crate) fn is_still(&self) -> bool {
+        self.unchanged_for > 0
+    }
+
+    /// Whether the last step did not move it, either: its boxes are as they were.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.unchanged_for > 1
+    }
 }
 
 /// All bodies and features.
@@ -36,6 +67,10 @@ pub(crate) struct Body {
 pub(crate) struct Mesh {
     pub(crate) bodies: Vec<Option<Body>>,
     pub(crate) positions: Vec<Moving>,
+    /// For bodies whose shape is watched.
+    pub(crate) rest: Vec<Rest>,
+    /// Pairs of triangles of clear bodies that have to be tested all the same.
+    pub(crate) uncertain: Vec<[u32; 2]>,
     pub(crate) vertex_owner: Vec<u32>,
     pub(crate) vertex_body: Vec<u32>,
     pub(crate) vertex_local: Vec<u32>,
@@ -182,12 +217,7 @@ impl Mesh {
             }
         }
         self.link(slots);
-        let body = Body {
-            vertices,
-            triangles,
-            moved: true,
-            in_motion: false,
-        };
+        let body = Body::new(vertices, triangles);
         self.number(&body, id);
         self.bodies.push(Some(body));
         Ok(id)
@@ -226,13 +256,16 @@ impl Mesh {
         let first = !body.moved;
         body.moved = true;
         body.in_motion = true;
+        let mut changed = false;
         for (&v, &p) in body.vertices.iter().zip(positions) {
             let moving = &mut self.positions[v as usize];
             if first {
                 moving[0] = moving[1];
             }
+            changed |= moving[1] != p;
             moving[1] = p;
         }
+        body.changed |= changed;
         Ok(())
     }
 
@@ -248,6 +281,12 @@ impl Mesh {
                 body.in_motion = false;
             }
             body.moved = false;
+            body.unchanged_for = if body.changed {
+                0
+            } else {
+                (body.unchanged_for + 1).min(2)
+            };
+            body.changed = false;
         }
     }
 
@@ -264,12 +303,8 @@ impl Mesh {
             self.body(id)?;
         }
         let id = BodyId(self.bodies.len() as u32);
-        let mut whole = Body {
-            vertices: Vec::new(),
-            triangles: Vec::new(),
-            moved: false,
-            in_motion: false,
-        };
+        let mut whole = Body::new(Vec::new(), Vec::new());
+        whole.moved = false;
         for &old in ids {
             let body = self.bodies[old.0 as usize].take().expect("checked");
             // A body that was not moved yet in this step must not move by the
@@ -342,6 +377,7 @@ impl Mesh {
             return v;
         }
         self.positions.push(at);
+        self.rest.push(Rest::default());
         self.vertex_owner.push(NONE);
         self.vertex_body.push(NONE);
         self.vertex_local.push(NONE);

@@ -4,6 +4,7 @@
 //! uses a vertex keeps it, each other part copies it; then edges, links and owners are
 //! built anew at marked vertices only. What lies away from the crack keeps its ids.
 
+use super::clearance;
 use super::edit::{EditError, NewBody, Part, check_positions, check_triangles, partition};
 use super::mesh::{Body, BodyId, Mesh, NONE, edge_key};
 
@@ -86,6 +87,7 @@ impl Mesh {
                     let old = body.vertices[at];
                     copy_of[at] = if held[at] {
                         let copy = mesh.new_vertex(mesh.positions[old as usize]);
+                        mesh.rest[copy as usize] = mesh.rest[old as usize];
                         mark(&mut mesh.marked, &mut marks, old);
                         mark(&mut mesh.marked, &mut marks, copy);
                         copy
@@ -148,10 +150,9 @@ impl Mesh {
                 }
             }
             self.bodies.push(Some(Body {
-                vertices,
-                triangles,
                 moved: body.moved,
                 in_motion: body.in_motion,
+                ..Body::new(vertices, triangles)
             }));
             new_bodies.push(NewBody {
                 id: new_id,
@@ -173,6 +174,8 @@ impl Mesh {
             self.number(&body, BodyId(new));
             self.bodies[new as usize] = Some(body);
         }
+        let heirs: Vec<bool> = parts.iter().map(|p| p.new_triangles.is_empty()).collect();
+        clearance::inherit(self, &body.clearance, first_id, &heirs);
         Ok((new_bodies, removed))
     }
 

@@ -1,0 +1,452 @@
+//! Bodies that keep their shape are not tested against themselves.
+//!
+//! Most of what a traversal of a broken scene finds are neighbours inside the pieces,
+//! and most pieces move rigidly, or nearly so. What was found about a body once stays
+//! true while it keeps its shape:
+//!
+//! **Theorem.** Let a body be in the reference shape q, and let two of its triangles
+//! have the margin M there (see [`super::margin`]). Let its vertices be at
+//! `A(s) q + t(s) + r(s)` over the step, where `A(s)` shrinks no length by more than
+//! the factor w > 0, and let any two vertices of the two triangles have residuals that
+//! differ by at most d at each time. If `w M > d`, the two touch at no time of the
+//! step, and share no more at its end than the mesh says.
+//!
+//! *Proof.* Points of two features are combinations of their vertices with weights
+//! that sum to one, so their difference is `A` times the difference in the reference
+//! shape, at least `w M` long, plus a difference of combinations of residuals, at most
+//! d long. So no tested pair of features meets. For the end of the step, shrink the
+//! residuals from zero to what they are: an affine image of the reference shape, in
+//! which the two share what they shared in it, changes continuously without a vertex
+//! meeting a face or an edge an edge, and without that no intersection begins. ∎
+//!
+//! The affine map is fitted at each end of the step ([`super::fit`]); in between it is
+//! their combination, and so are the residuals. For d:
+//!
+//! * triangles with a common corner: twice the strain (each vertex is one edge away
+//!   from the corner);
+//! * others: the difference of the residuals of one corner of each, plus twice the
+//!   strain; at most twice the spread.
+//!
+//! A body passes through three stages. *Unknown*: it is tested as any. *Watched*: its
+//! reference shape was taken, and the fits tell how fast it deforms. *Known*: the
+//! margins of all pairs that share a corner, and of all others within `reach`, are
+//! listed from the closest. Then each update looks at the head of the lists, where
+//! margins are too small to prove anything, and queries test those pairs alone. A body
+//! that loses its shape becomes unknown again; each time it does so early, it is left
+//! alone twice as long.
+//!
+//! Parts of a split that have no new triangles inherit what is known of the whole.
+//!
+//! **Deviations**: [Heo 2010] has nothing of the kind; its bodies deform. What is
+//! listed per update is bounded (`BUDGET`), so that the frames around an event share
+//! the work.
+
+use super::fit::{Fit, Shape, fit, least_stretch};
+use super::margin;
+use super::mesh::{Body, Mesh, NONE};
+use super::tree::Tree;
+use super::{discrete::shared_corners, tree::Bounds};
+
+/// Triangles whose margins are found in one update: this share of all...
+const BUDGET_SHARE: usize = 8;
+/// ... or this many, whichever is more; and one body in any case.
+const BUDGET: usize = 4096;
+/// How far apart pairs without a common corner are listed, in mean edge lengths: at
+/// least, at most.
+const REACH: [f64; 2] = [0.05, 0.6];
+/// The same in units of the deformation seen while watched.
+const REACH_GROWTH: f64 = 10.0;
+/// Strain beyond which a body is not worth it, in mean edge lengths.
+const LARGEST_STRAIN: f64 = 0.1;
+/// Pairs to test one by one beyond which walking the tree is cheaper, per triangle.
+const MOST_PAIRS: f64 = 1.0;
+/// Updates to wait after a failure, at most.
+const LONGEST_WAIT: u32 = 64;
+/// Updates after which losing the shape counts as no failure.
+const LONG_ENOUGH: u32 = 8;
+
+/// Two triangles, by global id, and their margin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    margin: f32,
+    triangles: [u32; 2],
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Unknown,
+    Watched,
+    Known,
+}
+
+/// What is known of a body's distance from itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clearance {
+    stage: Stage,
+    /// Updates to wait before it is watched.
+    wait: u32,
+    /// Updates to wait after the next failure.
+    patience: u32,
+    /// Updates since it is known.
+    age: u32,
+    shape: Shape,
+    /// At the end of the last step.
+    last: Fit,
+    /// Mean length of edges in the reference shape.
+    spacing: f64,
+    /// Pairs with a common corner, all of them, by margin.
+    joined: Vec<Near>,
+    /// Pairs without, up to `reach`, by margin.
+    apart: Vec<Near>,
+    reach: f64,
+    /// Whether the theorem covers this step, but for the pairs to test.
+    clear: bool,
+    /// Pairs to test in this step, as a range of `Mesh::uncertain`.
+    pairs: (usize, usize),
+    /// Whether margins are to be found, and the reach for them.
+    wanted: Option<f64>,
+}
+
+impl Clearance {
+    /// Whether nothing of the body needs a test against itself in this step, but for
+    /// its [`Clearance::pairs`].
+    pub(crate) fn is_clear(&self) -> bool {
+        self.clear
+    }
+
+    /// The pairs to test one by one.
+    pub(crate) fn pairs<'a>(&self, mesh: &'a Mesh) -> &'a [[u32; 2]] {
+        &mesh.uncertain[self.pairs.0..self.pairs.1]
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted.is_some()
+    }
+
+    fn fail(&mut self) {
+        self.patience = if self.age >= LONG_ENOUGH {
+            1
+        } else {
+            (2 * self.patience).clamp(1, LONGEST_WAIT)
+        };
+        self.stage = Stage::Unknown;
+        self.wait = self.patience;
+        self.joined = Vec::new();
+        self.apart = Vec::new();
+    }
+}
+
+/// Bounds of this step.
+struct Limits {
+    stretch: f64,
+    strain: f64,
+    spread: f64,
+}
+
+impl Limits {
+    fn joined(&self) -> f64 {
+        2.0 * self.strain / self.stretch
+    }
+
+    fn apart(&self) -> f64 {
+        2.0 * self.spread / self.stretch
+    }
+}
+
+/// Begins, continues or ends what is known of each body, for the step that was just
+/// closed.
+pub(crate) fn assess(mesh: &mut Mesh) {
+    mesh.uncertain.clear();
+    for b in 0..mesh.bodies.len() {
+        let Some(mut body) = mesh.bodies[b].take() else {
+            continue;
+        };
+        assess_body(mesh, &mut body);
+        mesh.bodies[b] = Some(body);
+    }
+}
+
+fn assess_body(mesh: &mut Mesh, body: &mut Body) {
+    let own = &mut body.clearance;
+    own.clear = false;
+    own.wanted = None;
+    if own.stage == Stage::Unknown {
+        if own.wait > 0 {
+            own.wait -= 1;
+        } else {
+            watch(mesh, body);
+        }
+        return;
+    }
+    let found = if body.is_still() {
+        // Not a coordinate has changed, and the last fit was made of the same.
+        Some(body.clearance.last)
+    } else {
+        let shape = body.clearance.shape;
+        fit(&shape, body, &mesh.positions, &mesh.corners, &mut mesh.rest)
+    };
+    let own = &mut body.clearance;
+    let Some(now) = found else {
+        return own.fail();
+    };
+    let before = if body.in_motion { own.last } else { now };
+    if !body.in_motion {
+        for &v in &body.vertices {
+            let rest = &mut mesh.rest[v as usize];
+            rest.residuals[0] = rest.residuals[1];
+        }
+    }
+    own.last = now;
+    let limits = Limits {
+        stretch: least_stretch(&before.linear, &now.linear),
+        strain: before.strain.max(now.strain),
+        spread: before.spread.max(now.spread),
+    };
+    // NaN and infinity are no bounds.
+    let within = |limit: f64, most: f64| limit < most;
+    if own.stage == Stage::Watched {
+        let (joined, apart) = (limits.joined(), limits.apart());
+        if within(joined, LARGEST_STRAIN * own.spacing) && within(apart, REACH[1] * own.spacing) {
+            let reach = REACH_GROWTH * apart;
+            own.wanted = Some(reach.clamp(REACH[0] * own.spacing, REACH[1] * own.spacing));
+        } else {
+            own.fail();
+        }
+        return;
+    }
+    own.age += 1;
+    let from = mesh.uncertain.len();
+    let most = from + (MOST_PAIRS * body.triangles.len() as f64) as usize;
+    let covered = within(limits.apart(), own.reach)
+        && within(limits.joined(), f64::INFINITY)
+        && choose_pairs(mesh, body, &limits, most);
+    let own = &mut body.clearance;
+    if covered {
+        own.clear = true;
+        own.pairs = (from, mesh.uncertain.len());
+    } else {
+        mesh.uncertain.truncate(from);
+        own.fail();
+    }
+}
+
+/// The pairs whose margin does not exceed a limit.
+fn head(list: &[Near], limit: f64) -> &[Near] {
+    // Room for the arithmetic of the limit itself.
+    let limit = limit * (1.0 + 1e-9);
+    &list[..list.partition_point(|n| f64::from(n.margin) <= limit)]
+}
+
+/// Notes the pairs that the theorem does not cover in this step; gives up when more
+/// than `most` are noted.
+fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, most: usize) -> bool {
+    let own = &body.clearance;
+    let pairs = &mut mesh.uncertain;
+    if pairs.len() + head(&own.joined, limits.joined()).len() > most {
+        return false;
+    }
+    pairs.extend(
+        head(&own.joined, limits.joined())
+            .iter()
+            .map(|n| n.triangles),
+    );
+    for near in head(&own.apart, limits.apart()) {
+        let [a, b] = near.triangles.map(|t| mesh.corners[t as usize][0]);
+        let (p, q) = (
+            mesh.rest[a as usize].residuals,
+            mesh.rest[b as usize].residuals,
+        );
+        let differ = (p[0] - q[0])
+            .length_squared()
+            .max((p[1] - q[1]).length_squared());
+        let differ = f64::from(differ).sqrt() * (1.0 + 1e-6) + 2.0 * limits.strain;
+        // Not proven if not a number.
+        let proven = limits.stretch * f64::from(near.margin) > differ * (1.0 + 1e-9);
+        if !proven {
+            pairs.push(near.triangles);
+        }
+        if pairs.len() > most {
+            return false;
+        }
+    }
+    true
+}
+
+fn watch(mesh: &mut Mesh, body: &mut Body) {
+    for &v in &body.vertices {
+        let rest = &mut mesh.rest[v as usize];
+        rest.reference = mesh.positions[v as usize][1];
+        rest.residuals = Default::default();
+    }
+    let mut length = 0.0;
+    for &t in &body.triangles {
+        let [a, b, c] = mesh.corners[t as usize].map(|v| mesh.positions[v as usize][1]);
+        length += a.distance(b) + b.distance(c) + c.distance(a);
+    }
+    let shape = Shape::of(mesh, body);
+    let own = &mut body.clearance;
+    own.age = 0;
+    own.spacing = length / (3.0 * body.triangles.len() as f64);
+    match shape {
+        Some(shape) => {
+            own.last = Fit::of_reference(&shape);
+            own.shape = shape;
+            own.stage = Stage::Watched;
+        }
+        None => own.fail(),
+    }
+}
+
+/// Finds the margins of bodies that are to be known, as far as the budget goes. Boxes
+/// must be up to date. `bodies` are those that lie below one node each: node and body.
+pub(crate) fn learn(mesh: &mut Mesh, tree: &Tree, bodies: &[(u32, u32)]) {
+    let mut left = BUDGET.max(mesh.live_triangles / BUDGET_SHARE) as isize;
+    for &(node, b) in bodies {
+        if left <= 0 {
+            return;
+        }
+        let Some(mut body) = mesh.bodies[b as usize].take() else {
+            continue;
+        };
+        if let Some(reach) = body.clearance.wanted.take() {
+            left -= body.triangles.len() as isize;
+            learn_body(mesh, tree, node, &mut body, reach);
+        }
+        mesh.bodies[b as usize] = Some(body);
+    }
+}
+
+fn learn_body(mesh: &mut Mesh, tree: &Tree, node: u32, body: &mut Body, reach: f64) {
+    // The reference shape becomes that of now.
+    watch(mesh, body);
+    let own = &mut body.clearance;
+    if own.stage != Stage::Watched {
+        return;
+    }
+    own.stage = Stage::Known;
+    own.reach = reach;
+    own.joined.clear();
+    own.apart.clear();
+    let widen = reach as f32 * (1.0 + 1e-6);
+    let near = |a: &Bounds, b: &Bounds| a.widened(widen).overlaps(b);
+    let mut stack = vec![(node, node)];
+    while let Some((a, b)) = stack.pop() {
+        let (x, y) = (&tree.nodes[a as usize], &tree.nodes[b as usize]);
+        if a != b && !near(&x.bounds(), &y.bounds()) {
+            continue;
+        }
+        if x.is_leaf() && y.is_leaf() {
+            for i in x.link()..x.link() + x.leaf_count() {
+                let from = if a == b { i + 1 } else { y.link() };
+                for j in from..y.link() + y.leaf_count() {
+                    let (p, q) = (&tree.boxes[i as usize].end, &tree.boxes[j as usize].end);
+                    if near(p, q) {
+                        own.note(mesh, tree, [i, j]);
+                    }
+                }
+            }
+        } else if a == b {
+            let (l, r) = (a + 1, x.link());
+            stack.extend([(l, l), (r, r), (l, r)]);
+        } else if y.is_leaf() || !x.is_leaf() && x.bounds().extent_sum() >= y.bounds().extent_sum()
+        {
+            stack.extend([(a + 1, b), (x.link(), b)]);
+        } else {
+            stack.extend([(a, b + 1), (a, y.link())]);
+        }
+    }
+    let order = |n: &Near| (n.margin.to_bits(), n.triangles);
+    own.joined.sort_unstable_by_key(order);
+    own.apart.sort_unstable_by_key(order);
+}
+
+impl Clearance {
+    /// Lists a pair of places with its margin.
+    fn note(&mut self, mesh: &Mesh, tree: &Tree, places: [u32; 2]) {
+        let [a, b] = places.map(|p| &tree.leaves[p as usize]);
+        let at = |c: [u32; 3]| c.map(|v| mesh.positions[v as usize][1]);
+        let (p, q) = (at(a.corners), at(b.corners));
+        let (shared, on) = shared_corners(&a.corners, &b.corners);
+        let turned = |t: [glam::DVec3; 3], k: usize| [t[k], t[(k + 1) % 3], t[(k + 2) % 3]];
+        let found = match shared {
+            0 => {
+                let boxes = places.map(|p| &tree.boxes[p as usize].end);
+                let gap = f64::from(boxes[0].distance(boxes[1]));
+                if gap > self.reach {
+                    return;
+                }
+                gap.max(margin::disjoint(p, q, self.reach))
+            }
+            1 => margin::at_corner(turned(p, on[0].0), turned(q, on[0].1)),
+            2 => {
+                let third = |k: usize, l: usize| 3 - k - l;
+                margin::at_edge(
+                    p[on[0].0],
+                    p[on[1].0],
+                    p[third(on[0].0, on[1].0)],
+                    q[third(on[0].1, on[1].1)],
+                )
+            }
+            _ => 0.0,
+        };
+        if shared == 0 && found > self.reach {
+            return;
+        }
+        // Rounded down.
+        let near = Near {
+            margin: (found * (1.0 - 1e-6)) as f32,
+            triangles: [a.id, b.id],
+        };
+        let list = if shared == 0 {
+            &mut self.apart
+        } else {
+            &mut self.joined
+        };
+        list.push(near);
+    }
+}
+
+/// Hands what is known of a body on to its parts. `heirs[p]` says whether the body of
+/// number `first + p` has no triangles but the old ones.
+pub(crate) fn inherit(mesh: &mut Mesh, old: &Clearance, first: u32, heirs: &[bool]) {
+    if old.stage != Stage::Known {
+        return;
+    }
+    for (p, _) in heirs.iter().enumerate().filter(|h| *h.1) {
+        let at = first as usize + p;
+        let Some(mut body) = mesh.bodies[at].take() else {
+            continue;
+        };
+        if let Some(shape) = Shape::of(mesh, &body) {
+            body.clearance = Clearance {
+                stage: Stage::Known,
+                shape,
+                joined: Vec::new(),
+                apart: Vec::new(),
+                ..*old
+            };
+        }
+        mesh.bodies[at] = Some(body);
+    }
+    for (list, joined) in [(&old.joined, true), (&old.apart, false)] {
+        for near in list {
+            let [a, b] = near.triangles.map(|t| mesh.triangle_body[t as usize]);
+            if a != b || a == NONE || a < first {
+                continue;
+            }
+            let Some(body) = mesh.bodies[a as usize].as_mut() else {
+                continue;
+            };
+            if body.clearance.stage == Stage::Known {
+                let lists = &mut body.clearance;
+                let list = if joined {
+                    &mut lists.joined
+                } else {
+                    &mut lists.apart
+                };
+                list.push(*near);
+            }
+        }
+    }
+}
