@@ -48,20 +48,24 @@ use super::tree::Tree;
 use super::{discrete::shared_corners, tree::Bounds};
 
 /// Triangles whose margins are found in one update: this share of all...
-const BUDGET_SHARE: usize = 8;
+const BUDGET_SHARE: usize = 16;
 /// ... or this many, whichever is more; and one body in any case.
 const BUDGET: usize = 4096;
 /// How far apart pairs without a common corner are listed, in mean edge lengths: at
 /// least, at most.
-const REACH: [f64; 2] = [0.05, 0.6];
+const REACH: [f64; 2] = [0.05, 0.3];
 /// The same in units of the deformation seen while watched.
 const REACH_GROWTH: f64 = 10.0;
-/// Strain beyond which a body is not worth it, in mean edge lengths.
-const LARGEST_STRAIN: f64 = 0.1;
+/// The same for pairs with a common corner.
+const JOINED_REACH: f64 = 0.2;
+/// Strain that needs no closer look, in mean edge lengths.
+const FINE_STRAIN: f64 = 1e-4;
 /// Pairs to test one by one beyond which walking the tree is cheaper, per triangle.
 const MOST_PAIRS: f64 = 1.0;
 /// Updates to wait after a failure, at most.
 const LONGEST_WAIT: u32 = 64;
+/// Updates in a row that a known body may be out of shape before it is given up.
+const LENIENCE: u32 = 3;
 /// Updates after which losing the shape counts as no failure.
 const LONG_ENOUGH: u32 = 8;
 
@@ -95,7 +99,9 @@ pub(crate) struct Clearance {
     last: Fit,
     /// Mean length of edges in the reference shape.
     spacing: f64,
-    /// Pairs with a common corner, all of them, by margin.
+    /// Updates in a row that the lists did not reach far enough.
+    missed: u32,
+    /// Pairs with a common corner, up to [`JOINED_REACH`], by margin.
     joined: Vec<Near>,
     /// Pairs without, up to `reach`, by margin.
     apart: Vec<Near>,
@@ -184,7 +190,15 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body) {
         Some(body.clearance.last)
     } else {
         let shape = body.clearance.shape;
-        fit(&shape, body, &mesh.positions, &mesh.corners, &mut mesh.rest)
+        let fine = FINE_STRAIN * body.clearance.spacing;
+        fit(
+            &shape,
+            body,
+            &mesh.positions,
+            &mesh.corners,
+            &mut mesh.rest,
+            fine,
+        )
     };
     let own = &mut body.clearance;
     let Some(now) = found else {
@@ -207,7 +221,8 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body) {
     let within = |limit: f64, most: f64| limit < most;
     if own.stage == Stage::Watched {
         let (joined, apart) = (limits.joined(), limits.apart());
-        if within(joined, LARGEST_STRAIN * own.spacing) && within(apart, REACH[1] * own.spacing) {
+        if within(joined, 0.5 * JOINED_REACH * own.spacing) && within(apart, REACH[1] * own.spacing)
+        {
             let reach = REACH_GROWTH * apart;
             own.wanted = Some(reach.clamp(REACH[0] * own.spacing, REACH[1] * own.spacing));
         } else {
@@ -219,15 +234,19 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body) {
     let from = mesh.uncertain.len();
     let most = from + (MOST_PAIRS * body.triangles.len() as f64) as usize;
     let covered = within(limits.apart(), own.reach)
-        && within(limits.joined(), f64::INFINITY)
+        && within(limits.joined(), JOINED_REACH * own.spacing)
         && choose_pairs(mesh, body, &limits, most);
     let own = &mut body.clearance;
     if covered {
         own.clear = true;
+        own.missed = 0;
         own.pairs = (from, mesh.uncertain.len());
     } else {
         mesh.uncertain.truncate(from);
-        own.fail();
+        own.missed += 1;
+        if own.missed >= LENIENCE {
+            own.fail();
+        }
     }
 }
 
@@ -287,6 +306,7 @@ fn watch(mesh: &mut Mesh, body: &mut Body) {
     let shape = Shape::of(mesh, body);
     let own = &mut body.clearance;
     own.age = 0;
+    own.missed = 0;
     own.spacing = length / (3.0 * body.triangles.len() as f64);
     match shape {
         Some(shape) => {
@@ -362,6 +382,15 @@ fn learn_body(mesh: &mut Mesh, tree: &Tree, node: u32, body: &mut Body, reach: f
 }
 
 impl Clearance {
+    /// Up to which margin pairs are listed.
+    fn reach_of(&self, shared: usize) -> f64 {
+        if shared == 0 {
+            self.reach
+        } else {
+            JOINED_REACH * self.spacing
+        }
+    }
+
     /// Lists a pair of places with its margin.
     fn note(&mut self, mesh: &Mesh, tree: &Tree, places: [u32; 2]) {
         let [a, b] = places.map(|p| &tree.leaves[p as usize]);
@@ -378,7 +407,7 @@ impl Clearance {
                 }
                 gap.max(margin::disjoint(p, q, self.reach))
             }
-            1 => margin::at_corner(turned(p, on[0].0), turned(q, on[0].1)),
+            1 => margin::at_corner(turned(p, on[0].0), turned(q, on[0].1), self.reach_of(1)),
             2 => {
                 let third = |k: usize, l: usize| 3 - k - l;
                 margin::at_edge(
@@ -390,7 +419,7 @@ impl Clearance {
             }
             _ => 0.0,
         };
-        if shared == 0 && found > self.reach {
+        if found > self.reach_of(shared) {
             return;
         }
         // Rounded down.

@@ -7,8 +7,9 @@
 //! `A = (sum x qT + m R) (sum q qT + m I)^-1`
 //!
 //! so that flat bodies, whose vertices leave one column of A open, need no special
-//! case, and a body that moves rigidly gives `A = R`. What counts is not that the map
-//! is the best one, but what is then *measured*:
+//! case, and a body that moves rigidly gives `A = R`. A few hundred of its vertices
+//! will do for the sums: what counts is not that the map is the best one, but what is
+//! then *measured*, over all vertices:
 //!
 //! * `spread`, a bound on every vertex's residual `|x - (A q + t)|`;
 //! * `strain`, a bound on the difference of residuals along every edge.
@@ -25,6 +26,9 @@ use crate::primitives::Moving;
 const ROUNDING: f64 = 1e-12;
 /// Weight of the ridge against the spread of the reference positions.
 const RIDGE: f64 = 1e-3;
+
+/// Vertices that the sums are made of, about.
+const SAMPLES: usize = 256;
 
 /// What is kept of each vertex of a body that is watched.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,15 +74,13 @@ impl Shape {
     /// Of the reference positions of a body; `None` when they lie on a line.
     pub(crate) fn of(mesh: &Mesh, body: &Body) -> Option<Self> {
         let at = |v: u32| mesh.rest[v as usize].reference;
-        let count = body.vertices.len() as f64;
         let origin = at(*body.vertices.first()?);
-        let mut sum = DVec3::ZERO;
-        let mut size = 0.0_f64;
+        let (mut sum, mut count) = (DVec3::ZERO, 0.0);
         let mut far = [(0.0, body.vertices[0]); 2];
-        for &v in &body.vertices {
+        for v in samples(body) {
             let p = at(v);
             sum += p - origin;
-            size = size.max(p.abs().max_element());
+            count += 1.0;
             let distance = p.distance_squared(origin);
             if distance > far[0].0 {
                 far[0] = (distance, v);
@@ -87,7 +89,7 @@ impl Shape {
         let centre = origin + sum / count;
         let along = at(far[0].1) - origin;
         let mut spread = DMat3::ZERO;
-        for &v in &body.vertices {
+        for v in samples(body) {
             let q = at(v) - centre;
             spread += outer(q, q);
             let area = along.cross(at(v) - origin).length_squared();
@@ -95,6 +97,12 @@ impl Shape {
                 far[1] = (area, v);
             }
         }
+        let largest = |size: DVec3, v: &u32| size.max(at(*v).abs());
+        let size = body
+            .vertices
+            .iter()
+            .fold(DVec3::ZERO, largest)
+            .max_element();
         let landmarks = [body.vertices[0], far[0].1, far[1].1];
         let frame = frame(landmarks.map(at))?;
         let ridge = RIDGE * (spread.x_axis.x + spread.y_axis.y + spread.z_axis.z);
@@ -110,6 +118,12 @@ impl Shape {
     }
 }
 
+/// Evenly through the list.
+fn samples(body: &Body) -> impl Iterator<Item = u32> + '_ {
+    let step = body.vertices.len().div_ceil(SAMPLES);
+    body.vertices.iter().copied().step_by(step)
+}
+
 fn outer(a: DVec3, b: DVec3) -> DMat3 {
     DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
@@ -123,27 +137,29 @@ fn frame([a, b, c]: [DVec3; 3]) -> Option<DMat3> {
 }
 
 /// Fits the reference shape to where the body is at the end of the step, and notes
-/// the residual of each vertex. `None` when there is no sensible fit.
+/// the residual of each vertex. `None` when there is no sensible fit. Strain up to
+/// `fine` is taken for twice the spread, which bounds it.
 pub(crate) fn fit(
     shape: &Shape,
     body: &Body,
     positions: &[Moving],
     corners: &[[u32; 3]],
     rest: &mut [Rest],
+    fine: f64,
 ) -> Option<Fit> {
     let at = |v: u32| positions[v as usize][1];
     let origin = at(body.vertices[0]);
     let (mut sum, mut product) = (DVec3::ZERO, DMat3::ZERO);
-    let (mut weight, mut size) = (DVec3::ZERO, DVec3::splat(shape.size));
-    for &v in &body.vertices {
+    let (mut weight, mut count) = (DVec3::ZERO, 0.0);
+    for v in samples(body) {
         let x = at(v) - origin;
         let q = rest[v as usize].reference - shape.centre;
         sum += x;
         weight += q;
+        count += 1.0;
         product += outer(x, q);
-        size = size.max(at(v).abs());
     }
-    let mean = sum / body.vertices.len() as f64;
+    let mean = sum / count;
     // The reference is centred but for rounding.
     product -= outer(mean, weight);
     let turn = frame(shape.landmarks.map(at))? * shape.frame.transpose();
@@ -152,30 +168,34 @@ pub(crate) fn fit(
     if !linear.is_finite() {
         return None;
     }
-    let mut spread = 0.0_f64;
+    let (mut spread, mut size) = (0.0_f64, DVec3::splat(shape.size));
     for &v in &body.vertices {
-        let own = &mut rest[v as usize];
-        let residual = at(v) - offset - linear * (own.reference - shape.centre);
+        let (own, x) = (&mut rest[v as usize], at(v));
+        let residual = x - offset - linear * (own.reference - shape.centre);
         spread = spread.max(residual.length_squared());
+        size = size.max(x.abs());
         own.residuals = [own.residuals[1], residual.as_vec3()];
-    }
-    let mut strain = 0.0_f32;
-    for &t in &body.triangles {
-        let [a, b, c] = corners[t as usize].map(|v| rest[v as usize].residuals[1]);
-        let longest = (a - b)
-            .length_squared()
-            .max((b - c).length_squared())
-            .max((c - a).length_squared());
-        strain = strain.max(longest);
     }
     // Residuals are kept in f32: one part in ten million each.
     let spread = spread.sqrt();
     let room = ROUNDING * size.max_element() + 1e-6 * spread;
-    let fit = Fit {
+    let mut fit = Fit {
         linear,
         spread: spread + room,
-        strain: f64::from(strain).sqrt() + room,
+        strain: 2.0 * spread + room,
     };
+    if fit.strain > fine {
+        let mut strain = 0.0_f32;
+        for &t in &body.triangles {
+            let [a, b, c] = corners[t as usize].map(|v| rest[v as usize].residuals[1]);
+            let longest = (a - b)
+                .length_squared()
+                .max((b - c).length_squared())
+                .max((c - a).length_squared());
+            strain = strain.max(longest);
+        }
+        fit.strain = f64::from(strain).sqrt() + room;
+    }
     (fit.spread.is_finite() && fit.strain.is_finite()).then_some(fit)
 }
 

@@ -4,8 +4,8 @@
 //! | share | bound |
 //! | --- | --- |
 //! | nothing | the widest gap that an axis shows: of the boxes, of either plane, of a plane across either's edges |
-//! | a corner | a plane through it with the other corners of one on one side, those of the other on the other: the least of their four distances (a tested pair has a feature away from the corner) |
-//! | an edge | across the edge, the distance of each apex from the other's half-plane; for the two pairs of outer edges, the gap along three axes |
+//! | a corner | a plane through it with the other corners of one on one side, those of the other on the other, as wide as it gets: the least of their four distances (a tested pair has a feature away from the corner) |
+//! | an edge | across the edge, the distance of each apex from the other's half-plane; for the two pairs of outer edges, the gap between their closest points |
 //! | all | none |
 //!
 //! A positive bound also says that the two share no more than the mesh says, by the
@@ -17,6 +17,8 @@ use glam::DVec3;
 
 /// Room for rounding, relative to the size of the two triangles.
 const ROUNDING: f64 = 1e-14;
+/// Steps towards the widest plane at a corner.
+const STEPS: usize = 12;
 
 /// Triangles without a common corner. Stops looking at `enough`.
 pub(crate) fn disjoint(p: [DVec3; 3], q: [DVec3; 3], enough: f64) -> f64 {
@@ -59,21 +61,42 @@ fn extent(points: &[DVec3; 3]) -> f64 {
     a.max(b).max(c).max_element()
 }
 
-/// Triangles with the one common corner `p[0] = q[0]`.
-pub(crate) fn at_corner(p: [DVec3; 3], q: [DVec3; 3]) -> f64 {
-    let [a, b, c, d] = [p[1] - p[0], p[2] - p[0], q[1] - p[0], q[2] - p[0]];
-    let room = ROUNDING * a.abs().max(b.abs()).max(c.abs()).max(d.abs()).max_element();
-    let least = |axis: DVec3| {
-        let one = axis.dot(a).min(axis.dot(b));
-        let other = -axis.dot(c).max(axis.dot(d));
-        certain(one.min(other) / axis.length_squared().sqrt() - room)
-    };
-    let (m, n) = (a + b, c + d);
-    let between = m * n.length_squared().sqrt() - n * m.length_squared().sqrt();
-    // The same with each side as a direction, for triangles that are wide.
-    let unit = |v: DVec3| v * (1.0 / v.length_squared().sqrt());
-    let [ua, ub, uc, ud] = [unit(a), unit(b), unit(c), unit(d)];
-    least(between).max(least(ua + ub - uc - ud))
+/// Triangles with the one common corner `p[0] = q[0]`. Stops looking at `enough`.
+///
+/// The plane with the widest margin is across the shortest vector of the hull of the
+/// one's sides and the other's, negated: found step by step, each the shortest
+/// between the last and a corner of the hull [Gilbert 1966]. Every step's vector is a
+/// plane, whether or not it is the best, so stopping early is safe.
+pub(crate) fn at_corner(p: [DVec3; 3], q: [DVec3; 3], enough: f64) -> f64 {
+    let sides = [p[1] - p[0], p[2] - p[0], p[0] - q[1], p[0] - q[2]];
+    let [a, b, c, d] = sides.map(DVec3::abs);
+    let room = ROUNDING * a.max(b).max(c).max(d).max_element();
+    let (m, n) = (sides[0] + sides[1], sides[2] + sides[3]);
+    let mut axis = m * n.length_squared().sqrt() + n * m.length_squared().sqrt();
+    let mut best = 0.0_f64;
+    for step in 0..STEPS {
+        let mut least = (f64::INFINITY, DVec3::ZERO);
+        for side in sides {
+            let reach = axis.dot(side);
+            if reach < least.0 {
+                least = (reach, side);
+            }
+        }
+        let squared = axis.length_squared();
+        best = best.max(certain(least.0 / squared.sqrt() - room));
+        if best >= enough || step > 0 && least.0 > 0.99 * squared {
+            break;
+        }
+        if step == 0 {
+            // From here on a vector of the hull.
+            axis = (m + n) * 0.25;
+            continue;
+        }
+        let towards = least.1 - axis;
+        let share = -axis.dot(towards) / towards.length_squared();
+        axis += towards * share.clamp(0.0, 1.0);
+    }
+    best
 }
 
 /// Triangles (a, b, c) and (a, b, d).
@@ -95,7 +118,8 @@ pub(crate) fn at_edge(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
         .min(outer_edges([b, c], [DVec3::ZERO, d], room))
 }
 
-/// Two segments: the widest gap along three axes.
+/// Two segments: the gap along the line between their closest points, as far as
+/// rounding finds them.
 fn outer_edges(e: [DVec3; 2], f: [DVec3; 2], room: f64) -> f64 {
     let along = |axis: DVec3| {
         let (far, near) = (
@@ -104,11 +128,13 @@ fn outer_edges(e: [DVec3; 2], f: [DVec3; 2], room: f64) -> f64 {
         );
         certain((near - far) / axis.length_squared().sqrt() - room)
     };
-    let normal = (e[1] - e[0]).cross(f[1] - f[0]);
-    along(f[0] - e[0])
-        .max(along(f[0] + f[1] - e[0] - e[1]))
-        .max(along(normal))
-        .max(along(-normal))
+    let (u, v, w) = (e[1] - e[0], f[1] - f[0], e[0] - f[0]);
+    let (uu, vv, uv, uw, vw) = (u.dot(u), v.dot(v), u.dot(v), u.dot(w), v.dot(w));
+    let clamped = |x: f64| if x > 0.0 { x.min(1.0) } else { 0.0 };
+    let s = clamped((uv * vw - vv * uw) / (uu * vv - uv * uv));
+    let t = clamped((uv * s + vw) / vv);
+    let s = clamped((uv * t - uw) / uu);
+    along(f[0] + v * t - (e[0] + u * s))
 }
 
 #[cfg(test)]
@@ -150,7 +176,7 @@ mod tests {
             let at = |t: [usize; 3]| t.map(|i| v[i]);
             let margin = match shared {
                 0 => disjoint(at(p), at(q), 10.0),
-                1 => at_corner(at(p), at(q)),
+                1 => at_corner(at(p), at(q), 10.0),
                 _ => at_edge(v[0], v[1], v[2], v[3]),
             };
             useful[shared] += usize::from(margin > 0.01);
@@ -188,7 +214,7 @@ mod tests {
     fn degenerate_triangles_have_no_margin() {
         let o = DVec3::ZERO;
         assert_eq!(disjoint([o; 3], [o; 3], 1.0), 0.0);
-        assert_eq!(at_corner([o; 3], [o; 3]), 0.0);
+        assert_eq!(at_corner([o; 3], [o; 3], 1.0), 0.0);
         assert_eq!(at_edge(o, o, DVec3::X, DVec3::Y), 0.0);
         assert_eq!(at_edge(o, DVec3::X, DVec3::Y, DVec3::Y), 0.0);
     }
