@@ -25,7 +25,8 @@
 //! * triangles with a common corner: twice the strain (each vertex is one edge away
 //!   from the corner);
 //! * others: the difference of the residuals of one corner of each, plus twice the
-//!   strain; at most twice the spread.
+//!   strain; at most twice the spread; and for triangles that are not far apart, what
+//!   residuals differ by between neighbouring cells of space ([`super::cells`]).
 //!
 //! A body passes through three stages. *Unknown*: it is tested as any. *Watched*: its
 //! reference shape was taken, and the fits tell how fast it deforms. *Known*: the
@@ -41,6 +42,7 @@
 //! listed per update is bounded (`BUDGET`), so that the frames around an event share
 //! the work.
 
+use super::cells::Cells;
 use super::fit::{Fit, Shape, fit, least_stretch};
 use super::margin;
 use super::mesh::{Body, Mesh, NONE};
@@ -54,7 +56,9 @@ const BUDGET: usize = 4096;
 /// How far apart pairs without a common corner are listed, in mean edge lengths: at
 /// least, at most.
 const REACH: [f64; 2] = [0.05, 0.3];
-/// The same in units of the deformation seen while watched.
+/// How far apart triangles may be for cells to say something, in mean edge lengths.
+pub(crate) const CELL_REACH: f64 = 1.0;
+/// The reach in units of the deformation seen while watched.
 const REACH_GROWTH: f64 = 10.0;
 /// The same for pairs with a common corner.
 const JOINED_REACH: f64 = 0.2;
@@ -97,6 +101,11 @@ pub(crate) struct Clearance {
     shape: Shape,
     /// At the end of the last step.
     last: Fit,
+    /// Cells of the reference shape, once they are asked for.
+    cells: Option<Cells>,
+    /// What residuals of near triangles differed by at the end of the last step, if
+    /// that was looked at.
+    last_local: Option<f64>,
     /// Mean length of edges in the reference shape.
     spacing: f64,
     /// Updates in a row that the lists did not reach far enough.
@@ -221,7 +230,8 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body) {
     let within = |limit: f64, most: f64| limit < most;
     if own.stage == Stage::Watched {
         let (joined, apart) = (limits.joined(), limits.apart());
-        if within(joined, 0.5 * JOINED_REACH * own.spacing) && within(apart, REACH[1] * own.spacing)
+        if within(joined, 0.5 * JOINED_REACH * own.spacing)
+            && within(apart, CELL_REACH * own.spacing)
         {
             let reach = REACH_GROWTH * apart;
             own.wanted = Some(reach.clamp(REACH[0] * own.spacing, REACH[1] * own.spacing));
@@ -233,8 +243,8 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body) {
     own.age += 1;
     let from = mesh.uncertain.len();
     let most = from + (MOST_PAIRS * body.triangles.len() as f64) as usize;
-    let covered = within(limits.apart(), own.reach)
-        && within(limits.joined(), JOINED_REACH * own.spacing)
+    let covered = within(limits.joined(), JOINED_REACH * own.spacing)
+        && reaches(mesh, body, &limits)
         && choose_pairs(mesh, body, &limits, most);
     let own = &mut body.clearance;
     if covered {
@@ -248,6 +258,31 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body) {
             own.fail();
         }
     }
+}
+
+/// Whether pairs that are not listed are covered.
+fn reaches(mesh: &Mesh, body: &mut Body, limits: &Limits) -> bool {
+    let own = &mut body.clearance;
+    let before = own.last_local.take();
+    if limits.apart() < own.reach {
+        return true;
+    }
+    let cells = own
+        .cells
+        .get_or_insert_with(|| Cells::new(mesh, &body.vertices, &body.triangles, own.spacing));
+    // Beyond what cells tell the spread must do.
+    let far = limits.apart() < cells.reach();
+    if !far {
+        return false;
+    }
+    let now = cells.largest_difference(mesh, 1);
+    let start = match before {
+        _ if !body.in_motion => now,
+        Some(before) => before,
+        None => cells.largest_difference(mesh, 0),
+    };
+    own.last_local = Some(now);
+    now.max(start) < own.reach * limits.stretch * (1.0 - 1e-9)
 }
 
 /// The pairs whose margin does not exceed a limit.
@@ -307,6 +342,8 @@ fn watch(mesh: &mut Mesh, body: &mut Body) {
     let own = &mut body.clearance;
     own.age = 0;
     own.missed = 0;
+    own.cells = None;
+    own.last_local = None;
     own.spacing = length / (3.0 * body.triangles.len() as f64);
     match shape {
         Some(shape) => {
@@ -350,30 +387,43 @@ fn learn_body(mesh: &mut Mesh, tree: &Tree, node: u32, body: &mut Body, reach: f
     own.apart.clear();
     let widen = reach as f32 * (1.0 + 1e-6);
     let near = |a: &Bounds, b: &Bounds| a.widened(widen).overlaps(b);
+    let bounds = |n: u32| tree.nodes[n as usize].bounds();
     let mut stack = vec![(node, node)];
     while let Some((a, b)) = stack.pop() {
         let (x, y) = (&tree.nodes[a as usize], &tree.nodes[b as usize]);
-        if a != b && !near(&x.bounds(), &y.bounds()) {
-            continue;
-        }
         if x.is_leaf() && y.is_leaf() {
             for i in x.link()..x.link() + x.leaf_count() {
                 let from = if a == b { i + 1 } else { y.link() };
+                let own_box = tree.boxes[i as usize].end.widened(widen);
+                if !own_box.overlaps(&y.bounds()) {
+                    continue;
+                }
                 for j in from..y.link() + y.leaf_count() {
-                    let (p, q) = (&tree.boxes[i as usize].end, &tree.boxes[j as usize].end);
-                    if near(p, q) {
+                    if own_box.overlaps(&tree.boxes[j as usize].end) {
                         own.note(mesh, tree, [i, j]);
                     }
                 }
             }
         } else if a == b {
             let (l, r) = (a + 1, x.link());
-            stack.extend([(l, l), (r, r), (l, r)]);
-        } else if y.is_leaf() || !x.is_leaf() && x.bounds().extent_sum() >= y.bounds().extent_sum()
-        {
-            stack.extend([(a + 1, b), (x.link(), b)]);
+            stack.extend([(l, l), (r, r)]);
+            if near(&bounds(l), &bounds(r)) {
+                stack.push((l, r));
+            }
         } else {
-            stack.extend([(a, b + 1), (a, y.link())]);
+            let (opened, kept) = if y.is_leaf()
+                || !x.is_leaf() && x.bounds().extent_sum() >= y.bounds().extent_sum()
+            {
+                (a, b)
+            } else {
+                (b, a)
+            };
+            let against = bounds(kept).widened(widen);
+            for child in [opened + 1, tree.nodes[opened as usize].link()] {
+                if bounds(child).overlaps(&against) {
+                    stack.push((child, kept));
+                }
+            }
         }
     }
     let order = |n: &Near| (n.margin.to_bits(), n.triangles);
@@ -451,6 +501,8 @@ pub(crate) fn inherit(mesh: &mut Mesh, old: &Clearance, first: u32, heirs: &[boo
             body.clearance = Clearance {
                 stage: Stage::Known,
                 shape,
+                cells: None,
+                last_local: None,
                 joined: Vec::new(),
                 apart: Vec::new(),
                 ..*old

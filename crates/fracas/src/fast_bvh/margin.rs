@@ -3,7 +3,7 @@
 //!
 //! | share | bound |
 //! | --- | --- |
-//! | nothing | the widest gap that an axis shows: of the boxes, of either plane, of a plane across either's edges |
+//! | nothing | the widest gap that an axis shows: of the boxes, between the centres, of either plane, of a plane across either's edges |
 //! | a corner | a plane through it with the other corners of one on one side, those of the other on the other, as wide as it gets: the least of their four distances (a tested pair has a feature away from the corner) |
 //! | an edge | across the edge, the distance of each apex from the other's half-plane; for the two pairs of outer edges, the gap between their closest points |
 //! | all | none |
@@ -26,7 +26,11 @@ pub(crate) fn disjoint(p: [DVec3; 3], q: [DVec3; 3], enough: f64) -> f64 {
     let p = [DVec3::ZERO, p[1] - p[0], p[2] - p[0]];
     let size = extent(&p).max(extent(&q));
     let room = ROUNDING * size;
-    let mut best = 0.0_f64;
+    let between = (q[0] + q[1] + q[2]) - (p[1] + p[2]);
+    let mut best = gap(between, &p, &q, room);
+    if best >= enough {
+        return best;
+    }
     for (a, b) in [(&p, &q), (&q, &p)] {
         let [e, f, g] = [a[1] - a[0], a[2] - a[1], a[0] - a[2]];
         let normal = e.cross(f);

@@ -48,6 +48,7 @@
 //! | fast construction, G, §5.5 | [`Builder::Grid`], `limit` |
 
 mod build;
+mod cells;
 mod clearance;
 mod cone;
 mod continuous;
