@@ -26,7 +26,7 @@ pub(crate) struct Cells {
 impl Cells {
     /// Of the reference positions; `spacing` is the mean length of edges.
     pub(crate) fn new(mesh: &Mesh, vertices: &[u32], triangles: &[u32], spacing: f64) -> Self {
-        let at = |v: u32| mesh.rest[v as usize].reference;
+        let at = |v: u32| mesh.rest.reference[v as usize];
         let mut longest = 0.0_f64;
         for &t in triangles {
             let [a, b, c] = mesh.corners[t as usize].map(at);
@@ -94,7 +94,7 @@ impl Cells {
         let span = |w: &[u32]| {
             let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
             for &v in &self.vertices[w[0] as usize..w[1] as usize] {
-                let r = mesh.rest[v as usize].residuals[end];
+                let r = mesh.rest.residuals[end][v as usize];
                 low = low.min(r);
                 high = high.max(r);
             }
@@ -117,7 +117,6 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fast_bvh::fit::Rest;
     use crate::testing::Rng;
 
     /// Against all pairs: no two vertices of near triangles differ by more.
@@ -133,12 +132,12 @@ mod tests {
                 let at = if v % 3 == 0 {
                     rng.in_box(-Vec3::ONE, Vec3::ONE) * scale
                 } else {
-                    mesh.rest[v - v % 3].reference.as_vec3() + rng.direction() * 0.05 * scale
+                    mesh.rest.reference[v - v % 3].as_vec3() + rng.direction() * 0.05 * scale
                 };
-                mesh.rest.push(Rest {
-                    reference: at.as_dvec3(),
-                    residuals: [rng.direction(), rng.direction() * 0.1],
-                });
+                mesh.rest.push();
+                mesh.rest.reference[v] = at.as_dvec3();
+                mesh.rest.residuals[0][v] = rng.direction();
+                mesh.rest.residuals[1][v] = rng.direction() * 0.1;
             }
             let triangles: Vec<u32> = (0..count as u32 / 3).collect();
             mesh.corners = triangles
@@ -150,10 +149,11 @@ mod tests {
             assert!(count < 90 || cells.starts.len() > 10);
             for end in 0..2 {
                 let bound = cells.largest_difference(&mesh, end);
-                for a in &mesh.rest {
-                    for b in &mesh.rest {
-                        if a.reference.distance(b.reference) <= cells.reach() {
-                            let differ = (a.residuals[end] - b.residuals[end]).length();
+                let (places, own) = (&mesh.rest.reference, &mesh.rest.residuals[end]);
+                for a in 0..count {
+                    for b in 0..count {
+                        if places[a].distance(places[b]) <= cells.reach() {
+                            let differ = (own[a] - own[b]).length();
                             assert!(f64::from(differ) <= bound, "round {round}");
                         }
                     }

@@ -42,16 +42,22 @@
 //! listed per update is bounded (`BUDGET`), so that the frames around an event share
 //! the work.
 
+use glam::Vec3;
+
 use super::cells::Cells;
 use super::fit::{Fit, Shape, fit, least_stretch};
 use super::margin;
 use super::mesh::{Body, Mesh, NONE};
 use super::tree::Tree;
-use super::{discrete::shared_corners, tree::Bounds};
+use super::{
+    discrete::shared_corners,
+    tree::{Bounds, Leaf},
+};
 
 /// Triangles whose margins are found in one update: this share of all...
 const BUDGET_SHARE: usize = 16;
-/// ... or this many, whichever is more; and one body in any case.
+/// ... or this many, whichever is more. Larger bodies are learned when they are added,
+/// where it adds about as much as building their tree, or not at all.
 const BUDGET: usize = 4096;
 /// How far apart pairs without a common corner are listed, in mean edge lengths: at
 /// least, at most.
@@ -92,6 +98,10 @@ enum Stage {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clearance {
     stage: Stage,
+    /// Whether it was below one node in this step.
+    seen: bool,
+    /// Whether it was added as it is and never looked at.
+    added: bool,
     /// Updates to wait before it is watched.
     wait: u32,
     /// Updates to wait after the next failure.
@@ -124,6 +134,14 @@ pub(crate) struct Clearance {
 }
 
 impl Clearance {
+    /// Of a body that is added.
+    pub(crate) fn of_added() -> Self {
+        Self {
+            added: true,
+            ..Self::default()
+        }
+    }
+
     /// Whether nothing of the body needs a test against itself in this step, but for
     /// its [`Clearance::pairs`].
     pub(crate) fn is_clear(&self) -> bool {
@@ -170,27 +188,43 @@ impl Limits {
 }
 
 /// Begins, continues or ends what is known of each body, for the step that was just
-/// closed.
-pub(crate) fn assess(mesh: &mut Mesh) {
+/// closed. Only bodies below one node each can be known.
+pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree) {
     mesh.uncertain.clear();
-    for b in 0..mesh.bodies.len() {
-        let Some(mut body) = mesh.bodies[b].take() else {
+    for body in mesh.bodies.iter_mut().flatten() {
+        body.clearance.clear = false;
+        body.clearance.wanted = None;
+        body.clearance.seen = false;
+    }
+    for &(node, b) in &tree.whole {
+        let Some(mut body) = mesh.bodies[b as usize].take() else {
             continue;
         };
-        assess_body(mesh, &mut body);
-        mesh.bodies[b] = Some(body);
+        let info = &tree.info[node as usize];
+        let places = info.first as usize..(info.first + info.count) as usize;
+        body.clearance.seen = true;
+        assess_body(mesh, &mut body, &tree.leaves[places]);
+        mesh.bodies[b as usize] = Some(body);
+    }
+    // Without a fit of each step in a row nothing is known of the next.
+    for body in mesh.bodies.iter_mut().flatten() {
+        if !body.clearance.seen && body.clearance.stage != Stage::Unknown {
+            body.clearance.fail();
+        }
     }
 }
 
-fn assess_body(mesh: &mut Mesh, body: &mut Body) {
+fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
     let own = &mut body.clearance;
-    own.clear = false;
-    own.wanted = None;
     if own.stage == Stage::Unknown {
         if own.wait > 0 {
             own.wait -= 1;
-        } else {
-            watch(mesh, body);
+            return;
+        }
+        watch(mesh, body);
+        let own = &mut body.clearance;
+        if own.added && own.stage == Stage::Watched {
+            own.wanted = Some(REACH[1] * own.spacing);
         }
         return;
     }
@@ -204,7 +238,7 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body) {
             &shape,
             body,
             &mesh.positions,
-            &mesh.corners,
+            triangles,
             &mut mesh.rest,
             fine,
         )
@@ -216,8 +250,8 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body) {
     let before = if body.in_motion { own.last } else { now };
     if !body.in_motion {
         for &v in &body.vertices {
-            let rest = &mut mesh.rest[v as usize];
-            rest.residuals[0] = rest.residuals[1];
+            let [start, end] = &mut mesh.rest.residuals;
+            start[v as usize] = end[v as usize];
         }
     }
     own.last = now;
@@ -307,13 +341,10 @@ fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, most: usize) -> b
     );
     for near in head(&own.apart, limits.apart()) {
         let [a, b] = near.triangles.map(|t| mesh.corners[t as usize][0]);
-        let (p, q) = (
-            mesh.rest[a as usize].residuals,
-            mesh.rest[b as usize].residuals,
-        );
-        let differ = (p[0] - q[0])
+        let [start, end] = &mesh.rest.residuals;
+        let differ = (start[a as usize] - start[b as usize])
             .length_squared()
-            .max((p[1] - q[1]).length_squared());
+            .max((end[a as usize] - end[b as usize]).length_squared());
         let differ = f64::from(differ).sqrt() * (1.0 + 1e-6) + 2.0 * limits.strain;
         // Not proven if not a number.
         let proven = limits.stretch * f64::from(near.margin) > differ * (1.0 + 1e-9);
@@ -329,9 +360,10 @@ fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, most: usize) -> b
 
 fn watch(mesh: &mut Mesh, body: &mut Body) {
     for &v in &body.vertices {
-        let rest = &mut mesh.rest[v as usize];
-        rest.reference = mesh.positions[v as usize][1];
-        rest.residuals = Default::default();
+        mesh.rest.reference[v as usize] = mesh.positions[v as usize][1];
+        for residuals in &mut mesh.rest.residuals {
+            residuals[v as usize] = Vec3::ZERO;
+        }
     }
     let mut length = 0.0;
     for &t in &body.triangles {
@@ -358,17 +390,23 @@ fn watch(mesh: &mut Mesh, body: &mut Body) {
 /// Finds the margins of bodies that are to be known, as far as the budget goes. Boxes
 /// must be up to date. `bodies` are those that lie below one node each: node and body.
 pub(crate) fn learn(mesh: &mut Mesh, tree: &Tree, bodies: &[(u32, u32)]) {
-    let mut left = BUDGET.max(mesh.live_triangles / BUDGET_SHARE) as isize;
+    let budget = BUDGET.max(mesh.live_triangles / BUDGET_SHARE);
+    let mut spent = 0;
     for &(node, b) in bodies {
-        if left <= 0 {
-            return;
-        }
         let Some(mut body) = mesh.bodies[b as usize].take() else {
             continue;
         };
-        if let Some(reach) = body.clearance.wanted.take() {
-            left -= body.triangles.len() as isize;
-            learn_body(mesh, tree, node, &mut body, reach);
+        let count = body.triangles.len();
+        let own = &mut body.clearance;
+        if let Some(reach) = own.wanted.take() {
+            let added = std::mem::take(&mut own.added);
+            if !added && count > budget {
+                own.patience = LONGEST_WAIT;
+                own.fail();
+            } else if added || spent < budget {
+                spent += if added { 0 } else { count };
+                learn_body(mesh, tree, node, &mut body, reach);
+            }
         }
         mesh.bodies[b as usize] = Some(body);
     }

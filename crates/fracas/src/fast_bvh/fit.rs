@@ -20,6 +20,7 @@
 use glam::{DMat3, DVec3, Vec3};
 
 use super::mesh::{Body, Mesh};
+use super::tree::Leaf;
 use crate::primitives::Moving;
 
 /// Room for rounding, relative to the largest coordinate.
@@ -30,13 +31,30 @@ const RIDGE: f64 = 1e-3;
 /// Vertices that the sums are made of, about.
 const SAMPLES: usize = 256;
 
-/// What is kept of each vertex of a body that is watched.
-#[derive(Clone, Copy, Debug, Default)]
+/// What is kept of the vertices of bodies that are watched, by global id.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rest {
-    /// Where it was when the body's reference shape was taken.
-    pub(crate) reference: DVec3,
+    /// Where each was when its body's reference shape was taken.
+    pub(crate) reference: Vec<DVec3>,
     /// Residuals at the start and at the end of the step.
-    pub(crate) residuals: [Vec3; 2],
+    pub(crate) residuals: [Vec<Vec3>; 2],
+}
+
+impl Rest {
+    pub(crate) fn push(&mut self) {
+        self.reference.push(DVec3::ZERO);
+        for residuals in &mut self.residuals {
+            residuals.push(Vec3::ZERO);
+        }
+    }
+
+    /// A vertex that comes to be as a copy of another.
+    pub(crate) fn copy(&mut self, from: u32, to: u32) {
+        self.reference[to as usize] = self.reference[from as usize];
+        for residuals in &mut self.residuals {
+            residuals[to as usize] = residuals[from as usize];
+        }
+    }
 }
 
 /// What the fit needs to know of the reference shape, once.
@@ -73,7 +91,7 @@ impl Fit {
 impl Shape {
     /// Of the reference positions of a body; `None` when they lie on a line.
     pub(crate) fn of(mesh: &Mesh, body: &Body) -> Option<Self> {
-        let at = |v: u32| mesh.rest[v as usize].reference;
+        let at = |v: u32| mesh.rest.reference[v as usize];
         let origin = at(*body.vertices.first()?);
         let (mut sum, mut count) = (DVec3::ZERO, 0.0);
         let mut far = [(0.0, body.vertices[0]); 2];
@@ -137,14 +155,14 @@ fn frame([a, b, c]: [DVec3; 3]) -> Option<DMat3> {
 }
 
 /// Fits the reference shape to where the body is at the end of the step, and notes
-/// the residual of each vertex. `None` when there is no sensible fit. Strain up to
+/// the residual of each vertex. `triangles` are the body's. `None` when there is no sensible fit. Strain up to
 /// `fine` is taken for twice the spread, which bounds it.
 pub(crate) fn fit(
     shape: &Shape,
     body: &Body,
     positions: &[Moving],
-    corners: &[[u32; 3]],
-    rest: &mut [Rest],
+    triangles: &[Leaf],
+    rest: &mut Rest,
     fine: f64,
 ) -> Option<Fit> {
     let at = |v: u32| positions[v as usize][1];
@@ -153,7 +171,7 @@ pub(crate) fn fit(
     let (mut weight, mut count) = (DVec3::ZERO, 0.0);
     for v in samples(body) {
         let x = at(v) - origin;
-        let q = rest[v as usize].reference - shape.centre;
+        let q = rest.reference[v as usize] - shape.centre;
         sum += x;
         weight += q;
         count += 1.0;
@@ -170,11 +188,13 @@ pub(crate) fn fit(
     }
     let (mut spread, mut size) = (0.0_f64, DVec3::splat(shape.size));
     for &v in &body.vertices {
-        let (own, x) = (&mut rest[v as usize], at(v));
-        let residual = x - offset - linear * (own.reference - shape.centre);
+        let (x, q) = (at(v), rest.reference[v as usize] - shape.centre);
+        let residual = x - offset - linear * q;
         spread = spread.max(residual.length_squared());
         size = size.max(x.abs());
-        own.residuals = [own.residuals[1], residual.as_vec3()];
+        let [start, end] = &mut rest.residuals;
+        start[v as usize] = end[v as usize];
+        end[v as usize] = residual.as_vec3();
     }
     // Residuals are kept in f32: one part in ten million each.
     let spread = spread.sqrt();
@@ -186,8 +206,8 @@ pub(crate) fn fit(
     };
     if fit.strain > fine {
         let mut strain = 0.0_f32;
-        for &t in &body.triangles {
-            let [a, b, c] = corners[t as usize].map(|v| rest[v as usize].residuals[1]);
+        for t in triangles {
+            let [a, b, c] = t.corners.map(|v| rest.residuals[1][v as usize]);
             let longest = (a - b)
                 .length_squared()
                 .max((b - c).length_squared())

@@ -68,7 +68,7 @@ pub(crate) struct Mesh {
     pub(crate) bodies: Vec<Option<Body>>,
     pub(crate) positions: Vec<Moving>,
     /// For bodies whose shape is watched.
-    pub(crate) rest: Vec<Rest>,
+    pub(crate) rest: Rest,
     /// Pairs of triangles of clear bodies that have to be tested all the same.
     pub(crate) uncertain: Vec<[u32; 2]>,
     pub(crate) vertex_owner: Vec<u32>,
@@ -217,7 +217,8 @@ impl Mesh {
             }
         }
         self.link(slots);
-        let body = Body::new(vertices, triangles);
+        let mut body = Body::new(vertices, triangles);
+        body.clearance = Clearance::of_added();
         self.number(&body, id);
         self.bodies.push(Some(body));
         Ok(id)
@@ -377,7 +378,7 @@ impl Mesh {
             return v;
         }
         self.positions.push(at);
-        self.rest.push(Rest::default());
+        self.rest.push();
         self.vertex_owner.push(NONE);
         self.vertex_body.push(NONE);
         self.vertex_local.push(NONE);

@@ -364,7 +364,7 @@ impl FastBvh {
             ..UpdateStats::default()
         };
         if keep_clearance {
-            clearance::assess(&mut self.mesh);
+            clearance::assess(&mut self.mesh, &self.tree);
         }
         let mut wanted = self.tree.find_clear(&self.mesh, edited || everything);
         self.tree.refit(&self.mesh, detection, culling);

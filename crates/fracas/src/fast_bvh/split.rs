@@ -87,7 +87,7 @@ impl Mesh {
                     let old = body.vertices[at];
                     copy_of[at] = if held[at] {
                         let copy = mesh.new_vertex(mesh.positions[old as usize]);
-                        mesh.rest[copy as usize] = mesh.rest[old as usize];
+                        mesh.rest.copy(old, copy);
                         mark(&mut mesh.marked, &mut marks, old);
                         mark(&mut mesh.marked, &mut marks, copy);
                         copy

@@ -286,6 +286,8 @@ pub(crate) struct Tree {
     pub(crate) normals: Vec<Vec3>,
     /// Place of each triangle, `NONE` when it is not in the tree.
     pub(crate) place: Vec<u32>,
+    /// Subtrees of whole bodies, in order: node and body.
+    pub(crate) whole: Vec<(u32, u32)>,
     /// Subtrees of whole bodies that are clear in this step, in order.
     pub(crate) clear: Vec<ClearRange>,
     /// Pairs of places that are tested besides the walk.
@@ -354,22 +356,19 @@ impl Tree {
             self.info[i].flags &= !ONE_BODY;
             self.info[i].flags |= if one { ONE_BODY } else { 0 };
         }
+        self.find_whole(mesh);
     }
 
-    /// Finds the subtrees of whole bodies: notes those that are clear, and returns
-    /// those whose clearance is wanted, as node and body.
-    pub(crate) fn find_clear(&mut self, mesh: &Mesh, edited: bool) -> Vec<(u32, u32)> {
-        let mut wanted = Vec::new();
-        for range in self.clear.drain(..) {
-            self.info[range.node as usize].flags &= !CLEAR;
-        }
+    /// Finds the subtrees that hold a whole body each, in order.
+    fn find_whole(&mut self, mesh: &Mesh) {
+        self.whole.clear();
         let mut stack = if self.nodes.is_empty() {
             vec![]
         } else {
             vec![0_u32]
         };
         while let Some(node) = stack.pop() {
-            let info = &mut self.info[node as usize];
+            let info = &self.info[node as usize];
             if info.flags & ONE_BODY == 0 {
                 if !self.nodes[node as usize].is_leaf() {
                     stack.extend([self.nodes[node as usize].link(), node + 1]);
@@ -378,14 +377,26 @@ impl Tree {
             }
             let triangle = self.leaves[info.first as usize].id;
             let number = mesh.triangle_body[triangle as usize];
+            let body = mesh.bodies[number as usize].as_ref();
+            if body.is_some_and(|b| b.triangles.len() == info.count as usize) {
+                self.whole.push((node, number));
+            }
+        }
+    }
+
+    /// Notes the subtrees of bodies that are clear, and returns those whose clearance
+    /// is wanted, as node and body.
+    pub(crate) fn find_clear(&mut self, mesh: &Mesh, edited: bool) -> Vec<(u32, u32)> {
+        let mut wanted = Vec::new();
+        for range in self.clear.drain(..) {
+            self.info[range.node as usize].flags &= !CLEAR;
+        }
+        for &(node, number) in &self.whole {
             let Some(body) = mesh.bodies[number as usize].as_ref() else {
                 continue;
             };
-            if info.count as usize != body.triangles.len() {
-                continue;
-            }
             if body.clearance.is_clear() {
-                info.flags |= CLEAR;
+                self.info[node as usize].flags |= CLEAR;
                 self.clear.push(ClearRange {
                     node,
                     end: self.end_of(node),
