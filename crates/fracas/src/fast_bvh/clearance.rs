@@ -22,8 +22,9 @@
 //! The affine map is fitted at each end of the step ([`super::fit`]); in between it is
 //! their combination, and so are the residuals. For d:
 //!
-//! * triangles with a common corner: twice the strain (each vertex is one edge away
-//!   from the corner);
+//! * triangles with a common corner: the strain of the one and of the other, which is
+//!   the largest difference along their edges (each vertex is one edge away from the
+//!   corner);
 //! * others: the difference of the residuals of one corner of each, plus twice the
 //!   strain; at most twice the spread; and for triangles that are not far apart, what
 //!   residuals differ by between neighbouring cells of space ([`super::cells`]).
@@ -62,12 +63,14 @@ const BUDGET: usize = 4096;
 /// How far apart pairs without a common corner are listed, in mean edge lengths: at
 /// least, at most.
 const REACH: [f64; 2] = [0.05, 0.3];
+/// The same for bodies that are added, of which no deformation was seen yet.
+const ADDED_REACH: f64 = 0.6;
 /// How far apart triangles may be for cells to say something, in mean edge lengths.
-pub(crate) const CELL_REACH: f64 = 1.0;
+pub(crate) const CELL_REACH: f64 = 1.2;
 /// The reach in units of the deformation seen while watched.
-const REACH_GROWTH: f64 = 10.0;
+const REACH_GROWTH: f64 = 20.0;
 /// The same for pairs with a common corner.
-const JOINED_REACH: f64 = 0.2;
+const JOINED_REACH: f64 = 0.5;
 /// Strain that needs no closer look, in mean edge lengths.
 const FINE_STRAIN: f64 = 1e-4;
 /// Pairs to test one by one beyond which walking the tree is cheaper, per triangle.
@@ -175,6 +178,8 @@ struct Limits {
     stretch: f64,
     strain: f64,
     spread: f64,
+    /// For rounding, in each residual.
+    room: f64,
 }
 
 impl Limits {
@@ -224,7 +229,7 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
         watch(mesh, body);
         let own = &mut body.clearance;
         if own.added && own.stage == Stage::Watched {
-            own.wanted = Some(REACH[1] * own.spacing);
+            own.wanted = Some(ADDED_REACH * own.spacing);
         }
         return;
     }
@@ -259,12 +264,13 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
         stretch: least_stretch(&before.linear, &now.linear),
         strain: before.strain.max(now.strain),
         spread: before.spread.max(now.spread),
+        room: before.room.max(now.room),
     };
     // NaN and infinity are no bounds.
     let within = |limit: f64, most: f64| limit < most;
     if own.stage == Stage::Watched {
         let (joined, apart) = (limits.joined(), limits.apart());
-        if within(joined, 0.5 * JOINED_REACH * own.spacing)
+        if within(joined, 0.3 * JOINED_REACH * own.spacing)
             && within(apart, CELL_REACH * own.spacing)
         {
             let reach = REACH_GROWTH * apart;
@@ -331,21 +337,38 @@ fn head(list: &[Near], limit: f64) -> &[Near] {
 fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, most: usize) -> bool {
     let own = &body.clearance;
     let pairs = &mut mesh.uncertain;
-    if pairs.len() + head(&own.joined, limits.joined()).len() > most {
-        return false;
+    let [start, end] = &mesh.rest.residuals;
+    // The largest difference along the edges of a triangle.
+    let strain = |t: u32| {
+        let corners = mesh.corners[t as usize];
+        let along = |r: &[Vec3]| {
+            let [a, b, c] = corners.map(|v| r[v as usize]);
+            let (ab, bc, ca) = (a - b, b - c, c - a);
+            ab.length_squared()
+                .max(bc.length_squared())
+                .max(ca.length_squared())
+        };
+        f64::from(along(start).max(along(end))).sqrt()
+    };
+    let room = limits.room;
+    for near in head(&own.joined, limits.joined()) {
+        let [a, b] = near.triangles;
+        let differ = (strain(a) + strain(b)) * (1.0 + 1e-6) + 2.0 * room;
+        // Not proven if not a number.
+        let proven = limits.stretch * f64::from(near.margin) > differ;
+        if !proven {
+            pairs.push(near.triangles);
+        }
+        if pairs.len() > most {
+            return false;
+        }
     }
-    pairs.extend(
-        head(&own.joined, limits.joined())
-            .iter()
-            .map(|n| n.triangles),
-    );
     for near in head(&own.apart, limits.apart()) {
         let [a, b] = near.triangles.map(|t| mesh.corners[t as usize][0]);
-        let [start, end] = &mesh.rest.residuals;
         let differ = (start[a as usize] - start[b as usize])
             .length_squared()
             .max((end[a as usize] - end[b as usize]).length_squared());
-        let differ = f64::from(differ).sqrt() * (1.0 + 1e-6) + 2.0 * limits.strain;
+        let differ = f64::from(differ).sqrt() * (1.0 + 1e-6) + 2.0 * (limits.strain + room);
         // Not proven if not a number.
         let proven = limits.stretch * f64::from(near.margin) > differ * (1.0 + 1e-9);
         if !proven {

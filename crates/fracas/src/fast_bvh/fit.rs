@@ -75,6 +75,8 @@ pub(crate) struct Fit {
     pub(crate) linear: DMat3,
     pub(crate) spread: f64,
     pub(crate) strain: f64,
+    /// What rounding can have done to a residual.
+    pub(crate) room: f64,
 }
 
 impl Fit {
@@ -84,6 +86,7 @@ impl Fit {
             linear: DMat3::IDENTITY,
             spread: ROUNDING * shape.size,
             strain: ROUNDING * shape.size,
+            room: ROUNDING * shape.size,
         }
     }
 }
@@ -203,6 +206,7 @@ pub(crate) fn fit(
         linear,
         spread: spread + room,
         strain: 2.0 * spread + room,
+        room,
     };
     if fit.strain > fine {
         let mut strain = 0.0_f32;
