@@ -287,9 +287,10 @@ impl Sequence for ExplodingDragon {
     }
 }
 
-/// The same motion with the topology of the end from the beginning: every piece that
-/// the last event leaves is a body from frame 0, at first at rest beside its
-/// neighbours. What dynamic topology costs is measured against this.
+/// The same motion with the topology after an event from the beginning: every piece
+/// that the event leaves is a body from frame 0, beside its neighbours until the event
+/// parts them. What dynamic topology costs is measured against this, from the event
+/// on: before it the pieces touch all along their cracks, which is work of its own.
 #[derive(Clone, Debug)]
 pub struct PrecutDragon {
     live: ExplodingDragon,
@@ -298,11 +299,11 @@ pub struct PrecutDragon {
 }
 
 impl PrecutDragon {
-    /// Of a sequence that has not begun.
+    /// Of a sequence that has not begun, after an event by number.
     #[must_use]
-    pub fn new(live: ExplodingDragon) -> Self {
+    pub fn new(live: ExplodingDragon, event: usize) -> Self {
         let mut ahead = live.clone();
-        for event in 0..EVENTS.len() {
+        for event in 0..=event.min(EVENTS.len() - 1) {
             let _ = ahead.break_pieces(event);
         }
         Self {

@@ -64,13 +64,13 @@ const BUDGET: usize = 4096;
 /// least, at most.
 const REACH: [f64; 2] = [0.05, 0.3];
 /// The same for bodies that are added, of which no deformation was seen yet.
-const ADDED_REACH: f64 = 0.6;
+const ADDED_REACH: f64 = 0.3;
 /// How far apart triangles may be for cells to say something, in mean edge lengths.
-pub(crate) const CELL_REACH: f64 = 1.2;
+pub(crate) const CELL_REACH: f64 = 1.0;
 /// The reach in units of the deformation seen while watched.
 const REACH_GROWTH: f64 = 20.0;
 /// The same for pairs with a common corner.
-const JOINED_REACH: f64 = 0.5;
+const JOINED_REACH: f64 = 0.25;
 /// Strain that needs no closer look, in mean edge lengths.
 const FINE_STRAIN: f64 = 1e-4;
 /// Pairs to test one by one beyond which walking the tree is cheaper, per triangle.
@@ -270,7 +270,7 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
     let within = |limit: f64, most: f64| limit < most;
     if own.stage == Stage::Watched {
         let (joined, apart) = (limits.joined(), limits.apart());
-        if within(joined, 0.3 * JOINED_REACH * own.spacing)
+        if within(joined, 0.5 * JOINED_REACH * own.spacing)
             && within(apart, CELL_REACH * own.spacing)
         {
             let reach = REACH_GROWTH * apart;

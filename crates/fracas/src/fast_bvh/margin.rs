@@ -88,7 +88,7 @@ pub(crate) fn at_corner(p: [DVec3; 3], q: [DVec3; 3], enough: f64) -> f64 {
         }
         let squared = axis.length_squared();
         best = best.max(certain(least.0 / squared.sqrt() - room));
-        if best >= enough || step > 0 && least.0 > 0.99 * squared {
+        if best >= enough || step > 0 && least.0 > 0.9 * squared {
             break;
         }
         if step == 0 {
