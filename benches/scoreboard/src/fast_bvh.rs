@@ -401,19 +401,18 @@ fn events(board: &mut Board) {
 
 /// Times the frames from `first` to six later that another play timed. Eight frames
 /// before them are applied, too, so that the scene has settled.
-fn play_frames<S: Sequence>(
-    mut sequence: S,
+fn play_frames(
+    mut sequence: PrecutDragon,
     settings: Settings,
     wanted: &[Option<Frame>],
     first: usize,
 ) -> Vec<Option<Frame>> {
     let mut timer = FrameTimer::new(settings);
     let mut out = vec![None; wanted.len()];
-    for number in 0..=first + 6 {
+    timer.frame(&sequence.next_frame(), false, &|| Instant::now().0);
+    sequence.skip_to(first - 8);
+    for number in first - 8..=first + 6 {
         let changes = sequence.next_frame();
-        if number > 0 && number + 8 < first {
-            continue;
-        }
         let timed = number >= first && wanted[number].is_some();
         let frame = timer.frame(&changes, timed, &|| Instant::now().0);
         out[number] = timed.then_some(frame);

@@ -227,6 +227,20 @@ impl ExplodingDragon {
         changes
     }
 
+    /// Goes to the next frame: what breaks, and where pieces are.
+    fn advance(&mut self) -> Vec<Change> {
+        let frame = self.frame;
+        self.frame += 1;
+        let mut changes = Vec::new();
+        if frame > 0 {
+            if let Some(event) = EVENTS.iter().position(|&e| e == frame) {
+                changes = self.break_pieces(event);
+            }
+            self.step();
+        }
+        changes
+    }
+
     fn step(&mut self) {
         const DT: f64 = 1.0 / 120.0;
         for piece in &mut self.pieces {
@@ -254,7 +268,7 @@ impl Sequence for ExplodingDragon {
 
     fn next_frame(&mut self) -> Vec<Change> {
         let frame = self.frame;
-        self.frame += 1;
+        let mut changes = self.advance();
         let ball = self
             .ball
             .0
@@ -268,11 +282,6 @@ impl Sequence for ExplodingDragon {
                 Change::Add((ball, self.ball.1.clone())),
             ];
         }
-        let mut changes = Vec::new();
-        if let Some(event) = EVENTS.iter().position(|&e| e == frame) {
-            changes = self.break_pieces(event);
-        }
-        self.step();
         changes.push(Change::Move {
             body: 1,
             positions: ball,
@@ -314,6 +323,16 @@ impl PrecutDragon {
     }
 }
 
+impl PrecutDragon {
+    /// Goes on to a frame without making those before it.
+    pub fn skip_to(&mut self, frame: usize) {
+        while self.frame < frame {
+            self.frame += 1;
+            let _ = self.live.advance();
+        }
+    }
+}
+
 impl Sequence for PrecutDragon {
     fn name(&self) -> &'static str {
         "exploding-dragon, cut beforehand"
@@ -330,7 +349,7 @@ impl Sequence for PrecutDragon {
     fn next_frame(&mut self) -> Vec<Change> {
         let frame = self.frame;
         self.frame += 1;
-        let _ = self.live.next_frame();
+        let _ = self.live.advance();
         let mut holder = vec![0; self.live.figure.1.len()];
         for (i, piece) in self.live.pieces.iter().enumerate() {
             for &t in &piece.triangles {
