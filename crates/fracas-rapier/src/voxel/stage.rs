@@ -50,7 +50,7 @@ pub(crate) enum Scope {
 const VOXEL_SHARE: f64 = 0.35;
 
 /// Of a time budget, planned with: rates are estimates.
-const PLANNED: f64 = 0.75;
+const PLANNED: f64 = 0.6;
 
 /// A plain shape is refined as if its cubes were this much larger, so to the finest
 /// level before any other pair. Floors are cheap, and coarse contacts do not push: a
@@ -60,19 +60,21 @@ const PLAIN_WEIGHT: f32 = 1000.0;
 /// Of a time budget, what floors may take whatever the rest is expected to cost.
 const PLAIN_SHARE: f64 = 0.4;
 
-/// Where pairs are many no step can see all of them finely. So one in this many goes
-/// before the others, each in its turn: what it is found to be (apart, or in contact to
-/// the finest level) then holds until it has moved, and leaves room for the others.
-const TURNS: u64 = 64;
+/// Where pairs are many no step can see all of them finely. So a pair that was not seen
+/// finely and has not moved keeps what it has until its turn comes, one step in this
+/// many; and of the pairs that are looked at, one in this many goes before the others.
+/// What is then found (apart, or contacts of the finest level) holds until it has moved,
+/// and leaves room for the others.
+const TURNS: u64 = 8;
 
-/// How much larger its cubes count: enough to come to the finest level first.
+/// How much larger the cubes of such a pair count: enough to come to the finest level.
 const TURN_WEIGHT: f32 = 100.0;
 
 /// Tests that are made whatever the time: so that a crowd that leaves no time is seen
 /// through, pair by pair, rather than stay as it is.
 const LEAST_TESTS: u64 = 2000;
 
-/// Contacts that are as fine as they get are kept, by their points on both bodies, until
+/// Contacts are kept, by their points on both bodies, until
 /// the pair has moved by this share of a voxel.
 const KEPT_MOTION: f32 = 0.1;
 
@@ -117,6 +119,8 @@ struct Known {
     name: PairName,
     pos12: Pose,
     room: f32,
+    /// Whether it cannot be seen more finely.
+    finished: bool,
     /// Its contacts among those of the last step: first and number.
     contacts: (u32, u32),
 }
@@ -167,7 +171,7 @@ pub(crate) struct VoxelStage {
     /// Pairs known to be apart, sorted by their colliders, and those of this step.
     apart: Vec<Known>,
     still_apart: Vec<Known>,
-    /// Pairs whose contacts are as fine as they get, and the contacts of the last step.
+    /// Pairs with the contacts they have, and the contacts of the last step.
     kept: Vec<Known>,
     kept_contacts: Vec<PairContact>,
     detections: Vec<Detection>,
@@ -518,7 +522,9 @@ impl VoxelStage {
         // Pairs that hardly moved keep their contacts.
         let known = std::mem::take(&mut self.kept);
         let mut keeping: Vec<(Pose, Known)> = Vec::new();
+        let mut number = self.step;
         voxel_pairs.retain(|p| {
+            number = number.wrapping_add(1);
             let Some(known) = Known::find(&known, &name_of(bodies, p.a, p.b)) else {
                 return true;
             };
@@ -531,10 +537,11 @@ impl VoxelStage {
                     moved(&before, &now, bodies[p.a].radius) < known.room
                 }
             };
-            if still {
+            let keeps = still && (known.finished || !number.is_multiple_of(TURNS));
+            if keeps {
                 keeping.push((pos12, known));
             }
-            !still
+            !keeps
         });
         let placed: Vec<Pose> = voxel_pairs.iter().map(pos12_of).collect();
         detections.resize_with(voxel_pairs.len(), Detection::default);
@@ -620,6 +627,7 @@ impl VoxelStage {
                     name: name_of(bodies, pair.a, pair.b),
                     pos12: *pos12,
                     room: 0.99 * found.detection.gap(),
+                    finished: true,
                     contacts: (0, 0),
                 });
             }
@@ -630,9 +638,10 @@ impl VoxelStage {
         let finished = shared
             .iter()
             .filter(|p| matches!(p.stop, Some(Stop::Finest | Stop::Apart)));
+        let kept_fine = keeping.iter().filter(|(_, known)| known.finished).count();
         stats.kept = keeping.len() as u64;
         stats.pairs = shared.len() as u64 + stats.kept;
-        stats.finished = finished.count() as u64 + stats.kept;
+        stats.finished = (finished.count() + kept_fine) as u64;
         let (primitives, groups) = (&mut self.primitives, &mut self.groups);
         let (kept, kept_contacts) = (&mut self.kept, &mut self.kept_contacts);
         let most = settings.most_groups as usize;
@@ -695,8 +704,11 @@ impl VoxelStage {
                     centre_line,
                     groups,
                 );
+                // Coarse contacts only stop a body: one point for each pair will do.
+                let fine = found.stop == Some(Stop::Finest);
+                let (most, points) = if fine { (most, usize::MAX) } else { (1, 1) };
                 for group in groups.iter().take(most) {
-                    add_contacts(group, pos12, &mut contents.contacts);
+                    add_contacts(group, points, pos12, &mut contents.contacts);
                 }
                 let count = contents.contacts.len() as u32 - first;
                 contents.entries.push(Entry {
@@ -705,11 +717,12 @@ impl VoxelStage {
                     answer: Answer::Voxels(first, count),
                 });
                 let finest = found.a.levels().last().map_or(0.0, |level| level.cell);
-                if found.stop == Some(Stop::Finest) {
+                if found.stop != Some(Stop::Apart) {
                     kept.push(Known {
                         name: name_of(bodies, pair.a, pair.b),
                         pos12: *pos12,
                         room: KEPT_MOTION * finest,
+                        finished: found.stop == Some(Stop::Finest),
                         contacts: (first, count),
                     });
                 }
@@ -746,8 +759,8 @@ fn to_pose(pose: &Pose) -> fracas::Pose {
 }
 
 /// A reduced contact as contacts of the pair, A being shape 1.
-fn add_contacts(group: &GroupContact, pos12: &Pose, out: &mut Vec<PairContact>) {
-    for (i, span) in group.span().iter().enumerate() {
+fn add_contacts(group: &GroupContact, points: usize, pos12: &Pose, out: &mut Vec<PairContact>) {
+    for (i, span) in group.span().iter().take(points).enumerate() {
         let half = group.normal * (0.5 * span.distance);
         // Regions and place in the span name the point from step to step.
         let name = (group.group.0 << 16 ^ group.group.1 << 3) | i as u32;
