@@ -258,7 +258,7 @@ impl ObjectVoxels {
                 }
                 return;
             }
-            let mut points = CornerPoints::new(fragments.mesh(), tet, cut);
+            let points = CornerPoints::new(fragments.mesh(), tet, cut);
             for polygon in Piece::of(cut, local).polygons() {
                 // Every corner of a piece holds a node of it, so what is beyond a face of
                 // the mesh is this fragment's too: if it is a piece, the two are one.
