@@ -212,6 +212,17 @@ impl VoxelStage {
         }
     }
 
+    /// Forgets all that it has learnt, as a stage that is new does not know it.
+    pub(crate) fn forget(&mut self) {
+        let chosen = std::mem::take(&mut self.chosen);
+        let kinds = std::mem::take(&mut self.kinds);
+        *self = Self {
+            chosen,
+            kinds,
+            ..Self::new(self.settings, self.scope, Arc::clone(&self.table))
+        };
+    }
+
     /// Pairs with bodies of this object get voxel contacts from now on, or no more.
     pub(crate) fn choose(&mut self, object: usize, voxels: bool) {
         if voxels {
