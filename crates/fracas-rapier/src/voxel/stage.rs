@@ -715,9 +715,10 @@ impl VoxelStage {
                     centre_line,
                     groups,
                 );
-                // Coarse contacts only stop a body: one point for each pair will do.
-                let fine = found.stop == Some(Stop::Finest);
-                let (most, points) = if fine { (most, usize::MAX) } else { (1, 1) };
+                // Coarse contacts only stop a body: between pieces one point for each
+                // pair will do. On a floor a body would turn about it.
+                let one = found.stop != Some(Stop::Finest) && bodies[pair.b].tree.is_some();
+                let (most, points) = if one { (1, 1) } else { (most, usize::MAX) };
                 for group in groups.iter().take(most) {
                     add_contacts(group, points, pos12, &mut contents.contacts);
                 }
