@@ -239,6 +239,13 @@ fn corner_drop(settings: WorldSettings, seed: u64) -> f32 {
     deepest
 }
 
+/// The deepest overlaps of seven cuts, the least first.
+fn corner_drops(settings: WorldSettings) -> Vec<f32> {
+    let mut deepest: Vec<f32> = (5..12).map(|seed| corner_drop(settings, seed)).collect();
+    deepest.sort_by(f32::total_cmp);
+    deepest
+}
+
 fn at_60_hz() -> WorldSettings {
     WorldSettings {
         length_unit: 1.0,
@@ -249,7 +256,7 @@ fn at_60_hz() -> WorldSettings {
 /// The best of [`settings_of_the_corner_drop`].
 fn best() -> WorldSettings {
     WorldSettings {
-        length_unit: 0.1,
+        friction_in_bias: true,
         ..at_60_hz()
     }
 }
@@ -257,58 +264,52 @@ fn best() -> WorldSettings {
 #[test]
 fn a_cube_dropped_on_its_corner_ends_without_overlap() {
     // Five millimetres are wanted. Which piece comes to lie on which is chance, so the
-    // median of several cuts counts; over ten cuts 3.4 to 13 were seen, 6.0 the median.
-    let mut deepest: Vec<f32> = (5..12).map(|seed| corner_drop(best(), seed)).collect();
-    deepest.sort_by(f32::total_cmp);
+    // median of several cuts counts; of seven cuts 3.0 to 19 were seen, 4.6 the median.
+    let deepest = corner_drops(best());
     assert!(deepest[deepest.len() / 2] < 0.008, "{deepest:?} m");
 }
 
 #[test]
 #[ignore = "an experiment: what the settings do to the corner drop"]
 fn settings_of_the_corner_drop() {
-    let full = fracas_rapier::ContactSettings {
+    let all_contacts = fracas_rapier::ContactSettings {
         mode: fracas_rapier::ContactMode::Full,
         ..at_60_hz().contacts
     };
+    let small = WorldSettings {
+        length_unit: 0.1,
+        ..at_60_hz()
+    };
+    let rubbing = WorldSettings {
+        friction_in_bias: true,
+        ..at_60_hz()
+    };
     for (name, settings) in [
-        (
-            "small unit",
-            WorldSettings {
-                length_unit: 0.1,
-                ..at_60_hz()
-            },
-        ),
-        (
-            "friction in bias",
-            WorldSettings {
-                friction_in_bias: true,
-                ..at_60_hz()
-            },
-        ),
+        ("as it is", at_60_hz()),
+        ("small unit", small),
+        ("friction in bias", rubbing),
         (
             "small unit, friction in bias",
             WorldSettings {
-                length_unit: 0.1,
                 friction_in_bias: true,
-                ..at_60_hz()
+                ..small
             },
         ),
         (
-            "small unit, foreseen",
+            "friction in bias, foreseen",
             WorldSettings {
-                length_unit: 0.1,
                 foresee: 0.2,
-                ..at_60_hz()
+                ..rubbing
             },
         ),
         (
-            "all contacts",
+            "friction in bias, all contacts",
             WorldSettings {
-                contacts: full,
-                ..at_60_hz()
+                contacts: all_contacts,
+                ..rubbing
             },
         ),
     ] {
-        println!("{name}: {} m", corner_drop(settings, 5));
+        println!("{name}: {:?} m", corner_drops(settings));
     }
 }
