@@ -47,6 +47,9 @@ pub struct Report {
     /// A Python with the packages of crates/fracas-report/peers/requirements.txt.
     #[arg(long, value_name = "PYTHON")]
     peers: Option<PathBuf>,
+    /// The program of benches/peers/box3d.
+    #[arg(long, value_name = "PROGRAM")]
+    box3d: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -102,6 +105,7 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
             .unwrap_or_else(|| Options::default().jobs)
             .max(1),
         python: report.peers.clone(),
+        box3d: report.box3d.clone(),
         data: std::env::var_os("FRACAS_DATA").map(PathBuf::from),
     };
     let store = Store::new(&report.out);

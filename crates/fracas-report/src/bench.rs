@@ -53,6 +53,8 @@ pub struct Options {
     pub jobs: usize,
     /// A Python with the packages of `peers/requirements.txt`.
     pub python: Option<PathBuf>,
+    /// The program of `benches/peers/box3d`.
+    pub box3d: Option<PathBuf>,
     /// A folder of public meshes, used where it holds what a section wants.
     pub data: Option<PathBuf>,
 }
@@ -64,6 +66,7 @@ impl Default for Options {
             seed: 0,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             python: None,
+            box3d: None,
             data: None,
         }
     }

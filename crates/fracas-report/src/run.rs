@@ -45,6 +45,9 @@ pub fn command(id: &str, options: &Options) -> String {
     if options.python.is_some() && id.starts_with("peers") {
         text += " --peers python3";
     }
+    if options.box3d.is_some() && id == "peers-fresh-fracture" {
+        text += " --box3d fracas-peer-box3d";
+    }
     text
 }
 
