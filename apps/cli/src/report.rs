@@ -63,6 +63,15 @@ enum Task {
         #[arg(long, value_name = "DIR", default_value = "out/report")]
         out: PathBuf,
     },
+    /// Write figures and numbers of a report into README.md and docs/pictures.
+    Readme {
+        /// The report.
+        #[arg(long, value_name = "DIR", default_value = "out/report")]
+        from: PathBuf,
+        /// The repository's root.
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        root: PathBuf,
+    },
 }
 
 /// Makes the report.
@@ -76,6 +85,12 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
         }
         println!("put together: {}", written.join(", "));
         println!("open {} to see it", into.page_path().display());
+        return Ok(());
+    }
+    if let Some(Task::Readme { from, root }) = &report.task {
+        for file in fracas_report::readme::update(&Store::new(from), root)? {
+            println!("wrote {file}");
+        }
         return Ok(());
     }
     if report.list {

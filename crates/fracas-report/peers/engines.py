@@ -91,8 +91,17 @@ def pybullet(data):
         parts = body["parts"]
         if len(parts) == 1:
             return pybullet.createCollisionShape(pybullet.GEOM_MESH, vertices=parts[0])
+        # Compounds are read from files only; faces name every corner once.
+        names = []
+        for part in parts:
+            names.append(os.path.join(folder, f"{len(os.listdir(folder))}.obj"))
+            with open(names[-1], "w", encoding="utf-8") as file:
+                file.writelines(f"v {x:.9g} {y:.9g} {z:.9g}\n" for x, y, z in part)
+                for i in range(1, len(part) + 1, 3):
+                    a, b, c = (min(i + k, len(part)) for k in range(3))
+                    file.write(f"f {a} {b} {c}\n")
         return pybullet.createCollisionShapeArray(
-            shapeTypes=[pybullet.GEOM_MESH] * len(parts), vertices=parts
+            shapeTypes=[pybullet.GEOM_MESH] * len(parts), fileNames=names
         )
 
     def build():
@@ -106,7 +115,8 @@ def pybullet(data):
             bodies.append(made)
         return bodies
 
-    build_ms, bodies = best_ms(1, build)
+    with tempfile.TemporaryDirectory() as folder:
+        build_ms, bodies = best_ms(1, build)
     times = timed_steps(data, pybullet.stepSimulation)
     poses = []
     for body in bodies:
@@ -210,7 +220,8 @@ def usd_scene(data):
 
 
 def ovphysx(data):
-    """The current PhysX on the processor, with signed distance fields."""
+    """The current PhysX on the processor, with signed distance fields. The process
+    ends with the answer, so nothing is destroyed."""
     import ovphysx
     import ovstage
     from ovphysx.samples.python_samples.schema_support import physx_schema_paths
@@ -234,20 +245,17 @@ def ovphysx(data):
 
         build_ms, stage = best_ms(1, build)
     times = timed_steps(data, lambda: engine.step_sync(data["step"]))
-    poses = {}
+    rows = {}
     with ovstage.PathDictionary(stage) as paths:
-        wanted = ["position", "orientation"]
-        with engine.read_sync(SimObjectType.RIGID_BODY, wanted, scope=ObjectScope.ALL) as result:
-            for group in result.groups:
-                if group.is_delete or not group.tensors:
-                    continue
-                names = paths.get_path_strings(group.prim_list)
-                columns = [np.asarray(t.numpy(), dtype=float) for t in group.tensors]
-                for row, name in enumerate(names):
-                    poses[name] = [c[row] for c in columns]
-    engine.wait_task(engine.detach_ovstage())
-    stage.destroy()
-    engine.destroy()
+        for wanted in ("position", "orientation"):
+            scope = {"scope": ObjectScope.ALL}
+            with engine.read_sync(SimObjectType.RIGID_BODY, [wanted], **scope) as result:
+                for group in result.groups:
+                    if group.is_delete or not group.tensors:
+                        continue
+                    values = np.array(group.tensors[0].numpy(), dtype=float)
+                    for name, value in zip(paths.get_path_strings(group.prim_list), values):
+                        rows.setdefault(name, []).extend(float(v) for v in value)
     # Quaternions are x, y, z, w, as PhysX has them.
-    in_order = [[float(v) for c in poses[name] for v in c] for name in sorted(poses)]
-    return told(f"of ovphysx {ovphysx.__version__}", build_ms, times, in_order)
+    poses = [rows[name] for name in sorted(rows)]
+    return told(f"of ovphysx {ovphysx.__version__}", build_ms, times, poses)

@@ -54,6 +54,14 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
+/// Standard deviation over the mean; NaN of none.
+#[must_use]
+pub fn scatter(values: &[f64]) -> f64 {
+    let middle = mean(values);
+    let squares: Vec<f64> = values.iter().map(|v| (v - middle).powi(2)).collect();
+    mean(&squares).sqrt() / middle
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +75,6 @@ mod tests {
         assert!((found.r2 - 1.0).abs() < 1e-12);
         assert!(growth_exponent(&[(1.0, 1.0)]).is_nan());
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert!((scatter(&[1.0, 3.0]) - 0.5).abs() < 1e-12);
     }
 }

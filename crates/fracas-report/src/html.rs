@@ -21,7 +21,8 @@ pub fn page(sections: &[Section], chapters: &[Chapter]) -> String {
     // Writing to a string cannot fail, here and below.
     let _ = write!(
         html,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>fracas: the proof</title>\n<style>\n{}</style>\n</head>\n<body>\n<div class=\"frame\">\n",
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>fracas: the proof</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<div class=\"frame\">\n",
+        svg::STYLE,
         include_str!("style.css")
     );
     contents(&mut html, sections, chapters);

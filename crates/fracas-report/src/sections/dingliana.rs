@@ -57,14 +57,26 @@ fn claims(section: &mut Section, source: &str, errors: &ContactErrors, shown: &[
     let coarse = shown.iter().all(|(_, _, of)| {
         (1..=2).all(|level| of(&errors.weighted[level]) < of(&errors.simple[level]))
     });
+    let worst = |from: &dyn Fn(fn(&LevelErrors) -> f64) -> f64| {
+        let named = shown.iter().map(|(name, _, of)| (from(*of), *name));
+        named.fold((0.0, ""), |a, b| if b.0 > a.0 { b } else { a })
+    };
+    let (above, kind) = worst(&|of| {
+        let ratio = |level: usize| of(&errors.weighted[level]) / of(&errors.simple[level]);
+        ratio(1).max(ratio(2))
+    });
     section.claim(
         source,
         "Weighting by occupancy and interpenetration is better than plain averaging, above all at coarse levels.",
         coarse,
-        "levels 1 and 2, all errors of the table",
-        "not for every kind of error at every coarse level",
+        format!(
+            "at levels 1 and 2 the weighted error is at most {}× the simple one ({kind})",
+            short(above)
+        ),
+        format!("the error of the {kind} is {}× the simple one", short(above)),
     );
     let last = errors.weighted.len() - 1;
+    let (left, slow) = worst(&|of| of(&errors.weighted[last]) / of(&errors.weighted[1]));
     let falls = shown
         .iter()
         .all(|(_, _, of)| of(&errors.weighted[last]) < 0.6 * of(&errors.weighted[1]));
@@ -72,8 +84,14 @@ fn claims(section: &mut Section, source: &str, errors: &ContactErrors, shown: &[
         source,
         "The contact converges to the exact one with refinement.",
         falls,
-        format!("from level 1 to level {last}"),
-        "some error does not fall by two fifths",
+        format!(
+            "from level 1 to level {last} the errors fall to {}× at most ({slow})",
+            short(left)
+        ),
+        format!(
+            "the error of the {slow} falls to {}× only, where 0.6× was asked for",
+            short(left)
+        ),
     );
 }
 
@@ -150,12 +168,16 @@ pub fn deadline(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             ],
         );
     let mut worst_share: f64 = 1.0;
+    let mut worst_step = (0.0, 0.0);
     let mut sound = true;
     for &budget in budgets {
         bench.stage(format!("falling rabbits within {budget} ms"));
         let clock = || thread_ms() * 1e-3;
         let limit = FrameBudget::Milliseconds(budget);
         let found = falling_rabbits(Method::Voxels, limit, None, clock).map_err(Skip::because)?;
+        if found.share() < worst_share {
+            worst_step = (found.worst.0, budget);
+        }
         worst_share = worst_share.min(found.share());
         sound &= found.sound();
         section.value(format!("{budget}.in_time"), found.share());
@@ -182,7 +204,11 @@ pub fn deadline(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             100.0 * worst_share,
             if sound { "" } else { ", and bodies were lost" }
         ),
-        "what the engine does around the refinement cannot be interrupted",
+        format!(
+            "what the engine does around the refinement cannot be interrupted: the worst step took {} ms within a budget of {} ms",
+            short(worst_step.0),
+            short(worst_step.1)
+        ),
     );
     Ok(())
 }

@@ -17,8 +17,13 @@ use crate::peers;
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, Tone, short};
 
-/// Processor seconds an engine may step: the slowest needs one and a half for each.
-const SECONDS: f64 = 25.0;
+/// Processor seconds that any way may step, by default: the slowest needs one and a
+/// half for each step.
+const SECONDS: f64 = 10.0;
+/// The same for other engines, which are asked for only where wanted.
+const ENGINE_SECONDS: f64 = 30.0;
+/// Steps after which the pile has landed: before, there is no ending to judge.
+const LANDED: usize = 60;
 /// Cells along the longest side of an engine's distance field.
 const RESOLUTION: u32 = 64;
 
@@ -64,8 +69,10 @@ pub fn fresh(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     bench.stage("fresh fracture: exact convex cells");
     lines.push(rapier_cells(bench, &handed, steps));
     section.text(format!(
-        "A unit cube in {} concave pieces that touch exactly, dropped 0.15 m, {steps} steps of 1/240 s, nothing sleeps. The engines are given the same pieces in one of three ways: the surfaces of our cut, as any free fracture leaves them; the exact convex cells, which exist only where the break was made of them; or one hull a piece. Spread: the mean distance of the pieces’ centres from their mean, {} m before; a pile that stays together keeps about that, one that bursts does not. Deepest overlap at the end, of two pieces or with the floor: measured here, the same way for all, from where the engine left the pieces.",
+        "A unit cube in {} concave pieces that touch exactly, dropped 0.15 m, {steps} steps of 1/240 s or as many as {} processor seconds allow (other engines: {}), nothing sleeps. The engines are given the same pieces in one of three ways: the surfaces of our cut, as any free fracture leaves them; the exact convex cells, which exist only where the break was made of them; or one hull a piece. Spread: the mean distance of the pieces’ centres from their mean, {} m before; a pile that stays together keeps about that, one that bursts does not. Deepest overlap at the end, of two pieces or with the floor: measured here, the same way for all, from where the engine left the pieces.",
         handed.pieces.len(),
+        short(seconds(bench)),
+        short(seconds(bench).max(ENGINE_SECONDS)),
         short(before)
     ));
     let mut notices = Vec::new();
@@ -86,7 +93,7 @@ pub fn fresh(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             &["mujoco", "pybullet", "physx", "box3d"][..],
         ),
     ] {
-        let input = input(&handed, given, steps);
+        let input = input(bench, &handed, given, steps);
         for &peer in who {
             bench.stage(format!("{}: {title}", name_of(peer)));
             let answer = if peer == "box3d" {
@@ -137,15 +144,10 @@ fn with_method(bench: &Bench<'_>, method: &str, steps: u64) -> Result<Line, Skip
         let times = structures(bench.options.seed, 3, &wall_seconds).map_err(Skip::because)?;
         (format!("fracas, {method}"), times.update * 1e3)
     };
-    let mut times = Vec::new();
-    for _ in 0..steps {
-        let start = thread_ms();
-        scene.step();
-        times.push(thread_ms() - start);
-    }
+    let times = stepped(bench, steps, || scene.step());
     let world = scene.world();
     Ok(Line {
-        name,
+        name: name + &cut_short(times.len(), steps),
         ready,
         times,
         ending: Ending {
@@ -156,16 +158,35 @@ fn with_method(bench: &Bench<'_>, method: &str, steps: u64) -> Result<Line, Skip
     })
 }
 
+/// Processor seconds for stepping.
+fn seconds(bench: &Bench<'_>) -> f64 {
+    bench.scale().pick(SECONDS, SECONDS, 600.0)
+}
+
+/// Times of the steps, in milliseconds: all, or as many as there is time for.
+fn stepped(bench: &Bench<'_>, steps: u64, mut step: impl FnMut()) -> Vec<f64> {
+    let (mut times, mut sum) = (Vec::new(), 0.0);
+    while (times.len() as u64) < steps && sum < 1e3 * seconds(bench) {
+        let start = thread_ms();
+        step();
+        times.push(thread_ms() - start);
+        sum += times[times.len() - 1];
+    }
+    times
+}
+
+fn cut_short(done: usize, steps: u64) -> String {
+    if (done as u64) < steps {
+        format!(", {done} steps only")
+    } else {
+        String::new()
+    }
+}
+
 /// Rapier on the cells that the break was made of.
 fn rapier_cells(bench: &Bench<'_>, handed: &HandedOver, steps: u64) -> Line {
     let (ready, mut cells) = best_ms(1, || ConvexCells::build(bench.options.seed));
-    let times = (0..steps)
-        .map(|_| {
-            let start = thread_ms();
-            cells.physics.step();
-            thread_ms() - start
-        })
-        .collect();
+    let times = stepped(bench, steps, || cells.physics.step());
     let poses = cells.poses();
     let poses: Vec<Pose> = handed.pieces.iter().map(|p| poses[p.group]).collect();
     Line {
@@ -182,7 +203,7 @@ fn upright(p: DVec3) -> [f64; 3] {
 }
 
 /// The pieces for other engines, each about its centre of mass.
-fn input(handed: &HandedOver, given: Handed, steps: u64) -> Value {
+fn input(bench: &Bench<'_>, handed: &HandedOver, given: Handed, steps: u64) -> Value {
     let start = HandedOver::start().translation.as_dvec3();
     let bodies: Vec<Value> = handed
         .pieces
@@ -213,7 +234,7 @@ fn input(handed: &HandedOver, given: Handed, steps: u64) -> Value {
         .collect();
     json!({
         "made": if given == Handed::Surfaces { "surface" } else { "parts" },
-        "step": STEP, "steps": steps, "seconds": SECONDS, "resolution": RESOLUTION,
+        "step": STEP, "steps": steps, "seconds": seconds(bench).max(ENGINE_SECONDS), "resolution": RESOLUTION,
         "friction": FRICTION, "density": DENSITY, "bodies": bodies,
     })
 }
@@ -251,14 +272,12 @@ fn engine(
         (_, Handed::Surfaces) => format!("distance fields of {title}"),
         _ => title.to_owned(),
     };
-    let mut name = format!(
-        "{} {}, {how}",
+    let name = format!(
+        "{} {}, {how}{}",
         name_of(peer),
-        answer["version"].as_str().unwrap_or("")
+        answer["version"].as_str().unwrap_or(""),
+        cut_short(times.len(), steps)
     );
-    if (times.len() as u64) < steps {
-        name += &format!(", {} steps only", times.len());
-    }
     let made = if given == Handed::Surfaces {
         Made::Surface
     } else {
@@ -270,6 +289,24 @@ fn engine(
         times,
         ending: handed.judge(&poses, made),
     }
+}
+
+/// One colour for each engine.
+fn colour(name: &str) -> usize {
+    let engines = [
+        "fracas",
+        "Rapier",
+        "MuJoCo",
+        "PyBullet",
+        "Box3D",
+        "PhysX 5.3",
+        "?",
+        "PhysX",
+    ];
+    engines
+        .iter()
+        .position(|e| name.starts_with(e))
+        .unwrap_or(6)
 }
 
 fn write(section: &mut Section, lines: &[Line], before: f64) {
@@ -287,7 +324,12 @@ fn write(section: &mut Section, lines: &[Line], before: f64) {
                 "bodies lost",
             ],
         );
-    let mut plot = Plot::new("Time of every step", "step", "processor ms").log(false, true);
+    let mut plot = Plot::new(
+        "Time of every step; dashed: with exact convex cells.",
+        "step",
+        "processor ms",
+    )
+    .log(false, true);
     for line in lines {
         let all = Summary::of(line.times.iter().copied());
         let first = line.times.first().copied().unwrap_or(f64::NAN);
@@ -300,38 +342,48 @@ fn write(section: &mut Section, lines: &[Line], before: f64) {
             tone: if bad { Tone::Bad } else { Tone::Plain },
             ..cell
         };
-        table.row([
+        let ending: [Cell; 3] = if line.times.len() < LANDED {
+            ["–"; 3].map(Cell::from)
+        } else {
+            [
+                // A pile that has burst, or sunk into itself.
+                toned(
+                    spread.into(),
+                    !(0.75 * before..=1.35 * before).contains(&spread),
+                ),
+                // More than a tenth of a piece's size.
+                toned(format!("{deepest:.4}").into(), deepest > 0.025),
+                toned(lost.into(), lost > 0),
+            ]
+        };
+        let mut row: Vec<Cell> = vec![
             line.name.as_str().into(),
             line.ready.into(),
             first.into(),
             all.mean.into(),
             all.max.into(),
-            // A pile that has burst, or sunk into itself.
-            toned(
-                spread.into(),
-                !(0.75 * before..=1.35 * before).contains(&spread),
-            ),
-            // More than a tenth of a piece's size.
-            toned(format!("{deepest:.4}").into(), deepest > 0.025),
-            toned(lost.into(), lost > 0),
-        ]);
+        ];
+        row.extend(ending);
+        table.rows.push(row);
         let name = &line.name;
         section.value(format!("{name}.ready"), line.ready);
         section.value(format!("{name}.first"), first);
         section.value(format!("{name}.mean"), all.mean);
         section.value(format!("{name}.max"), all.max);
-        section.value(format!("{name}.spread"), spread);
-        section.value(format!("{name}.deepest"), deepest);
-        section.value(format!("{name}.lost"), lost as f64);
-        let times = line.times.iter().enumerate();
-        plot.add(name, Mark::Line, times.map(|(i, ms)| (i as f64, *ms)));
+        if line.times.len() >= LANDED {
+            section.value(format!("{name}.spread"), spread);
+            section.value(format!("{name}.deepest"), deepest);
+            section.value(format!("{name}.lost"), lost as f64);
+        }
+        // Curves of hulls would hide the others: those that keep the pieces as they are.
+        if !name.contains("hull") {
+            let times = line.times.iter().enumerate();
+            let curve = plot.add(name, Mark::Line, times.map(|(i, ms)| (i as f64, *ms)));
+            curve.colour = colour(name);
+            curve.dashed = name.contains("cells");
+        }
     }
     section.table(table);
-    // Twelve curves are too many to tell apart: those that keep the shapes as they are.
-    plot.series.retain(|s| !s.name.contains("hull"));
-    for (i, series) in plot.series.iter_mut().enumerate() {
-        series.colour = i;
-    }
     section.plot(plot);
-    section.text("Red: the pile has burst or sunk into itself (spread off by more than a third), overlaps by more than a tenth of a piece’s size (2.5 cm), or has lost bodies.");
+    section.text("Red: the pile has burst or sunk into itself (spread off by more than a third), overlaps by more than a tenth of a piece’s size (2.5 cm), or has lost bodies. A dash: stopped before the pile had landed (`--full` waits).");
 }
