@@ -121,7 +121,9 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
             .max(1),
         python: report.peers.clone(),
         box3d: report.box3d.clone(),
-        data: std::env::var_os("FRACAS_DATA").map(PathBuf::from),
+        data: std::env::var_os("FRACAS_DATA")
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from),
     };
     let store = Store::new(&report.out);
     let bar = bar(sections.len());

@@ -188,12 +188,17 @@ fn write_section(html: &mut String, section: &Section) {
     let p = &section.provenance;
     let _ = writeln!(
         html,
-        "<p class=\"foot\"><code>{}</code> · seed {} · commit {} · {} · {} s</p>\n</section>",
+        "<p class=\"foot\"><code>{}</code> · seed {} · commit {} · {} · {}</p>\n</section>",
         escape(&p.command),
         p.seed,
         escape(&p.commit),
         escape(&p.machine),
-        crate::section::short(p.seconds)
+        if p.seconds < 0.01 {
+            // Runs are shared: the section that asked first counts their time.
+            "its runs are counted above".to_owned()
+        } else {
+            format!("{} s", crate::section::short(p.seconds))
+        }
     );
 }
 
@@ -257,8 +262,9 @@ fn role(role: Role) -> &'static str {
 fn write_table(html: &mut String, table: &Table) {
     let _ = write!(
         html,
-        "<div class=\"wide\"><table><caption>{}</caption><thead><tr>",
-        rich(&table.caption)
+        "<p class=\"caption\">{}</p>\n<div class=\"wide\"><table aria-label=\"{}\"><thead><tr>",
+        rich(&table.caption),
+        escape(&table.caption)
     );
     for column in &table.columns {
         let _ = write!(

@@ -188,6 +188,8 @@ pub fn draw(plot: &Plot) -> String {
         (880.0, 320.0)
     };
     let (legend, legend_height) = legend(plot, width);
+    // A long legend takes no room from the plot.
+    let height = height + (legend_height - LEGEND_LINE).max(0.0);
     let top = 10.0 + legend_height;
     let (x, y) = scales(plot, width, height, top);
     let mut svg = String::new();

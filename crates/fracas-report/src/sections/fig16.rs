@@ -19,7 +19,7 @@ fn allowed(scale: Scale) -> Vec<u32> {
 
 /// Drops for each number.
 fn drops(scale: Scale) -> u64 {
-    scale.pick(4, 6, 10_000)
+    scale.pick(4, 24, 10_000)
 }
 
 fn setup(scale: Scale) -> Drops {

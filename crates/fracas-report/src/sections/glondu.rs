@@ -14,7 +14,7 @@ use super::scene_runs::{SceneRun, scenes};
 use crate::bench::{Bench, Scale, Skip};
 use crate::fit;
 use crate::plot::{Mark, Plot};
-use crate::section::{Cell, Role, Section, Table, mean_max, short};
+use crate::section::{Cell, Role, Section, Table, count, mean_max, short};
 use crate::stills;
 
 fn options(bench: &Bench<'_>) -> SceneOptions {
@@ -24,18 +24,6 @@ fn options(bench: &Bench<'_>) -> SceneOptions {
         ..SceneOptions::default()
     }
 }
-
-/// Steps that are run: by default the bunnies stop when two of their three batches
-/// have landed and broken, to stay within ten minutes.
-fn steps(bench: &Bench<'_>, scene: &str) -> u64 {
-    if scene == "drop-bunnies" && bench.scale() != Scale::Full {
-        450
-    } else {
-        u64::MAX
-    }
-}
-
-const BUNNIES_CUT: &str = "By default the bunnies run for 450 of their 900 steps, until two of three batches have landed and broken; `--full` runs them all.";
 
 /// Table 1.
 pub fn table1(_: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
@@ -92,7 +80,7 @@ pub fn table2(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             &["triangles", "fragments", "contacts", "colliding points"],
         );
     for paper in scenes(bench.scale()) {
-        let run = bench.run_for(paper.name, options(bench), steps(bench, paper.name))?;
+        let run = bench.run(paper.name, options(bench))?;
         let (before, after) = run.triangles();
         let output = run.summary(|s| s.contacts as f64);
         let colliding = run.colliding_points();
@@ -116,7 +104,7 @@ pub fn table2(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
                 short(paper.triangles[1])
             )
             .into(),
-            short(paper.fragments).into(),
+            count(paper.fragments).into(),
             mean_max(paper.output[0], paper.output[1]).into(),
             paper
                 .colliding
@@ -169,7 +157,7 @@ pub fn table3(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
                 &["total", "collision", "physics", "update", "fracture"],
             );
     for paper in scenes(bench.scale()) {
-        let run = bench.run_for(paper.name, options(bench), steps(bench, paper.name))?;
+        let run = bench.run(paper.name, options(bench))?;
         let ours = [
             run.summary(|s| s.times.total),
             run.summary(|s| s.times.collision),
@@ -204,7 +192,6 @@ pub fn table3(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         table.rows.push(row);
     }
     section.table(table);
-    section.text(BUNNIES_CUT);
     section.text("The steps right after a break are the dear ones: all crack faces lie in parallel contact. Fig. 12 shows them over the run, Fig. 15 what they consist of.");
     Ok(())
 }
@@ -217,7 +204,7 @@ pub fn stills(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         ([300, 240], Quality::Fine)
     };
     for paper in scenes(bench.scale()) {
-        let run = bench.run_for(paper.name, options(bench), steps(bench, paper.name))?;
+        let run = bench.run(paper.name, options(bench))?;
         bench.stage(format!("{}: pictures", paper.name));
         let mut sheet = Sheet::new(3);
         for after in stills::moments(&run.recording, 3) {
@@ -363,7 +350,7 @@ pub fn fig12(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         .filter(|p| p.name == "drop-bunnies" || p.name == "bricks")
         .collect();
     for paper in &shown {
-        let run = bench.run_for(paper.name, options(bench), steps(bench, paper.name))?;
+        let run = bench.run(paper.name, options(bench))?;
         let mut counts = Plot::new(&format!("{}: counts", paper.title), "time, s", "per step")
             .log(false, true)
             .narrow();
@@ -474,7 +461,7 @@ pub fn fig17(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             Some([755.0, 1974.0]),
         ),
     ];
-    section.text(format!("The scene `{scene}` with other trees, queues and selection. The paper: naive 1,235 contacts in the mean, new 866, fixed eight 755. {BUNNIES_CUT}"));
+    section.text(format!("The scene `{scene}` with other trees, queues and selection. The paper: naive 1,235 contacts in the mean, new 866, fixed eight 755."));
     let mut plot = Plot::new("Total time over the run", "time, s", "ms per step").log(false, true);
     let mut table = Table::new("Mean (max) over the steps")
         .columns(Role::Plain, &["variant"])
@@ -490,7 +477,7 @@ pub fn fig17(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         .columns(Role::Paper, &["contacts"]);
     let mut means = Vec::new();
     for (name, options, paper) in variants {
-        let run = bench.run_for(scene, options, steps(bench, scene))?;
+        let run = bench.run(scene, options)?;
         plot.add(name, Mark::Line, run.curve(|s| s.times.total));
         let (c, t) = (
             run.summary(|s| s.contacts as f64),

@@ -99,9 +99,10 @@ pub fn fig3(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         "The updated distance field is close to the exact one.",
         mean.abs() < 0.05 && most < 1.0,
         format!(
-            "above the exact distance by {} mean edge lengths in the mean, {} at most, at {count} points of the slice",
+            "above the exact distance by {} mean edge lengths in the mean, {} at most, at {} points of the slice",
             short(mean),
-            short(most)
+            short(most),
+            short(f64::from(count))
         ),
         format!(
             "allowed were 0.05 and 1 edge lengths; an edge is {} % of the rabbit’s length",

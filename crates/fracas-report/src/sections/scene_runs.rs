@@ -26,7 +26,6 @@ impl SceneRun {
         bench: &Bench<'_>,
         name: &str,
         options: SceneOptions,
-        most_steps: u64,
     ) -> Result<Self, Skip> {
         if !SCENES.iter().any(|s| s.name == name) {
             return Err(Skip(format!("the scene `{name}` is not there")));
@@ -35,7 +34,7 @@ impl SceneRun {
         let mut scene = rigid::by_name(name, &options, &mut |_| {}).map_err(Skip::because)?;
         let steps = match bench.scale() {
             Scale::Tiny => scene.steps().min(60),
-            _ => scene.steps().min(most_steps),
+            _ => scene.steps(),
         };
         let mut scratch = CollidingScratch::default();
         let mut found = Vec::new();
