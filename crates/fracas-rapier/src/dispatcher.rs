@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fracas::sphere_tree::{Ball, BoxShape, HalfSpace, Motion, Partner, QueryStats};
+use fracas::sphere_tree::{Ball, BoxShape, HalfSpace, Motion, Partner, QueryStats, Swept};
 use glam::{Mat3, Vec3};
 use parry3d::math::{Pose, Real, Vector};
 use parry3d::query::details::NormalConstraints;
@@ -148,6 +148,7 @@ impl WorkspaceData for Workspace {
 
 thread_local! {
     static SCRATCH: RefCell<PairScratch> = RefCell::default();
+    static CAST_STACK: RefCell<Vec<Swept>> = RefCell::default();
 }
 
 /// A pair with a fragment, in the order it was given.
@@ -424,10 +425,13 @@ impl QueryDispatcher for FragmentDispatcher {
                 let field1 = s1.field().of(s1.fragments(), f1.id());
                 let field2 = state2.field().of(state2.fragments(), f2.id());
                 let one = first_hit(f1, &m1, &field2, &m2).map(|(t, n)| (t, -n));
-                let other = first_hit(f2, &m2, &field1, &m1);
-                match (one, other) {
-                    (Some(a), Some(b)) => Some(if a.0 <= b.0 { a } else { b }),
-                    (a, b) => a.or(b),
+                match one {
+                    // Nothing can be earlier.
+                    Some((0.0, _)) => one,
+                    _ => match (one, first_hit(f2, &m2, &field1, &m1)) {
+                        (Some(a), Some(b)) => Some(if a.0 <= b.0 { a } else { b }),
+                        (a, b) => a.or(b),
+                    },
                 }
             }
             Pair::First(f, g) => cast_at_shape(f, &m1, g, &m2)?.map(|(t, n)| (t, -n)),
@@ -475,10 +479,10 @@ fn first_hit<P: Partner + ?Sized>(
     partner_motion: &Motion,
 ) -> Option<(f32, Vec3)> {
     let target = CAST_TARGET_SHARE * fragment.inner_radius();
-    let impact =
-        fragment
-            .tree()
-            .first_impact(motion, partner, partner_motion, target, &mut Vec::new())?;
+    let impact = CAST_STACK.with_borrow_mut(|stack| {
+        let tree = fragment.tree();
+        tree.first_impact(motion, partner, partner_motion, target, stack)
+    })?;
     Some((
         impact.time,
         partner_motion

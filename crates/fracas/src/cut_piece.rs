@@ -24,6 +24,8 @@
 //! fragment's pieces is closed once polygons on faces shared by two of its pieces
 //! are left out, whatever the rounding of positions.
 
+use std::sync::LazyLock;
+
 use glam::{DVec3, Vec3};
 
 use crate::fragment::TetCut;
@@ -89,9 +91,47 @@ pub(crate) struct Piece {
     count: u8,
 }
 
+/// The pieces of tetrahedra without a cut, and with one plane, by the mask of the nodes
+/// that they hold: most pieces are of these, and have the same corners.
+static SIMPLE: LazyLock<[Piece; 16]> = LazyLock::new(|| {
+    std::array::from_fn(|mask| {
+        let mut piece = Piece::whole();
+        if (1..15).contains(&mask) {
+            piece.clip(0, mask as u8, !mask as u8 & 0b1111);
+        }
+        piece
+    })
+});
+
 impl Piece {
     /// The piece that holds local node `local`. With no cut: the whole tetrahedron.
     pub(crate) fn of(cut: Option<&TetCut>, local: usize) -> Self {
+        let planes = cut.map_or(&[][..], TetCut::planes);
+        let own = 1 << local;
+        match planes {
+            [] => return SIMPLE[0b1111],
+            [plane] => {
+                let masks = signs(plane);
+                if let Some(kept) = masks.into_iter().find(|mask| mask & own != 0) {
+                    return SIMPLE[kept as usize];
+                }
+            }
+            _ => {}
+        }
+        let mut piece = SIMPLE[0b1111];
+        for (k, plane) in planes.iter().enumerate() {
+            let [positive, negative] = signs(plane);
+            // In neither: the plane split another part.
+            if positive & own != 0 {
+                piece.clip(k as u8, positive, negative);
+            } else if negative & own != 0 {
+                piece.clip(k as u8, negative, positive);
+            }
+        }
+        piece
+    }
+
+    fn whole() -> Self {
         let mut piece = Self {
             polygons: [Polygon::new(Side::Face(0)); 7],
             count: 4,
@@ -101,16 +141,6 @@ impl Piece {
             polygon.side = Side::Face(k as u8);
             for &i in face {
                 polygon.push(1 << i);
-            }
-        }
-        for (k, plane) in cut.map_or(&[][..], TetCut::planes).iter().enumerate() {
-            let [positive, negative] = signs(plane);
-            let own = 1 << local;
-            // In neither: the plane split another part.
-            if positive & own != 0 {
-                piece.clip(k as u8, positive, negative);
-            } else if negative & own != 0 {
-                piece.clip(k as u8, negative, positive);
             }
         }
         piece
@@ -190,7 +220,7 @@ pub(crate) fn cut_point(low: Vec3, high: Vec3, level_low: f32, level_high: f32) 
     (t, a + (b - a) * t)
 }
 
-/// Positions of the corners of one tetrahedron, computed when first asked for.
+/// Positions of the corners of one tetrahedron.
 #[derive(Clone, Debug)]
 pub(crate) struct CornerPoints<'a> {
     planes: &'a [[f32; 4]],
@@ -200,8 +230,6 @@ pub(crate) struct CornerPoints<'a> {
     positions: [Vec3; 4],
     /// Local nodes in the order of their index.
     order: [u8; 4],
-    points: [DVec3; 16],
-    known: u16,
 }
 
 impl<'a> CornerPoints<'a> {
@@ -225,8 +253,6 @@ impl<'a> CornerPoints<'a> {
             nodes,
             positions: mesh.corners(tet),
             order,
-            points: [DVec3::ZERO; 16],
-            known: 0,
         }
     }
 
@@ -239,15 +265,6 @@ impl<'a> CornerPoints<'a> {
             *slot = self.nodes[i as usize];
         }
         name
-    }
-
-    /// Where a corner is.
-    pub(crate) fn at(&mut self, corner: Corner) -> DVec3 {
-        if self.known & (1 << corner) == 0 {
-            self.known |= 1 << corner;
-            self.points[corner as usize] = self.compute(corner);
-        }
-        self.points[corner as usize]
     }
 
     /// Barycentric coordinates of a corner with respect to the local nodes.
@@ -292,7 +309,8 @@ impl<'a> CornerPoints<'a> {
         weights
     }
 
-    fn compute(&self, corner: Corner) -> DVec3 {
+    /// Where a corner is.
+    pub(crate) fn at(&self, corner: Corner) -> DVec3 {
         let mut members = self.order.iter().filter(|&&i| corner & (1 << i) != 0);
         let first = members.next().map_or(0, |&i| i as usize);
         let origin = self.positions[first].as_dvec3();
@@ -316,7 +334,7 @@ mod tests {
         TetMesh::build(corners, vec![[0, 1, 2, 3]]).unwrap()
     }
 
-    fn volume(piece: &Piece, points: &mut CornerPoints) -> f64 {
+    fn volume(piece: &Piece, points: &CornerPoints) -> f64 {
         let mut sum = 0.0;
         for polygon in piece.polygons() {
             let [a, rest @ ..] = polygon.corners() else {
@@ -359,7 +377,7 @@ mod tests {
         let mut rng = Rng(11);
         for trial in 0..600 {
             let cut = random_cut(&mut rng, trial % 4);
-            let mut points = CornerPoints::new(&mesh, 0, Some(&cut));
+            let points = CornerPoints::new(&mesh, 0, Some(&cut));
             let mut total = 0.0;
             let mut seen = 0_u8;
             for local in 0..4 {
@@ -387,7 +405,7 @@ mod tests {
                     }
                 }
                 assert!(open.is_empty(), "the piece of node {local} is closed");
-                let part = volume(&piece, &mut points);
+                let part = volume(&piece, &points);
                 assert!(part > 0.0, "outward");
                 total += part;
             }

@@ -194,6 +194,8 @@ impl Features {
         }
         let tree = FaceTree::build((self.old.len() + first) as u32, &mut self.boxes);
         self.crack_trees.push(tree);
+        // Objects are many and seldom break: the workspace does not stay with them.
+        (self.order, self.spare, self.boxes) = Default::default();
         self.crack_trees.len() as u32 - 1
     }
 
@@ -318,7 +320,7 @@ fn first_plane(mesh: &TetMesh, tet: u32, plane: &[f32; 4]) -> [Vec3; 4] {
 fn later_plane(mesh: &TetMesh, tet: u32, cut: &TetCut, k: usize) -> [Vec3; 4] {
     let [positive, negative] = signs(&cut.planes()[k]);
     debug_assert!((positive | negative).count_ones() < 4, "a first plane");
-    let mut points = CornerPoints::new(mesh, tet, Some(cut));
+    let points = CornerPoints::new(mesh, tet, Some(cut));
     let outside: u8 = 0b1111 & !(positive | negative);
     // Seen from the alone node `i`, if (j, second, third, i) is an even permutation:
     // from the cut of the edge i-j around.
@@ -393,7 +395,7 @@ mod tests {
         let plane = &cut.planes()[k];
         let local = (0..4).find(|&i| plane[i] < 0.0).unwrap();
         let piece = Piece::of(Some(&until), local);
-        let mut points = CornerPoints::new(mesh, tet, Some(&until));
+        let points = CornerPoints::new(mesh, tet, Some(&until));
         let mut caps = piece.polygons().iter();
         let cap = caps.find(|c| c.side == Side::Plane(k as u8)).unwrap();
         let corners = cap.corners();

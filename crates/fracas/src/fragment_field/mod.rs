@@ -72,7 +72,7 @@ impl Default for FieldOptions {
         Self {
             propagation: Propagation::default(),
             location_cell: 2.0,
-            occupancy_cell: 1.5,
+            occupancy_cell: 0.6,
             old_surface_cell: 0.5,
             old_surface_most_cells: 64,
         }
@@ -178,10 +178,13 @@ impl FragmentField {
         );
         let occupancy = Occupancy::build(mesh, options.occupancy_cell * edge);
         let (low, high) = mesh.bounds();
+        let nodes = fragments.fragment(FragmentId(0)).nodes();
+        let mut cells = occupancy.of_nodes(&Bounds { low, high }, nodes);
+        cells.build_levels();
         let whole = View {
             low,
             high,
-            cells: occupancy.of_nodes(fragments.fragment(FragmentId(0)).nodes()),
+            cells,
             fractures: Vec::new(),
         };
         Ok(Self {
@@ -387,7 +390,7 @@ impl FragmentField {
             self.views[child.0 as usize] = Some(Box::new(View {
                 low: bounds.low,
                 high: bounds.high,
-                cells: self.occupancy.of_nodes(nodes),
+                cells: FragmentCells::default(),
                 fractures,
             }));
         }
@@ -420,6 +423,73 @@ impl FragmentField {
                 let features = &self.features;
                 view.fractures
                     .retain(|&f| features.crack_tree(f).may_meet(view.low, view.high));
+            }
+        }
+        self.occupy(fragments, split);
+    }
+
+    /// The cells of the new fragments.
+    fn occupy(&mut self, fragments: &Fragments, split: &Split) {
+        let occupancy = &self.occupancy;
+        for &child in &split.children {
+            if let Some(view) = self.views[child.0 as usize].as_deref_mut() {
+                let (low, high) = (view.low, view.high);
+                let nodes = fragments.fragment(child).nodes();
+                view.cells = occupancy.of_nodes(&Bounds { low, high }, nodes);
+            }
+        }
+        if split.parent == FragmentId(0) {
+            for &tet in &split.cut_tets {
+                self.occupy_cut(fragments, tet, split.children[0]);
+            }
+        } else {
+            // Pieces of tetrahedra that were cut before are theirs, too.
+            for &child in &split.children {
+                let mut cut = Vec::new();
+                fragments.for_each_surface_tet_of(child, |tet, _| {
+                    if fragments.cut_index(tet) != NONE {
+                        cut.push(tet);
+                    }
+                });
+                for tet in cut {
+                    self.occupy_cut(fragments, tet, child);
+                }
+            }
+        }
+        for &child in &split.children {
+            if let Some(view) = self.views[child.0 as usize].as_deref_mut() {
+                view.cells.build_levels();
+            }
+        }
+    }
+
+    /// The pieces of a cut tetrahedron that belong to fragments from `first` on: each
+    /// lies between its nodes and the polygons that bound it.
+    fn occupy_cut(&mut self, fragments: &Fragments, tet: u32, first: FragmentId) {
+        let (mesh, labels) = (fragments.mesh(), fragments.node_fragment());
+        let nodes = mesh.tets()[tet as usize];
+        let owners = nodes.map(|n| labels[n as usize]);
+        let planes = fragments.cut(tet).map_or(&[][..], |cut| cut.planes());
+        let features = *self.features.of_cut(fragments.cut_index(tet));
+        for i in 0..4 {
+            let id = owners[i];
+            if id < first || owners[..i].contains(&id) {
+                continue;
+            }
+            let mut piece = Bounds::EMPTY;
+            for j in i..4 {
+                if owners[j] == id {
+                    piece.add(mesh.positions()[nodes[j] as usize]);
+                }
+            }
+            for (plane, feature) in planes.iter().zip(features) {
+                if plane[i] != 0.0 {
+                    let quad = self.features.crack(feature);
+                    quad.iter().for_each(|&p| piece.add(p));
+                }
+            }
+            if let Some(view) = self.views[id.0 as usize].as_deref_mut() {
+                self.occupancy.add_piece(&mut view.cells, &piece);
             }
         }
     }

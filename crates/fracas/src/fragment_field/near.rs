@@ -68,6 +68,11 @@ impl FragmentDistance<'_> {
         if !self.sphere_may_touch(p, max) {
             return None;
         }
+        self.nearest_in_reach(p, max)
+    }
+
+    /// The same when the sphere test was done.
+    pub(crate) fn nearest_in_reach(&self, p: Vec3, max: f32) -> Option<Nearest> {
         let mut best = None;
         self.for_each_face(p, max, |face, limit| {
             *limit = face.to.length_squared();
@@ -211,6 +216,10 @@ impl FragmentDistance<'_> {
         if self.is_left(tet, own, p + to, cut.planes()) {
             return Some(face);
         }
+        if let [plane] = cut.planes() {
+            let to = to_quad(p, side_of_face(&corners, &nodes, k, plane, own));
+            return (to.length_squared() <= limit).then_some(Face { to, ..face });
+        }
         self.clipped(face, tet, cut, own, Side::Face(k as u8), p, limit)
     }
 
@@ -226,7 +235,7 @@ impl FragmentDistance<'_> {
         })
     }
 
-    /// The way to what later planes have left of a polygon, if it is within the limit.
+    /// The way to what several planes have left of a polygon, if it is within the limit.
     #[cold]
     #[allow(
         clippy::too_many_arguments,
@@ -243,7 +252,7 @@ impl FragmentDistance<'_> {
         limit: f32,
     ) -> Option<Face> {
         let piece = Piece::of(Some(cut), own);
-        let mut points = CornerPoints::new(self.fragments.mesh(), tet, Some(cut));
+        let points = CornerPoints::new(self.fragments.mesh(), tet, Some(cut));
         let polygon = piece
             .polygons()
             .iter()
@@ -274,5 +283,40 @@ impl FragmentDistance<'_> {
             let normal = features.normal(self.fragments.mesh(), face.feature);
             (normal, FaceKind::Old)
         }
+    }
+}
+
+/// What one plane leaves of face `k` of a tetrahedron on the side of a node of that
+/// face; a triangle has its last corner twice. The plane crosses the face.
+#[inline]
+fn side_of_face(
+    corners: &[Vec3; 3],
+    nodes: &[u32; 4],
+    k: usize,
+    plane: &[f32; 4],
+    own: usize,
+) -> [Vec3; 4] {
+    let face = TET_FACES[k];
+    let is_own = |i: usize| (plane[face[i]] > 0.0) == (plane[own] > 0.0);
+    let cut = |i: usize, j: usize| {
+        // From the lower index to the higher, so that neighbours agree.
+        let flip = nodes[face[i]] > nodes[face[j]];
+        let (i, j) = if flip { (j, i) } else { (i, j) };
+        let (s, t) = (f64::from(plane[face[i]]), f64::from(plane[face[j]]));
+        corners[i] + (corners[j] - corners[i]) * (s / (s - t)) as f32
+    };
+    // The corner that is alone on its side of the plane.
+    let alone =
+        (0..3).find(|&i| is_own(i) != is_own((i + 1) % 3) && is_own(i) != is_own((i + 2) % 3));
+    let Some(i) = alone else {
+        let [a, b, c] = *corners;
+        return [a, b, c, c];
+    };
+    let (j, l) = ((i + 1) % 3, (i + 2) % 3);
+    let (to_j, to_l) = (cut(i, j), cut(i, l));
+    if is_own(i) {
+        [corners[i], to_j, to_l, to_l]
+    } else {
+        [to_j, corners[j], corners[l], to_l]
     }
 }

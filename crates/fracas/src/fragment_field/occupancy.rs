@@ -1,27 +1,31 @@
 //! Where each fragment may be: a multilevel grid with a bit per cell and fragment.
 //!
-//! Steps: at build time every node learns the range of cells that the tetrahedra
-//! around it touch -> a new fragment sets the bits of its nodes' ranges -> coarser
-//! levels by OR of eight -> a sphere is tested at the level whose cells are at
-//! least as large as the sphere.
+//! Steps: at build time every node learns the range of cells that its share of the
+//! tetrahedra around it touches -> a new fragment sets the bits of its nodes' ranges,
+//! and those of the boxes of its pieces of cut tetrahedra -> coarser levels by OR of
+//! eight -> a sphere is tested at a level at which it meets few cells.
 //!
 //! Source: Glondu 2013, section 4.5. **Deviations**: the paper's AND must be an OR.
 //! The bits are stored by fragment, 64 cells of a row in a word, and only for the
 //! rows of the fragment's own box: any number of fragments, nothing rewritten when
 //! more come, and a query touches one small array. All cells that the sphere's box
-//! meets are looked at, instead of eight around the nearest grid point: the same
-//! number, and no assumption.
+//! meets are looked at, instead of eight around the nearest grid point: a few more,
+//! and no assumption.
 //!
-//! **Guarantee**: a fragment lies in the tetrahedra around its nodes, so a cell
-//! without its bit holds nothing of it.
+//! **Guarantee**: a cell without a fragment's bit holds nothing of it. A point in a
+//! whole tetrahedron of the fragment belongs to the share of the node of which it has
+//! the largest barycentric coordinate; in a cut one, to the piece's box.
 
 use glam::Vec3;
 
+use super::face_tree::Bounds;
 use super::locate::Cells;
-use crate::tet_mesh::TetMesh;
+use crate::tet_mesh::{TET_FACES, TetMesh};
 
 /// Bits of a word, hence cells along an axis.
 const MOST_CELLS: i32 = 64;
+/// Levels of 64, 32, ... 1 cells.
+const MOST_LEVELS: usize = 7;
 
 /// The common grid, and the cells around each node.
 #[derive(Clone, Debug)]
@@ -31,31 +35,30 @@ pub(super) struct Occupancy {
 }
 
 /// Cells from `low` to `high`, both included.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct CellRange {
     low: [u8; 3],
     high: [u8; 3],
 }
 
 impl CellRange {
-    const EMPTY: Self = Self {
-        low: [u8::MAX; 3],
-        high: [0; 3],
-    };
-
-    fn join(&mut self, other: &Self) {
-        for i in 0..3 {
-            self.low[i] = self.low[i].min(other.low[i]);
-            self.high[i] = self.high[i].max(other.high[i]);
-        }
+    /// The cells in both; `None` if there is none.
+    fn meet(&self, other: &Self) -> Option<Self> {
+        let low = std::array::from_fn(|i| self.low[i].max(other.low[i]));
+        let high = std::array::from_fn(|i| self.high[i].min(other.high[i]));
+        (0..3)
+            .all(|i| low[i] <= high[i])
+            .then_some(Self { low, high })
     }
 }
 
 /// The cells of one fragment, all levels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FragmentCells {
     range: CellRange,
     levels: u8,
+    /// Where each level's rows begin.
+    starts: [u16; MOST_LEVELS],
     /// Per level, per layer in z, per row in y: a bit per cell in x.
     rows: Box<[u64]>,
 }
@@ -65,62 +68,68 @@ impl Occupancy {
     pub(super) fn build(mesh: &TetMesh, cell: f32) -> Self {
         let (low, high) = mesh.bounds();
         let cells = Cells::new(low, high, cell, MOST_CELLS, usize::MAX);
-        let margin = Vec3::splat(cells.size * 1e-3);
-        let ranges = (0..mesh.positions().len() as u32)
-            .map(|n| {
-                let p = mesh.positions()[n as usize];
-                let around = mesh.adjacent_nodes(n).iter();
-                let (low, high) = around.fold((p, p), |(lo, hi), &m| {
-                    let q = mesh.positions()[m as usize];
-                    (lo.min(q), hi.max(q))
-                });
-                CellRange {
-                    low: cells.clamped(low - margin).map(|x| x as u8),
-                    high: cells.clamped(high + margin).map(|x| x as u8),
-                }
-            })
-            .collect();
-        Self { cells, ranges }
-    }
-
-    /// The cells of a fragment with these nodes.
-    pub(super) fn of_nodes(&self, nodes: &[u32]) -> FragmentCells {
-        let mut range = CellRange::EMPTY;
-        for &n in nodes {
-            range.join(&self.ranges[n as usize]);
-        }
-        if nodes.is_empty() {
-            range = CellRange {
-                low: [0; 3],
-                high: [0; 3],
-            };
-        }
-        let extent = (0..3).map(|i| range.high[i] - range.low[i]).max();
-        let levels = 8 - extent.unwrap_or(0).leading_zeros() as u8 + 1;
-        let total: usize = (0..levels)
-            .map(|l| layer(&range, l))
-            .map(|(y, z)| y * z)
-            .sum();
-        let mut rows = vec![0_u64; total].into_boxed_slice();
-        let (width, _) = layer(&range, 0);
-        for &n in nodes {
-            let cells = &self.ranges[n as usize];
-            let bits = bits_between(cells.low[0], cells.high[0]);
-            for z in cells.low[2]..=cells.high[2] {
-                let first = (z - range.low[2]) as usize * width;
-                let row = |y: u8| first + (y - range.low[1]) as usize;
-                for word in &mut rows[row(cells.low[1])..=row(cells.high[1])] {
-                    *word |= bits;
+        let mut shares = vec![Bounds::EMPTY; mesh.positions().len()];
+        for (tet, nodes) in mesh.tets().iter().enumerate() {
+            let corners = mesh.corners(tet as u32);
+            // Around a node: half of each edge, the middles of faces, the tetrahedron's.
+            for i in 0..4 {
+                let share = &mut shares[nodes[i] as usize];
+                let [a, b, c] = TET_FACES[i].map(|j| corners[j] - corners[i]);
+                let halves = [a, b, c].map(|x| x * 0.5);
+                let thirds = [a + b, b + c, c + a].map(|x| x / 3.0);
+                share.add(corners[i]);
+                share.add(corners[i] + (a + b + c) * 0.25);
+                for way in halves.into_iter().chain(thirds) {
+                    share.add(corners[i] + way);
                 }
             }
+        }
+        let mut grid = Self {
+            cells,
+            ranges: Vec::new(),
+        };
+        grid.ranges = shares.iter().map(|s| grid.range(s)).collect();
+        grid
+    }
+
+    /// The cells that a box meets, with some room for rounding.
+    fn range(&self, bounds: &Bounds) -> CellRange {
+        let margin = Vec3::splat(self.cells.size * 1e-3);
+        CellRange {
+            low: self.cells.clamped(bounds.low - margin).map(|x| x as u8),
+            high: self.cells.clamped(bounds.high + margin).map(|x| x as u8),
+        }
+    }
+
+    /// The cells of a fragment that lies in a box and has these nodes, as far as it has
+    /// whole tetrahedra. To be completed by [`Self::add_piece`] and
+    /// [`FragmentCells::build_levels`].
+    pub(super) fn of_nodes(&self, bounds: &Bounds, nodes: &[u32]) -> FragmentCells {
+        let range = self.range(bounds);
+        let extent = (0..3).map(|i| range.high[i] - range.low[i]).max();
+        let levels = 8 - extent.unwrap_or(0).leading_zeros() as u8 + 1;
+        let (mut starts, mut total) = ([0; MOST_LEVELS], 0);
+        for (level, start) in (0..levels).zip(&mut starts) {
+            let (rows, layers) = layer(&range, level);
+            // At most 64² and a third.
+            *start = total as u16;
+            total += rows * layers;
         }
         let mut cells = FragmentCells {
             range,
             levels,
-            rows,
+            starts,
+            rows: vec![0_u64; total].into_boxed_slice(),
         };
-        cells.build_levels();
+        for &n in nodes {
+            cells.set(&self.ranges[n as usize]);
+        }
         cells
+    }
+
+    /// Adds a piece of a cut tetrahedron.
+    pub(super) fn add_piece(&self, cells: &mut FragmentCells, piece: &Bounds) {
+        cells.set(&self.range(piece));
     }
 
     /// Whether a sphere may touch the fragment with these cells.
@@ -132,8 +141,8 @@ impl Occupancy {
         let clamp = |c: [i32; 3]| [0, 1, 2].map(|i| c[i].clamp(0, self.cells.counts[i] - 1));
         let (low, high) = (clamp(low), clamp(high));
         let extent = (0..3).map(|i| high[i] - low[i]).max().unwrap_or(0) as u32;
-        // At level l a range of 2^l cells or less meets two cells along an axis.
-        let level = (32 - extent.leading_zeros()).min(u32::from(cells.levels) - 1);
+        // The finest level at which no more than five cells are met along an axis.
+        let level = (32 - (extent / 4).leading_zeros()).min(u32::from(cells.levels) - 1);
         cells.any(low, high, level)
     }
 
@@ -164,11 +173,29 @@ fn halve(row: u64) -> u64 {
 }
 
 impl FragmentCells {
-    fn build_levels(&mut self) {
-        let mut start = 0;
+    /// Sets the bits of a range, at the finest level.
+    #[inline]
+    fn set(&mut self, cells: &CellRange) {
+        let Some(cells) = cells.meet(&self.range) else {
+            return;
+        };
+        let bits = bits_between(cells.low[0], cells.high[0]);
+        let (width, _) = layer(&self.range, 0);
+        for z in cells.low[2]..=cells.high[2] {
+            let first = (z - self.range.low[2]) as usize * width;
+            let row = |y: u8| first + (y - self.range.low[1]) as usize;
+            for word in &mut self.rows[row(cells.low[1])..=row(cells.high[1])] {
+                *word |= bits;
+            }
+        }
+    }
+
+    /// The coarser levels, from the finest.
+    pub(super) fn build_levels(&mut self) {
         for level in 1..self.levels {
             let (rows, layers) = layer(&self.range, level - 1);
-            let next = start + rows * layers;
+            let start = usize::from(self.starts[usize::from(level) - 1]);
+            let next = usize::from(self.starts[usize::from(level)]);
             let (next_rows, _) = layer(&self.range, level);
             let low = |l: u8, i: usize| usize::from(self.range.low[i] >> l);
             for z in 0..layers {
@@ -179,18 +206,13 @@ impl FragmentCells {
                     self.rows[next + up_z * next_rows + up_y] |= bits;
                 }
             }
-            start = next;
         }
     }
 
     /// Whether a bit is set in a range of cells (of level 0), looked at in `level`.
     #[inline]
     fn any(&self, low: [i32; 3], high: [i32; 3], level: u32) -> bool {
-        let mut start = 0;
-        for l in 0..level as u8 {
-            let (rows, layers) = layer(&self.range, l);
-            start += rows * layers;
-        }
+        let start = usize::from(self.starts[level as usize]);
         let (rows, _) = layer(&self.range, level as u8);
         let own = |i: usize, end: &[u8; 3]| i32::from(end[i] >> level);
         let from = |i: usize| (low[i] >> level).max(own(i, &self.range.low));
@@ -234,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sphere_that_reaches_a_tetrahedron_of_the_fragment_is_never_culled() {
+    fn a_sphere_that_reaches_a_fragment_is_never_culled() {
         let mesh = box_grid([9, 4, 6], Vec3::new(9.0, 4.0, 6.0));
         let mut rng = Rng(12);
         for cell in [0.2, 1.0, 3.0, 100.0] {
@@ -243,19 +265,47 @@ mod tests {
             for _ in 0..20 {
                 let centre = rng.in_box(Vec3::ZERO, Vec3::new(9.0, 4.0, 6.0));
                 let size = rng.range(0.5, 4.0);
+                let is_own = |n: u32| mesh.positions()[n as usize].distance(centre) < size;
                 let nodes: Vec<u32> = (0..mesh.positions().len() as u32)
-                    .filter(|&n| mesh.positions()[n as usize].distance(centre) < size)
+                    .filter(|&n| is_own(n))
                     .collect();
                 if nodes.is_empty() {
                     continue;
                 }
-                let cells = occupancy.of_nodes(&nodes);
+                // Whole tetrahedra by their nodes; of the others, a corner each.
+                let (mut bounds, mut pieces) = (Bounds::EMPTY, Vec::new());
+                for (tet, of) in mesh.tets().iter().enumerate() {
+                    let own = of.iter().filter(|&&n| is_own(n)).count();
+                    let corners = mesh.corners(tet as u32);
+                    for i in (0..4).filter(|&i| is_own(of[i])) {
+                        bounds.add(corners[i]);
+                        if own < 4 {
+                            let cut = |j: usize| corners[i] + (corners[j] - corners[i]) * 0.3;
+                            let piece = [corners[i], cut(0), cut(1), cut(2), cut(3)];
+                            piece.iter().for_each(|&p| bounds.add(p));
+                            pieces.push(piece);
+                        }
+                    }
+                }
+                let mut cells = occupancy.of_nodes(&bounds, &nodes);
+                for piece in &pieces {
+                    occupancy.add_piece(&mut cells, &Bounds::of(piece));
+                }
+                cells.build_levels();
                 for _ in 0..200 {
                     let p = rng.in_box(Vec3::splat(-3.0), Vec3::splat(12.0));
                     let radius = rng.range(0.0, 2.0);
-                    // A sampled tetrahedron around a node of the fragment.
-                    let tets = mesh.adjacent_tets(nodes[rng.below(nodes.len())]);
-                    let q = mesh.corners(tets[rng.below(tets.len())])[rng.below(4)];
+                    // A point of the fragment: in a piece, or in a whole tetrahedron.
+                    let weights = [(); 4].map(|()| rng.range(0.0, 1.0));
+                    let weights = weights.map(|w| w / weights.iter().sum::<f32>());
+                    let blend = |c: &[Vec3]| (0..4).map(|i| c[i] * weights[i]).sum::<Vec3>();
+                    let tet = mesh.adjacent_tets(nodes[rng.below(nodes.len())])[0];
+                    let whole = mesh.tets()[tet as usize].iter().all(|&n| is_own(n));
+                    let q = match pieces.get(rng.below(pieces.len() + 1)) {
+                        Some(piece) if !whole => blend(&piece[..4]),
+                        _ if whole => blend(&mesh.corners(tet)),
+                        _ => continue,
+                    };
                     let may = occupancy.may_touch(&cells, p, radius);
                     culled += usize::from(!may);
                     if p.distance(q) <= radius {

@@ -237,7 +237,7 @@ impl FragmentSurface {
         let across = mesh.neighbours()[tet as usize];
         let cut = fragments.cut(tet);
         let piece = Piece::of(cut, local);
-        let mut points = CornerPoints::new(mesh, tet, cut);
+        let points = CornerPoints::new(mesh, tet, cut);
         for polygon in piece.polygons() {
             let (old, side) = match polygon.side {
                 Side::Face(k) if across[k as usize] == NONE => (true, k),
@@ -246,7 +246,7 @@ impl FragmentSurface {
             };
             let mut fan = [0; 6];
             for (slot, &corner) in fan.iter_mut().zip(polygon.corners()) {
-                *slot = self.vertex(&mut points, corner, scratch);
+                *slot = self.vertex(&points, corner, scratch);
             }
             let origin = tet * 4 + u32::from(side);
             for i in 2..polygon.corners().len() {
@@ -264,7 +264,7 @@ impl FragmentSurface {
 
     fn vertex(
         &mut self,
-        points: &mut CornerPoints,
+        points: &CornerPoints,
         corner: Corner,
         scratch: &mut SurfaceScratch,
     ) -> u32 {

@@ -57,7 +57,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 pub use adapt::{AdaptiveSettings, PairState};
-pub use advance::{Impact, Motion};
+pub use advance::{Impact, Motion, Swept};
 pub use build::{BuildError, BuildOptions, KeepPoints};
 #[doc(hidden)]
 pub use determinism::determinism_digest;

@@ -77,7 +77,7 @@ impl Partner for FragmentDistance<'_> {
         if max <= 0.0 {
             return None;
         }
-        let found = self.nearest(p, max)?;
+        let found = self.nearest_in_reach(p, max)?;
         (found.distance < max).then_some(Sample {
             distance: found.distance,
             normal: found.normal,

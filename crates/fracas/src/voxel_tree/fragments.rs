@@ -253,7 +253,7 @@ impl ObjectVoxels {
                 }
                 return;
             }
-            let mut points = CornerPoints::new(fragments.mesh(), tet, cut);
+            let points = CornerPoints::new(fragments.mesh(), tet, cut);
             triangles.clear();
             for polygon in Piece::of(cut, local).polygons() {
                 let corners = polygon.corners();
