@@ -144,7 +144,7 @@ pub fn table2(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
 
 /// Table 3.
 pub fn table3(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
-    section.text("Wall-clock times by the world’s own timers, one thread, nothing sleeping, as in the paper. Green: not slower than the paper’s machine of 2013; compare with care.");
+    section.text("Processor times of the one thread that works, by the world’s own timers; nothing sleeps, as in the paper. Green: not slower than the paper’s machine of 2013; compare with care.");
     let mut table =
         Table::new("Milliseconds a step: mean (max); update and fracture: largest, at breaks only")
             .columns(Role::Plain, &["scene", "step"])

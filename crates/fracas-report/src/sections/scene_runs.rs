@@ -7,6 +7,7 @@ use fracas_scenes::recording::{Recording, Summary, Watch};
 use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions};
 
 use crate::bench::{Bench, Scale, Skip};
+use crate::machine::thread_ms;
 
 /// A run of a scene.
 pub struct SceneRun {
@@ -32,6 +33,8 @@ impl SceneRun {
         }
         bench.stage(format!("{name}: preparing"));
         let mut scene = rigid::by_name(name, &options, &mut |_| {}).map_err(Skip::because)?;
+        // One thread does everything: its own time, whatever else the machine does.
+        scene.world_mut().set_clock(|| thread_ms() * 1e-3);
         let steps = match bench.scale() {
             Scale::Tiny => scene.steps().min(60),
             _ => scene.steps(),
