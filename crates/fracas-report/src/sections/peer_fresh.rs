@@ -12,7 +12,7 @@ use parry3d::math::Pose;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Scale, Skip};
-use crate::machine::{best_ms, thread_ms, wall_seconds};
+use crate::machine::{best_ms, thread_ms};
 use crate::peers;
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, Tone, short};
@@ -141,8 +141,8 @@ fn with_method(bench: &Bench<'_>, method: &str, steps: u64) -> Result<Line, Skip
         });
         (format!("Rapier, {method}"), ms)
     } else {
-        let times = structures(bench.options.seed, 3, &wall_seconds).map_err(Skip::because)?;
-        (format!("fracas, {method}"), times.update * 1e3)
+        let times = structures(bench.options.seed, 3, &thread_ms).map_err(Skip::because)?;
+        (format!("fracas, {method}"), times.update)
     };
     let times = stepped(bench, steps, || scene.step());
     let world = scene.world();
