@@ -248,9 +248,7 @@ const tests = {
       const here = await page.evaluate(([s, n]) => window.fracas.digest(s, n), [scene, steps]);
       const ratio = here.milliseconds / there.milliseconds;
       console.log(`      ${scene}: digest ${here.digest} in wasm, ${there.digest} native; ${(here.milliseconds / steps).toFixed(2)} ms a step in wasm, ${(there.milliseconds / steps).toFixed(2)} native: ${ratio.toFixed(2)}x`);
-      // They do not agree yet: said in docs/decisions/0008-the-page.md, printed here.
-      if (here.digest !== there.digest) console.log(`      ${scene}: THE DIGESTS DIFFER`);
-      assert(here.digest.length === 16 && there.digest.length === 16, `${scene}: no digest`);
+      assert(here.digest === there.digest, `${scene}: the digests differ`);
     }
     return [];
   },

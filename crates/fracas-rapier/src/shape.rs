@@ -10,7 +10,7 @@ use fracas::{FragmentId, FragmentSurface, SphereTree};
 use glam::Vec3;
 use parry3d::bounding_volume::{Aabb, BoundingSphere};
 use parry3d::mass_properties::MassProperties;
-use parry3d::math::{Matrix, Real, Vector};
+use parry3d::math::{Matrix, Real, Rotation, Vector};
 use parry3d::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
 use parry3d::shape::{FeatureId, Shape, ShapeType, TriMesh, TypedShape};
 
@@ -170,16 +170,19 @@ impl Shape for FragmentShape {
 
     fn mass_properties(&self, density: Real) -> MassProperties {
         let unit = self.surface.mass_properties();
-        let inertia = unit.inertia * f64::from(density);
-        let matrix = Matrix::from_cols(
-            inertia.x_axis.as_vec3(),
-            inertia.y_axis.as_vec3(),
-            inertia.z_axis.as_vec3(),
+        // Not by parry's own eigenvalues: they take cosines from the system's library,
+        // which differ by a bit between machines.
+        let (moments, axes) = unit.principal();
+        let axes = Matrix::from_cols(
+            axes.x_axis.as_vec3(),
+            axes.y_axis.as_vec3(),
+            axes.z_axis.as_vec3(),
         );
-        MassProperties::with_inertia_matrix(
+        MassProperties::with_principal_inertia_frame(
             unit.centre.as_vec3(),
             (unit.volume * f64::from(density)) as f32,
-            matrix,
+            (moments * f64::from(density)).as_vec3(),
+            Rotation::from_mat3(&axes).normalize(),
         )
     }
 

@@ -27,6 +27,37 @@ impl MassProperties {
         self.inertia + point_inertia(self.volume, self.centre - point)
     }
 
+    /// The moments of inertia about the principal axes, and these axes as the columns
+    /// of a rotation. By Jacobi's rotations, with square roots only: the same bits on
+    /// every machine.
+    #[must_use]
+    pub fn principal(&self) -> (DVec3, DMat3) {
+        let (mut a, mut axes) = (self.inertia, DMat3::IDENTITY);
+        let scale = a.to_cols_array().iter().fold(0.0, |m, x| x.abs().max(m));
+        // Each sweep squares what is left beside the diagonal.
+        for _ in 0..12 {
+            for (i, j) in [(0, 1), (1, 2), (0, 2)] {
+                let off = a.col(i)[j];
+                if off.abs() <= 1e-17 * scale {
+                    continue;
+                }
+                let theta = (a.col(j)[j] - a.col(i)[i]) / (2.0 * off);
+                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let cos = 1.0 / (t * t + 1.0).sqrt();
+                let sin = t * cos;
+                let mut turn = DMat3::IDENTITY;
+                turn.col_mut(i)[i] = cos;
+                turn.col_mut(j)[j] = cos;
+                turn.col_mut(j)[i] = sin;
+                turn.col_mut(i)[j] = -sin;
+                a = turn.transpose() * a * turn;
+                axes *= turn;
+            }
+        }
+        let moments = DVec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z);
+        (moments.max(DVec3::ZERO), axes)
+    }
+
     /// The properties of several bodies taken as one.
     #[must_use]
     pub fn sum<'a>(bodies: impl IntoIterator<Item = &'a Self> + Clone) -> Self {
@@ -131,6 +162,34 @@ mod tests {
     use super::*;
     use crate::testing::box_grid;
     use glam::Vec3;
+
+    #[test]
+    fn principal_axes_make_the_inertia_diagonal() {
+        let mut rng = crate::testing::Rng(77);
+        for case in 0..300 {
+            let mut random = || f64::from(rng.range(-1.0, 1.0));
+            let half = DMat3::from_cols_array(&std::array::from_fn(|_| random()));
+            let inertia = match case % 4 {
+                0 => DMat3::from_diagonal(DVec3::new(2.0, 2.0, 1.0)),
+                1 => DMat3::ZERO,
+                _ => half.transpose() * half * 1e-6,
+            };
+            let body = MassProperties {
+                volume: 1.0,
+                centre: DVec3::ZERO,
+                inertia,
+            };
+            let (moments, axes) = body.principal();
+            assert!((axes.determinant() - 1.0).abs() < 1e-12);
+            let back = axes * DMat3::from_diagonal(moments) * axes.transpose();
+            let off = (back - inertia).to_cols_array();
+            let size = inertia
+                .to_cols_array()
+                .iter()
+                .fold(0.0, |m: f64, x| x.abs().max(m));
+            assert!(off.iter().all(|x| x.abs() <= 1e-13 * size), "{inertia}");
+        }
+    }
 
     fn of_box(size: Vec3, shift: DVec3) -> MassProperties {
         let mesh = box_grid([2, 1, 3], size);

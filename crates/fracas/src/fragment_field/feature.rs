@@ -13,13 +13,24 @@ use glam::Vec3;
 
 use super::face_tree::{Bounds, Curve, FaceTree, sort_by_place};
 use crate::cut_piece::{CornerPoints, signs};
-use crate::fragment::{Fragments, TetCut};
+use crate::fragment::{FragmentId, Fragments, TetCut};
 use crate::primitives::point_triangle::{to_quad, to_triangle};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 
 /// Names a feature: boundary faces in the order of a space-filling curve, then crack
 /// polygons in the order in which they opened, those of one fracture along the curve.
 pub(super) type FeatureId = u32;
+
+/// What a crack polygon is to a fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CrackSide {
+    /// It bounds the fragment, all of it; `inward`: its normal points into it.
+    Whole { inward: bool },
+    /// It bounds others.
+    Elsewhere,
+    /// It may bound the fragment with a part of it.
+    Unknown,
+}
 
 /// All features of one object.
 #[derive(Clone, Debug)]
@@ -33,6 +44,9 @@ pub(super) struct Features {
     cracks: Vec<[Vec3; 4]>,
     /// Of each crack polygon, four times the tetrahedron plus the plane.
     crack_origins: Vec<u32>,
+    /// Of each crack polygon, the fragments it bounds, on the positive and on the
+    /// negative side; [`NONE`] where it bounds several, or no longer as a whole.
+    crack_sides: Vec<[u32; 2]>,
     /// By fracture.
     crack_trees: Vec<FaceTree>,
     /// By index of the cut, the feature of each of its planes.
@@ -67,6 +81,7 @@ impl Features {
             curve,
             cracks: Vec::new(),
             crack_origins: Vec::new(),
+            crack_sides: Vec::new(),
             crack_trees: Vec::new(),
             of_cut: Vec::new(),
             order: Vec::new(),
@@ -168,6 +183,40 @@ impl Features {
         &self.cracks[feature as usize - self.old.len()]
     }
 
+    /// What a crack polygon is to a fragment, as far as it is known at once.
+    #[inline]
+    pub(super) fn crack_side(&self, feature: FeatureId, id: FragmentId) -> CrackSide {
+        match self.crack_sides[feature as usize - self.old.len()] {
+            [positive, _] if positive == id.0 => CrackSide::Whole { inward: true },
+            [_, negative] if negative == id.0 => CrackSide::Whole { inward: false },
+            [NONE, _] | [_, NONE] => CrackSide::Unknown,
+            _ => CrackSide::Elsewhere,
+        }
+    }
+
+    /// Finds out anew which fragments the polygons of a cut tetrahedron bound.
+    pub(super) fn renew_sides(&mut self, fragments: &Fragments, tet: u32) {
+        let Some(cut) = fragments.cut(tet) else {
+            return;
+        };
+        let features = self.of_cut[fragments.cut_index(tet) as usize];
+        for (k, &feature) in features[..cut.planes().len()].iter().enumerate() {
+            self.crack_sides[feature as usize - self.old.len()] = sides(fragments, tet, cut, k);
+        }
+    }
+
+    /// Whether [`Self::crack_side`] is up to date for a cut tetrahedron.
+    pub(super) fn knows_sides(&self, fragments: &Fragments, tet: u32) -> bool {
+        let Some(cut) = fragments.cut(tet) else {
+            return true;
+        };
+        let features = self.of_cut[fragments.cut_index(tet) as usize];
+        let planes = features[..cut.planes().len()].iter().enumerate();
+        planes.into_iter().all(|(k, &feature)| {
+            self.crack_sides[feature as usize - self.old.len()] == sides(fragments, tet, cut, k)
+        })
+    }
+
     /// The features of the planes of a cut.
     #[inline]
     pub(super) fn of_cut(&self, cut: u32) -> &[FeatureId; 3] {
@@ -189,6 +238,7 @@ impl Features {
         self.boxes.reserve(tets.len());
         self.cracks.reserve(tets.len());
         self.crack_origins.reserve(tets.len());
+        self.crack_sides.reserve(tets.len());
         for at in 0..self.order.len() {
             self.add_planes(fragments, self.order[at] as u32);
         }
@@ -221,7 +271,9 @@ impl Features {
             self.boxes.push(Bounds::of(&quad));
             self.cracks.push(quad);
             self.crack_origins.push(tet * 4 + k as u32);
+            self.crack_sides.push([NONE; 2]);
         }
+        self.renew_sides(fragments, tet);
     }
 
     /// Bytes of what is kept between fractures.
@@ -229,7 +281,7 @@ impl Features {
         let trees = self.crack_trees.iter().map(FaceTree::bytes).sum::<usize>();
         self.old.len() * 4
             + self.old_tree.bytes()
-            + self.cracks.len() * 52
+            + self.cracks.len() * 60
             + trees
             + self.of_cut.len() * 12
     }
@@ -238,6 +290,27 @@ impl Features {
     pub(super) fn scratch_bytes(&self) -> usize {
         (self.order.len() + self.spare.len()) * 8 + self.boxes.len() * size_of::<Bounds>()
     }
+}
+
+/// The fragments that plane `k` bounds, see [`Features::crack_sides`].
+fn sides(fragments: &Fragments, tet: u32, cut: &TetCut, k: usize) -> [u32; 2] {
+    let (labels, nodes) = (
+        fragments.node_fragment(),
+        fragments.mesh().tets()[tet as usize],
+    );
+    let [plane, later @ ..] = &cut.planes()[k..] else {
+        return [NONE; 2];
+    };
+    signs(plane).map(|mask| {
+        let mut own = (0..4).filter(|i| mask & (1 << i) != 0);
+        let Some(first) = own.next() else {
+            return NONE;
+        };
+        let id = labels[nodes[first] as usize];
+        let alone = own.all(|i| labels[nodes[i] as usize] == id);
+        let whole = later.iter().all(|plane| plane[first] == 0.0);
+        if alone && whole { id.0 } else { NONE }
+    })
 }
 
 fn corners_of_face(mesh: &TetMesh, origin: u32) -> [Vec3; 3] {

@@ -340,6 +340,9 @@ impl FragmentField {
                 let Some(cut) = fragments.cut(tet) else {
                     return;
                 };
+                if !self.features.knows_sides(fragments, tet) {
+                    unknown = Some(tet);
+                }
                 let features = self.features.of_cut(fragments.cut_index(tet));
                 for (plane, feature) in cut.planes().iter().zip(features) {
                     let mut trees = view.fractures.iter();
@@ -452,6 +455,7 @@ impl FragmentField {
                     }
                 });
                 for tet in cut {
+                    self.features.renew_sides(fragments, tet);
                     self.occupy_cut(fragments, tet, child);
                 }
             }

@@ -12,7 +12,7 @@
 
 use glam::Vec3;
 
-use super::feature::{FeatureId, quad_is_beyond, quad_normal, triangle_is_beyond};
+use super::feature::{CrackSide, FeatureId, quad_is_beyond, quad_normal, triangle_is_beyond};
 use super::locate::barycentric;
 use super::query::{FragmentDistance, NOISE};
 use crate::cut_piece::{CornerPoints, Piece, Side};
@@ -150,6 +150,10 @@ impl FragmentDistance<'_> {
     #[inline]
     fn crack_face(&self, feature: FeatureId, p: Vec3, limit: f32) -> Option<Face> {
         let features = &self.field.features;
+        let side = features.crack_side(feature, self.id);
+        if side == CrackSide::Elsewhere {
+            return None;
+        }
         let quad = features.crack(feature);
         if quad_is_beyond(p, quad, limit) {
             return None;
@@ -159,6 +163,13 @@ impl FragmentDistance<'_> {
         let within = to.length_squared() <= limit;
         if !within {
             return None;
+        }
+        if let CrackSide::Whole { inward } = side {
+            return Some(Face {
+                to,
+                feature,
+                inward,
+            });
         }
         let (_, origin) = features.origin(feature);
         let (tet, k) = (origin / 4, (origin % 4) as usize);
