@@ -223,14 +223,25 @@ pub fn deadline(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             100.0 * worst_share,
             if sound { "" } else { ", and a run is not sound: see the table" }
         ),
-        format!(
-            "at that budget of {} ms the worst step took {} ms: what the engine does around the refinement cannot be interrupted; over all budgets {} bodies were lost, the lowest centre is at {} m, the fastest body had {} m/s",
-            short(worst_step.1),
-            short(worst_step.0),
-            unsound.0,
-            short(f64::from(unsound.1)),
-            short(f64::from(unsound.2))
-        ),
+        {
+            let mut why = Vec::new();
+            if worst_share < 0.99 {
+                why.push(format!(
+                    "at a budget of {} ms the worst step took {} ms: what the engine does around the refinement cannot be interrupted",
+                    short(worst_step.1),
+                    short(worst_step.0)
+                ));
+            }
+            if !sound {
+                why.push(format!(
+                    "over all budgets {} bodies were lost, the lowest centre ended at {} m, the fastest body had {} m/s",
+                    unsound.0,
+                    short(f64::from(unsound.1)),
+                    short(f64::from(unsound.2))
+                ));
+            }
+            why.join("; ")
+        },
     );
     Ok(())
 }
