@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use stage::{Outcome, Stage, cargo, ensure_component, ensure_target};
+use stage::{Outcome, Stage, cargo, ensure_component};
 
 /// Commands for working on fracas.
 #[derive(Parser)]
@@ -23,7 +23,7 @@ struct Xtask {
 #[derive(Subcommand)]
 enum Task {
     /// Everything a change must pass: format, lints, documentation, licences, packages,
-    /// wasm build, tests, the page in a browser.
+    /// tests, the page (and with it the wasm build of all libraries) in a browser.
     Test {
         /// Only the stages whose name contains this.
         #[arg(long)]
@@ -67,11 +67,6 @@ const STAGES: &[Stage] = &[
         run: documentation,
     },
     Stage {
-        name: "wasm",
-        about: "the libraries build for the browser",
-        run: wasm,
-    },
-    Stage {
         name: "tests",
         about: "unit, property, conformance and documentation tests",
         run: tests,
@@ -81,17 +76,6 @@ const STAGES: &[Stage] = &[
         about: "the page builds, and works in Chromium",
         run: web::test,
     },
-];
-
-const WASM: &str = "wasm32-unknown-unknown";
-/// The crates that must build for the browser.
-const WASM_CRATES: [&str; 6] = [
-    "fracas",
-    "fracas-fracture",
-    "fracas-bake",
-    "fracas-rapier",
-    "fracas-soft",
-    "fracas-scenes",
 ];
 
 fn main() -> ExitCode {
@@ -175,15 +159,6 @@ fn packages() -> Outcome {
 }
 
 /// Builds the library crates for the browser, on one thread: no feature `parallel`.
-fn wasm() -> Outcome {
-    ensure_target(WASM)?;
-    let mut arguments = vec!["check", "--target", WASM, "--no-default-features"];
-    for package in WASM_CRATES {
-        arguments.extend(["--package", package]);
-    }
-    cargo(&arguments, &[])
-}
-
 fn tests() -> Outcome {
     cargo(&["test", "--workspace"], &[])
 }

@@ -243,7 +243,7 @@ const tests = {
     const { page } = await open(browser, address);
     await ready(page);
     await page.click("#play"); // the live world pauses, and the picture costs less
-    for (const [scene, steps] of [["piggy-bank", 300], ["plates", 300]]) {
+    for (const [scene, steps] of [["piggy-bank", 300], ["plates", 300], ["bricks", 300], ["interactive-bunnies", 300]]) {
       const there = native(scene, steps);
       const here = await page.evaluate(([s, n]) => window.fracas.digest(s, n), [scene, steps]);
       const ratio = here.milliseconds / there.milliseconds;
