@@ -5,9 +5,11 @@
 //! an edge `nV + e`, a face `nV + nE + f`; edges are the unique pairs of vertices,
 //! sorted by the larger, then the smaller index.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::Path;
 
+use fracas::fast_bvh::{Contacts, FastBvh};
 use glam::DVec3;
 
 /// One labelled query: four points at the start, four at the end of the step.
@@ -64,6 +66,30 @@ pub struct Scene {
     pub vertex_face: Vec<([u32; 2], bool)>,
     /// Listed edge-edge pairs and whether each collides.
     pub edge_edge: Vec<([u32; 2], bool)>,
+}
+
+/// Pairs of features, by the numbers of a scene's lists.
+pub type Pairs = BTreeSet<[u32; 2]>;
+
+impl Scene {
+    /// The number of a scene's first face, where `found` holds its one body.
+    #[must_use]
+    pub fn first_face(&self, found: &FastBvh) -> u32 {
+        let edges = (0..).take_while(|&e| found.edge(e).is_some()).count();
+        (self.start.len() + edges) as u32
+    }
+
+    /// What was found, vertex-face and edge-edge, numbered as the lists are.
+    #[must_use]
+    pub fn numbered(&self, found: &FastBvh, contacts: &Contacts) -> [Pairs; 2] {
+        let (first_edge, first_face) = (self.start.len() as u32, self.first_face(found));
+        let faces = contacts.vertex_face.iter();
+        let edges = contacts.edge_edge.iter();
+        [
+            faces.map(|c| [c.vertex, first_face + c.face]).collect(),
+            edges.map(|c| c.edges.map(|e| first_edge + e)).collect(),
+        ]
+    }
 }
 
 /// The scenes at hand: folder, frame and the names of its two frames.

@@ -70,18 +70,8 @@ fn recorded_scenes_have_no_false_negative() {
         scene.update();
         let mut contacts = Contacts::default();
         scene.contacts(&mut Scratch::default(), &mut contacts);
-        let nv = data.start.len() as u32;
-        let ne = (0..).take_while(|&e| scene.edge(e).is_some()).count() as u32;
-        let vf: BTreeSet<[u32; 2]> = contacts
-            .vertex_face
-            .iter()
-            .map(|c| [c.vertex, nv + ne + c.face])
-            .collect();
-        let ee: BTreeSet<[u32; 2]> = contacts
-            .edge_edge
-            .iter()
-            .map(|c| c.edges.map(|e| nv + e))
-            .collect();
+        let (nv, first_face) = (data.start.len() as u32, data.first_face(&scene));
+        let [vf, ee] = data.numbered(&scene, &contacts);
         let moving = |v: u32| [data.start[v as usize], data.end[v as usize]];
         let mut wrong = 0;
         for (list, found, faces) in [
@@ -93,7 +83,7 @@ fn recorded_scenes_have_no_false_negative() {
             assert!(missed.is_empty(), "{}: {missed:?}", name.0);
             for &[a, b] in found.difference(&truth) {
                 let verdict = if faces {
-                    let [p, q, r] = data.triangles[(b - nv - ne) as usize].map(moving);
+                    let [p, q, r] = data.triangles[(b - first_face) as usize].map(moving);
                     vertex_face(&moving(a), [&p, &q, &r])
                 } else {
                     let [e, f] = [a, b].map(|e| scene.edge(e - nv).unwrap().map(moving));

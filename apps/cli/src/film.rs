@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use fracas::FragmentSurface;
+use fracas::used_vertices::used_vertices;
 use fracas_bake::write::glb::{Glb, Material, NodeId, Part, Place};
 use fracas_picture::{Colour, Image, Quality, Sheet};
 use fracas_report::stills::{crack_colour, still};
@@ -125,23 +126,7 @@ type Piece = (Vec<Vec3>, Vec<[u32; 3]>);
 
 /// Old and new triangles, each with only the vertices it uses.
 fn parts(surface: &FragmentSurface) -> (Piece, Piece) {
-    let pick = |triangles: &[[u32; 3]]| {
-        let mut place = vec![u32::MAX; surface.positions().len()];
-        let mut positions = Vec::new();
-        let triangles = triangles
-            .iter()
-            .map(|t| {
-                t.map(|v| {
-                    if place[v as usize] == u32::MAX {
-                        place[v as usize] = positions.len() as u32;
-                        positions.push(surface.positions()[v as usize]);
-                    }
-                    place[v as usize]
-                })
-            })
-            .collect();
-        (positions, triangles)
-    };
+    let pick = |triangles: &[[u32; 3]]| used_vertices(surface.positions(), triangles);
     let (old, new) = surface.triangles().split_at(surface.old_triangles());
     (pick(old), pick(new))
 }

@@ -69,6 +69,11 @@ impl Counters {
         self.forgotten.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// How often pairs were told to forget.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.forgotten.load(Ordering::Relaxed)
+    }
+
     /// Reads and clears.
     pub fn take(&self) -> Counts {
         Counts {
@@ -277,7 +282,7 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
             .expect("it was just put there");
         #[cfg(feature = "world")]
         ours.saved.clear();
-        let forgotten = self.counters.forgotten.load(Ordering::Relaxed);
+        let forgotten = self.counters.forgotten();
         if ours.forgotten != forgotten {
             ours.forgotten = forgotten;
             ours.memory.forget_points();

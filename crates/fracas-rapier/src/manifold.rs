@@ -92,24 +92,28 @@ pub struct Groups {
 /// Pairs have 8 to 40 points; more are rare and cost an allocation.
 const REMEMBERED: usize = 64;
 
+/// The same for pairs with few points, where clearing the memory of many would be most of
+/// the work.
+const FEW: usize = 8;
+
 /// The solver's data of the last step, by the points' names.
-struct Old<C> {
-    first: [([PackedFeatureId; 2], C); REMEMBERED],
+struct Old<C, const N: usize> {
+    first: [([PackedFeatureId; 2], C); N],
     count: usize,
     /// What did not fit.
     rest: Vec<([PackedFeatureId; 2], C)>,
 }
 
-impl<C: Default + Copy> Old<C> {
+impl<C: Default + Copy, const N: usize> Old<C, N> {
     fn of<M>(manifolds: &[ContactManifold<M, C>]) -> Self {
         let mut old = Self {
-            first: [([PackedFeatureId::UNKNOWN; 2], C::default()); REMEMBERED],
+            first: [([PackedFeatureId::UNKNOWN; 2], C::default()); N],
             count: 0,
             rest: Vec::new(),
         };
         for p in manifolds.iter().flat_map(|m| &m.points) {
             let named = ([p.fid1, p.fid2], p.data);
-            if old.count < REMEMBERED {
+            if old.count < N {
                 old.first[old.count] = named;
                 old.count += 1;
             } else {
@@ -136,7 +140,38 @@ pub fn write<M: Default + Clone, C: Default + Copy>(
     manifolds: &mut Vec<ContactManifold<M, C>>,
     scratch: &mut Groups,
 ) {
-    let old = Old::of(manifolds);
+    let before: usize = manifolds.iter().map(|m| m.points.len()).sum();
+    if before <= FEW {
+        let old = Old::<C, FEW>::of(manifolds);
+        write_warm(
+            contacts,
+            selection,
+            rotation_1_to_2,
+            manifolds,
+            scratch,
+            &old,
+        );
+    } else {
+        let old = Old::<C, REMEMBERED>::of(manifolds);
+        write_warm(
+            contacts,
+            selection,
+            rotation_1_to_2,
+            manifolds,
+            scratch,
+            &old,
+        );
+    }
+}
+
+fn write_warm<M: Default + Clone, C: Default + Copy, const N: usize>(
+    contacts: &[PairContact],
+    selection: Selection,
+    rotation_1_to_2: impl Fn(Vec3) -> Vec3,
+    manifolds: &mut Vec<ContactManifold<M, C>>,
+    scratch: &mut Groups,
+    old: &Old<C, N>,
+) {
     group_by_normal(contacts, scratch);
     let mut used = 0;
     for group in 0..scratch.group_normal.len() as u32 {

@@ -7,7 +7,7 @@ use fracas_rapier::world::{
     Coupling, DebrisPolicy, FragmentModesPolicy, ObjectOptions, RestoreError, SnapshotError, World,
     WorldSettings,
 };
-use fracas_rapier::{ContactMode, ContactSettings, ParryShape};
+use fracas_rapier::{ContactMode, ContactSettings, FrameBudget, ParryShape, VoxelSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::shape::SharedShape;
@@ -139,6 +139,35 @@ fn also_without_recycling_with_full_contacts_and_with_parrys_shapes() {
         ..settings()
     };
     check(hulls, &[17, 45], 70);
+}
+
+#[test]
+fn with_voxel_contacts_the_saved_and_the_restored_world_go_on_alike() {
+    let voxels = WorldSettings {
+        contacts: ContactSettings {
+            mode: ContactMode::VoxelTree(VoxelSettings {
+                resolution: 10,
+                ..VoxelSettings::within(FrameBudget::Work(20_000))
+            }),
+            ..settings().contacts
+        },
+        ..settings()
+    };
+    let bricks: Vec<ObjectOptions> = (0..3)
+        .map(|_| ObjectOptions::new(brick()).breakable(fragile(6)))
+        .collect();
+    let mut saved = World::new(voxels);
+    run(&mut saved, &bricks, 45);
+    assert!(saved.pieces().count() > 4, "bricks have broken");
+    let bytes = saved.snapshot().unwrap();
+    let mut restored = World::new(voxels);
+    restored.stock(&bricks[0]);
+    restored.restore(&bytes).unwrap();
+    for step in 45..90 {
+        run(&mut saved, &bricks, step + 1);
+        run(&mut restored, &bricks, step + 1);
+        assert_eq!(restored.digest(), saved.digest(), "step {step}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene as Picture};
 use fracas_scenes::recording::Recording;
 use fracas_scenes::rigid::Scene;
+use fracas_scenes::soft::SoftSurface;
 use glam::{Mat3, Vec3};
 
 /// Cracks look like the inside of the material: paler.
@@ -10,6 +11,37 @@ use glam::{Mat3, Vec3};
 pub fn crack_colour(paint: [u8; 3]) -> Colour {
     let [r, g, b] = paint;
     Colour::from_srgb(r, g, b).mix(Colour::from_srgb(250, 240, 215), 0.65)
+}
+
+/// Soft bodies by number, fixed things and cloth in colours of their own.
+#[must_use]
+pub fn soft_colour(number: usize, surface: &SoftSurface) -> Colour {
+    if surface.is_fixed {
+        Colour::from_srgb(150, 146, 140)
+    } else if surface.is_cloth {
+        Colour::from_srgb(196, 70, 62)
+    } else {
+        Colour::distinct(number)
+    }
+}
+
+/// Soft things as they are now.
+#[must_use]
+pub fn soft_still(surfaces: &[SoftSurface], size: [usize; 2], quality: Quality) -> Image {
+    let mut picture = Picture::new();
+    picture.ground(0.0);
+    for (i, surface) in surfaces.iter().enumerate() {
+        let mut triangles = surface.triangles.clone();
+        if surface.is_cloth {
+            triangles.extend(surface.triangles.iter().map(|&[a, b, c]| [a, c, b]));
+        }
+        let mesh = Mesh::new(surface.positions.clone(), triangles)
+            .smooth(40.0)
+            .colour(soft_colour(i, surface));
+        picture.add(mesh);
+    }
+    let camera = Camera::framing_all(Vec3::new(0.6, 0.42, 1.0));
+    picture.render(&camera, size[0], size[1], quality)
 }
 
 /// The bodies after a step.

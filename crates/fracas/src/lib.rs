@@ -39,6 +39,7 @@ pub mod fast_bvh;
 pub mod fragment;
 pub mod fragment_field;
 pub mod fragment_surface;
+pub mod grid;
 pub mod mass_properties;
 pub mod pose;
 pub mod primitives;
@@ -49,6 +50,7 @@ pub mod testing;
 pub mod tet_distance;
 pub mod tet_mesh;
 mod triangle_tree;
+pub mod used_vertices;
 pub mod voxel_tree;
 
 pub use contact::Contact;

@@ -5,6 +5,7 @@
 use glam::Vec3;
 
 use crate::TetMesh;
+use crate::grid::bent_grid;
 
 /// A box of `cells` cubes, each split into six tetrahedra along the axis
 /// permutations from its low to its high corner (Kuhn), scaled to `size`, with
@@ -14,44 +15,8 @@ use crate::TetMesh;
 /// When a count is zero or a size is not positive.
 #[must_use]
 pub fn box_grid(cells: [u32; 3], size: Vec3) -> TetMesh {
-    let [nx, ny, nz] = cells;
-    let index = |x: u32, y: u32, z: u32| (z * (ny + 1) + y) * (nx + 1) + x;
-    let counts = Vec3::new(nx as f32, ny as f32, nz as f32);
-    let mut positions = Vec::new();
-    for z in 0..=nz {
-        for y in 0..=ny {
-            for x in 0..=nx {
-                positions.push(Vec3::new(x as f32, y as f32, z as f32) * size / counts);
-            }
-        }
-    }
-    // Odd permutations would be inverted: their middle nodes are swapped.
-    const ORDERS: [([usize; 3], bool); 6] = [
-        ([0, 1, 2], true),
-        ([1, 2, 0], true),
-        ([2, 0, 1], true),
-        ([0, 2, 1], false),
-        ([2, 1, 0], false),
-        ([1, 0, 2], false),
-    ];
-    let mut tets = Vec::new();
-    for z in 0..nz {
-        for y in 0..ny {
-            for x in 0..nx {
-                for (order, even) in ORDERS {
-                    let mut at = [x, y, z];
-                    let mut walk = [index(x, y, z); 4];
-                    for (step, &axis) in order.iter().enumerate() {
-                        at[axis] += 1;
-                        walk[step + 1] = index(at[0], at[1], at[2]);
-                    }
-                    let [a, b, c, d] = walk;
-                    tets.push(if even { [a, b, c, d] } else { [a, c, b, d] });
-                }
-            }
-        }
-    }
-    TetMesh::build(positions, tets).expect("a grid of cubes is a mesh")
+    let counts = Vec3::from(cells.map(|c| c as f32));
+    bent_grid(cells, false, |p| p * size / counts).expect("a grid of cubes is a mesh")
 }
 
 /// A small, fast, seeded generator (splitmix64) so that tests repeat everywhere.

@@ -57,7 +57,7 @@ const fn number(
     }
 }
 
-const NUMBERS: [Number; 11] = [
+const NUMBERS: [Number; 13] = [
     number("total_ms", "total ms", 3, |s| s.times.total),
     number("collision_ms", "collision ms", 3, |s| s.times.collision),
     number("physics_ms", "physics ms", 3, |s| s.times.physics),
@@ -77,6 +77,8 @@ const NUMBERS: [Number; 11] = [
     number("visited_points", "visited points", 0, |s| {
         s.visited_points as f64
     }),
+    number("voxel_pairs", "voxel pairs", 0, |s| s.voxel.pairs as f64),
+    number("fallbacks", "fell back", 0, |s| s.voxel.fallbacks as f64),
     number("fragments", "fragments", 0, |s| s.fragments as f64),
     number("fractured", "fractured", 0, |s| s.broken as f64),
 ];

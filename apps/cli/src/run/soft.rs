@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use fracas_bake::write::glb::{Glb, Material, Part, Place};
-use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene as Picture, Sheet};
+use fracas_picture::{Quality, Sheet};
+use fracas_report::stills::{soft_colour, soft_still};
 use fracas_scenes::recording::Summary;
 use fracas_scenes::soft::{SoftScene, SoftSurface};
-use glam::Vec3;
 
 use super::{Run, picture_path, save};
 use crate::progress::Progress;
@@ -62,7 +62,10 @@ pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
         if shots.contains(&step) {
             let seconds = step as f32 * SoftScene::DT;
             let caption = format!("{seconds:.2} s\n{} pieces", scene.pieces());
-            sheet.add(still(&scene.surfaces()), caption);
+            sheet.add(
+                soft_still(&scene.surfaces(), [420, 340], Quality::Fine),
+                caption,
+            );
         }
         if step == count {
             break;
@@ -162,38 +165,10 @@ fn triangles(surfaces: &[SoftSurface]) -> usize {
     surfaces.iter().map(|s| s.triangles.len()).sum()
 }
 
-/// Bodies by number, fixed things and cloth in colours of their own.
-fn paint(i: usize, surface: &SoftSurface) -> Colour {
-    if surface.is_fixed {
-        Colour::from_srgb(150, 146, 140)
-    } else if surface.is_cloth {
-        Colour::from_srgb(196, 70, 62)
-    } else {
-        Colour::distinct(i)
-    }
-}
-
-fn still(surfaces: &[SoftSurface]) -> Image {
-    let mut picture = Picture::new();
-    picture.ground(0.0);
-    for (i, surface) in surfaces.iter().enumerate() {
-        let mut triangles = surface.triangles.clone();
-        if surface.is_cloth {
-            triangles.extend(surface.triangles.iter().map(|&[a, b, c]| [a, c, b]));
-        }
-        let mesh = Mesh::new(surface.positions.clone(), triangles)
-            .smooth(40.0)
-            .colour(paint(i, surface));
-        picture.add(mesh);
-    }
-    let camera = Camera::framing_all(Vec3::new(0.6, 0.42, 1.0));
-    picture.render(&camera, 420, 340, Quality::Fine)
-}
-
 fn write_glb(path: &std::path::Path, surfaces: &[SoftSurface]) -> Result<(), Box<dyn Error>> {
     let mut glb = Glb::new();
     for (i, surface) in surfaces.iter().enumerate() {
-        let c = paint(i, surface).0;
+        let c = soft_colour(i, surface).0;
         let material = glb.material(&Material::new("soft", [c.x, c.y, c.z, 1.0]));
         let name = format!("body {i}");
         let part = Part::new(&surface.positions, &surface.triangles, material);

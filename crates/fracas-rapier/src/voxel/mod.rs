@@ -17,7 +17,8 @@
 //! | some bodies | any, and `World::set_voxel_contacts` | voxel contacts for pairs with such a body |
 //!
 //! **Guarantee**: with a budget of work the run repeats bit for bit. With a budget of
-//! time it need not: the clock sets how much work a step may do.
+//! time it need not: the clock sets how much work a step may do. A world that is restored
+//! from a snapshot knows no earlier contacts, and may go on in other bits.
 
 mod pace;
 mod sampler;
@@ -92,6 +93,13 @@ pub struct VoxelStats {
     pub main_pairs: u64,
     /// Pairs that were refined to the finest level, or known to be apart.
     pub finished: u64,
+    /// Of `pairs`, those that hardly moved and kept the contacts of an earlier step.
+    pub kept: u64,
+    /// Pairs whose boxes overlap and that are known to be apart: by the boxes of their
+    /// voxels, or because they have not moved enough since they were found to be.
+    pub apart: u64,
+    /// Contacts that voxels gave.
+    pub contacts: u64,
     /// Cube tests made.
     pub tests: u64,
     /// Overlapping cubes that contacts were made of.

@@ -1,27 +1,30 @@
 //! How much work fits into a time: rates of the stages, learnt from the steps so far.
 //!
-//! Budgets count work; a clock only sets them. A rate is the slowest seen, forgotten
-//! slowly, so that a step plans with what it may cost rather than with what it costs
-//! on the average.
+//! Budgets count work; a clock only sets them. A rate follows slow steps faster than
+//! fast ones, so that a step plans with what it may well cost rather than with what it
+//! costs on the average. A step in which the whole machine is slow (another core's load,
+//! cold caches) shows it in its first stage, whose work is known: what is still to come
+//! is then expected to be as slow.
 
 /// Seconds per piece of work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
-    slowest: f64,
+    expected: f64,
 }
 
-/// Old measurements lose half their weight in about 35 steps.
-const FORGET: f64 = 0.98;
+/// What a step slower than expected, and one faster, counts for.
+const SLOWER: f64 = 0.25;
+const FASTER: f64 = 0.04;
 
 impl Rate {
     pub(super) fn new(first_guess: f64) -> Self {
         Self {
-            slowest: first_guess,
+            expected: first_guess,
         }
     }
 
     pub(super) fn get(&self) -> f64 {
-        self.slowest
+        self.expected
     }
 
     /// Learns from `seconds` spent on `count`; too few say nothing.
@@ -29,46 +32,94 @@ impl Rate {
         if count < least || seconds <= 0.0 {
             return;
         }
-        let seen = seconds / count;
         // One disturbed step must not stop all work in the next.
-        let seen = seen.min(4.0 * self.slowest);
-        self.slowest = seen.max(FORGET * self.slowest + (1.0 - FORGET) * seen);
+        let seen = (seconds / count).min(4.0 * self.expected);
+        let weight = if seen > self.expected { SLOWER } else { FASTER };
+        self.expected += weight * (seen - self.expected);
     }
 }
 
 /// What the stages of a step cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// Per cube test.
-    pub(super) test: Rate,
-    /// Per overlapping pair of cubes, in reduction.
+    /// Per overlapping pair of cubes, in reduction; a pair of bodies counts as
+    /// [`PAIR_PRIMITIVES`].
     pub(super) primitive: Rate,
-    /// Overlapping pairs of cubes left, per test.
-    pub(super) left_per_test: Rate,
-    /// The engine's own collision stage, per pair.
+    /// The engine's own collision stage, per pair of boxes; a contact counts as
+    /// [`CONTACT_PAIRS`].
     pub(super) engine_pair: Rate,
+    /// Contacts per pair of bodies that voxels answer.
+    pub(super) contacts: Rate,
     /// Per point of the main method.
     pub(super) point: Rate,
+    /// Finding pairs, per pair of boxes; a collider counts as one.
+    pub(super) find: Rate,
+    /// How slow this step is, against what was expected: at least 1.
+    pub(super) slow: f64,
+}
+
+/// What a pair of bodies costs in reduction besides its cubes, in pairs of cubes.
+const PAIR_PRIMITIVES: f64 = 4.0;
+
+/// What a contact costs the engine, in pairs without one.
+const CONTACT_PAIRS: f64 = 0.5;
+
+/// What the engine will find: pairs of boxes, and of these the pairs that voxels answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Load {
+    pub(super) boxes: usize,
+    pub(super) voxel_pairs: usize,
 }
 
 impl Default for Pace {
     fn default() -> Self {
         // Guesses on the slow side: the first steps of a scene are the cheap ones.
         Self {
-            test: Rate::new(30e-9),
             primitive: Rate::new(100e-9),
-            left_per_test: Rate::new(0.5),
-            engine_pair: Rate::new(2e-6),
+            engine_pair: Rate::new(1e-6),
+            contacts: Rate::new(3.0),
             point: Rate::new(1e-6),
+            find: Rate::new(1e-6),
+            slow: 1.0,
         }
     }
 }
 
 impl Pace {
-    /// Tests that fit into `seconds`, with the reduction of what they leave.
-    pub(super) fn tests_in(&self, seconds: f64) -> u64 {
-        let each = self.test.get() + self.primitive.get() * self.left_per_test.get();
-        (seconds.max(0.0) / each) as u64
+    /// Learns from finding pairs how slow this step is.
+    pub(super) fn found_pairs(&mut self, seconds: f64, boxes: usize, colliders: usize) {
+        let units = (boxes + colliders) as f64;
+        // Few say more about the clock than about the machine.
+        self.slow = if units < 100.0 {
+            1.0
+        } else {
+            (seconds / units / self.find.get()).clamp(1.0, 3.0)
+        };
+        self.find.learn(seconds, units, 100.0);
+    }
+
+    /// Seconds that reducing `in_hand` pairs of cubes of some pairs of bodies takes.
+    pub(super) fn reduction(&self, in_hand: usize, voxel_pairs: usize) -> f64 {
+        self.slow * self.primitive.get() * (in_hand as f64 + PAIR_PRIMITIVES * voxel_pairs as f64)
+    }
+
+    pub(super) fn learn_reduction(&mut self, seconds: f64, in_hand: usize, voxel_pairs: usize) {
+        let units = in_hand as f64 + PAIR_PRIMITIVES * voxel_pairs as f64;
+        self.primitive.learn(seconds, units, 100.0);
+    }
+
+    /// Seconds that the engine's own collision stage will take.
+    pub(super) fn engine(&self, load: Load) -> f64 {
+        let contacts = self.contacts.get() * load.voxel_pairs as f64;
+        self.slow * self.engine_pair.get() * (load.boxes as f64 + CONTACT_PAIRS * contacts)
+    }
+
+    /// The same, learnt: what it took, with the contacts that there were.
+    pub(super) fn learn_engine(&mut self, seconds: f64, load: Load, contacts: usize) {
+        let units = load.boxes as f64 + CONTACT_PAIRS * contacts as f64;
+        self.engine_pair.learn(seconds, units, 30.0);
+        self.contacts
+            .learn(contacts as f64, load.voxel_pairs as f64, 10.0);
     }
 }
 
@@ -77,17 +128,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_follows_slow_steps_at_once_and_fast_ones_slowly() {
+    fn a_rate_follows_slow_steps_soon_and_fast_ones_slowly() {
         let mut rate = Rate::new(1.0);
-        rate.learn(3.0, 1.0, 1.0);
-        assert!((rate.get() - 3.0).abs() < 1e-12);
         rate.learn(100.0, 1.0, 1.0);
-        assert!(rate.get() <= 12.0, "one disturbance is bounded");
+        assert!(rate.get() < 2.0, "one disturbance is bounded");
+        let mut rate = Rate::new(1.0);
+        for _ in 0..10 {
+            rate.learn(3.0, 1.0, 1.0);
+        }
+        assert!(rate.get() > 2.8);
+        for _ in 0..10 {
+            rate.learn(1.0, 1.0, 1.0);
+        }
+        assert!(rate.get() > 2.0);
         for _ in 0..500 {
             rate.learn(1.0, 1.0, 1.0);
         }
         assert!(rate.get() < 1.01);
         rate.learn(50.0, 0.5, 1.0);
         assert!(rate.get() < 1.01, "too little work says nothing");
+    }
+
+    #[test]
+    fn a_step_that_begins_slowly_is_expected_to_go_on_so() {
+        let mut pace = Pace::default();
+        for _ in 0..300 {
+            pace.found_pairs(100e-6, 400, 100);
+        }
+        let load = Load {
+            boxes: 400,
+            voxel_pairs: 100,
+        };
+        let usual = pace.engine(load);
+        pace.found_pairs(200e-6, 400, 100);
+        assert!(pace.engine(load) > 1.8 * usual);
+        pace.found_pairs(50e-6, 400, 100);
+        assert!(pace.engine(load) <= usual);
     }
 }

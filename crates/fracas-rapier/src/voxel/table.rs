@@ -39,8 +39,9 @@ pub(crate) struct Entry {
 pub(crate) struct Contents {
     /// Whether pairs that are not here have no contacts (else: the main method).
     pub(crate) complete: bool,
-    /// Sorted by keys.
     pub(crate) entries: Vec<Entry>,
+    /// Keys of the entries, lower first, sorted, and where they are.
+    order: Vec<([ShapeKey; 2], u32)>,
     pub(crate) contacts: Vec<PairContact>,
 }
 
@@ -83,16 +84,7 @@ impl VoxelTable {
         out: &mut Vec<PairContact>,
     ) -> Found {
         let contents = self.contents.read().unwrap_or_else(PoisonError::into_inner);
-        let keys = [key_of(g1), key_of(g2)];
-        let swapped = pos12.inverse();
-        let found = contents
-            .find(keys, pos12)
-            .map(|answer| (answer, false))
-            .or_else(|| {
-                contents
-                    .find([keys[1], keys[0]], &swapped)
-                    .map(|answer| (answer, true))
-            });
+        let found = contents.find([key_of(g1), key_of(g2)], pos12);
         out.clear();
         match found {
             Some((Answer::Voxels(first, count), swap)) => {
@@ -125,17 +117,44 @@ impl VoxelTable {
     }
 }
 
+fn lower_first([a, b]: [ShapeKey; 2]) -> [ShapeKey; 2] {
+    [a.min(b), a.max(b)]
+}
+
 impl Contents {
-    fn find(&self, keys: [ShapeKey; 2], pos12: &Pose) -> Option<Answer> {
-        let first = self.entries.partition_point(|e| e.keys < keys);
-        let same = self.entries[first..].iter().take_while(|e| e.keys == keys);
+    /// To be called when all entries are there.
+    pub(crate) fn sort(&mut self) {
+        self.order.clear();
+        let keys = self.entries.iter().map(|e| lower_first(e.keys));
+        self.order.extend(keys.zip(0..));
+        self.order.sort_unstable();
+    }
+
+    /// What a pair gets, and whether the shapes are given the other way round.
+    fn find(&self, keys: [ShapeKey; 2], pos12: &Pose) -> Option<(Answer, bool)> {
+        let wanted = lower_first(keys);
+        let first = self.order.partition_point(|e| e.0 < wanted);
+        let same = self.order[first..].iter().take_while(|e| e.0 == wanted);
+        let same = same.map(|e| &self.entries[e.1 as usize]);
+        let inverse = |e: &Entry| e.keys != keys;
+        let at = |e: &&Entry, p: &Pose| {
+            e.pos12.translation == p.translation && e.pos12.rotation == p.rotation
+        };
         // Of several colliders with one shape, the one that is there; a pose that was
         // changed meanwhile is still the same pair if there is only one.
-        let exact = same.clone().find(|e| {
-            e.pos12.translation == pos12.translation && e.pos12.rotation == pos12.rotation
-        });
         let mut all = same.clone();
         let only = all.next().filter(|_| all.next().is_none());
-        exact.or(only).map(|e| e.answer)
+        if let Some(only) = only {
+            return Some((only.answer, inverse(only)));
+        }
+        let turned = pos12.inverse();
+        same.clone()
+            .find(|e| !inverse(e) && at(e, pos12))
+            .map(|e| (e.answer, false))
+            .or_else(|| {
+                same.clone()
+                    .find(|e| at(e, &turned))
+                    .map(|e| (e.answer, true))
+            })
     }
 }

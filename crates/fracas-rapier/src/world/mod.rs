@@ -285,7 +285,8 @@ impl World {
 
     /// Find pairs, query contacts, solve: the engine's own step.
     fn step_engine(&mut self) {
-        let voxel = self.voxels.prepare(&self.physics, &*self.clock);
+        let forgotten = self.counters.forgotten();
+        let voxel = self.voxels.prepare(&self.physics, forgotten, &*self.clock);
         let start = (self.clock)();
         self.physics.step();
         let spent = ((self.clock)() - start) * 1e3;

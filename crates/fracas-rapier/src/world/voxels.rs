@@ -13,6 +13,8 @@ use crate::voxel::{VoxelSettings, VoxelStats, VoxelTable};
 pub(super) struct Voxels {
     stage: Option<VoxelStage>,
     table: Arc<VoxelTable>,
+    /// How often pairs were told to forget what they remember.
+    forgotten: u64,
 }
 
 impl Voxels {
@@ -25,18 +27,24 @@ impl Voxels {
                 _ => None,
             },
             table: Arc::clone(table),
+            forgotten: 0,
         }
     }
 
-    /// Finds the voxel contacts of the coming step.
+    /// Finds the voxel contacts of the coming step. `forgotten`: how often pairs were
+    /// told to forget, which a saved world and the one restored from it do alike.
     pub(super) fn prepare(
         &mut self,
         physics: &PhysicsWorld,
+        forgotten: u64,
         clock: &dyn Fn() -> f64,
     ) -> VoxelStats {
         let Some(stage) = &mut self.stage else {
             return VoxelStats::default();
         };
+        if std::mem::replace(&mut self.forgotten, forgotten) != forgotten {
+            stage.forget();
+        }
         let reach = physics.integration_parameters.prediction_distance();
         stage.prepare(&physics.bodies, &physics.colliders, reach, clock);
         *stage.stats()

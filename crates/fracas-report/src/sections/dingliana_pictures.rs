@@ -2,6 +2,7 @@
 //! reduced contacts (Fig. 9).
 
 use fracas::testing::box_grid;
+use fracas::used_vertices::used_vertices;
 use fracas::voxel_tree::{
     Averaging, Budget, Detection, GroupContact, Grouping, Level, Primitive, VoxTree, VoxelGrid,
     primitive, reduce,
@@ -149,20 +150,7 @@ fn step() -> TetMesh {
         .copied()
         .filter(|t| keep(t.map(|n| grid.positions()[n as usize]).iter().sum::<Vec3>() / 4.0))
         .collect();
-    let mut name = vec![u32::MAX; grid.positions().len()];
-    let mut positions = Vec::new();
-    let tets = tets
-        .iter()
-        .map(|t| {
-            t.map(|n| {
-                if name[n as usize] == u32::MAX {
-                    name[n as usize] = positions.len() as u32;
-                    positions.push(grid.positions()[n as usize]);
-                }
-                name[n as usize]
-            })
-        })
-        .collect();
+    let (positions, tets) = used_vertices(grid.positions(), &tets);
     TetMesh::build(positions, tets).expect("part of a grid")
 }
 

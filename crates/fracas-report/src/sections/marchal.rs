@@ -5,7 +5,7 @@ use fracas::tet_distance::specimens::{
     Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
 };
 use fracas::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, Topology};
-use fracas_picture::Sheet;
+use fracas_picture::{Quality, Sheet};
 use fracas_scenes::experiments::tet_collision::{CollisionSettings, collisions};
 use fracas_scenes::soft::SoftScene;
 use glam::Vec3;
@@ -16,6 +16,7 @@ use crate::fit;
 use crate::machine::{best_ms, thread_ms};
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, count, short};
+use crate::stills::soft_still;
 
 fn march(specimen: &Specimen, method: Method, runs: usize) -> f64 {
     let mut field = DepthField::new(method);
@@ -292,7 +293,10 @@ pub fn fig13(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             whole += here + s.simulate_time;
             if step % (steps / 3).max(1) == 0 {
                 let caption = format!("{:.2} s", step as f32 * SoftScene::DT);
-                sheet.add(pictures::soft(&scene), caption);
+                sheet.add(
+                    soft_still(&scene.surfaces(), [300, 260], Quality::Draft),
+                    caption,
+                );
             }
         }
         if response == Response::Segment && bench.scale() != Scale::Tiny {

@@ -5,7 +5,6 @@ use fracas::tet_distance::error_table::error_table;
 use fracas::tet_distance::specimens::{Specimen, cut_disc};
 use fracas::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, Topology};
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet, colour_map};
-use fracas_scenes::soft::SoftScene;
 use fracas_soft::shapes;
 use glam::Vec3;
 
@@ -158,31 +157,4 @@ pub fn fields(
         field.march_to(object.topology, object.positions, &marks);
         field
     })
-}
-
-/// A soft scene as it is.
-pub fn soft(scene: &SoftScene) -> Image {
-    let mut drawn = Scene::new();
-    drawn.ground(0.0);
-    for (i, surface) in scene.surfaces().into_iter().enumerate() {
-        let colour = if surface.is_fixed {
-            Colour::from_srgb(150, 150, 155)
-        } else if surface.is_cloth {
-            Colour::from_srgb(200, 170, 110)
-        } else {
-            Colour::distinct(i)
-        };
-        let mut triangles = surface.triangles;
-        if surface.is_cloth {
-            let back: Vec<[u32; 3]> = triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
-            triangles.extend(back);
-        }
-        drawn.add(
-            Mesh::new(surface.positions, triangles)
-                .colour(colour)
-                .edges(Colour::from_srgb(40, 40, 40), 0.6),
-        );
-    }
-    let camera = Camera::at(Vec3::new(1.9, 1.7, 2.4), Vec3::new(0.0, 0.55, 0.0));
-    drawn.render(&camera, 300, 260, Quality::Draft)
 }

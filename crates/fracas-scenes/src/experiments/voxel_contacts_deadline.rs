@@ -53,10 +53,15 @@ impl DeadlineReport {
     /// Whether nothing fell through the ground, exploded or was lost.
     #[must_use]
     pub fn sound(&self) -> bool {
-        // Dropped from 1.7 m at 3 m/s, bodies arrive with 6.5 m/s.
-        self.lowest_at_end > 0.0 && self.lost == 0 && self.fastest < 13.0
+        // Dropped from 1.7 m at 3 m/s, bodies arrive with 6.5 m/s. Without continuous
+        // detection the centre of a flat piece can enter the floor by a step's travel of
+        // 3.3 cm; a voxel is 1.4 cm.
+        self.lowest > -LOWEST && self.lowest_at_end > -0.01 && self.lost == 0 && self.fastest < 13.0
     }
 }
+
+/// How deep a centre may be under the floor at any time, in metres.
+const LOWEST: f32 = 0.033;
 
 /// How the rabbits are run.
 #[derive(Clone, Copy, Debug, PartialEq)]

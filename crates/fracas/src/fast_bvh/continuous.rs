@@ -77,6 +77,8 @@ pub(crate) struct ContinuousTest<'a> {
     pub(crate) mesh: &'a Mesh,
     pub(crate) out: &'a mut Contacts,
     pub(crate) filter: bool,
+    /// Whether fans and normals of the triangles are up to date.
+    pub(crate) judged: bool,
 }
 
 impl PairTest for ContinuousTest<'_> {
@@ -87,7 +89,7 @@ impl PairTest for ContinuousTest<'_> {
             return;
         }
         let (shared, at) = shared_corners(&a.corners, &b.corners);
-        if tree.clear_by_fan(a, &at[..shared]) || shared == 2 && tree.clear_across_edge(i, j) {
+        if self.judged && tree.clear_neighbours(i, j, &at[..shared]) {
             stats.cleared_neighbours += 1;
             return;
         }
@@ -105,30 +107,31 @@ impl PairTest for ContinuousTest<'_> {
             stats.cleared_neighbours += 1;
             return;
         }
-        self.vertices_of(a, b, q, &tree.boxes[j], stats);
-        self.vertices_of(b, a, p, &tree.boxes[i], stats);
-        self.edges_of([(a, p), (b, q)], &tree.boxes[j], stats);
+        self.vertices_of(tree, (a, p), (j, q), stats);
+        self.vertices_of(tree, (b, q), (i, p), stats);
+        self.edges_of(tree, [a, b], &tree.boxes[j], stats);
     }
 }
 
 impl ContinuousTest<'_> {
-    /// The vertices that `a` owns against the face `b`.
+    /// The vertices that `a` owns against a face.
     #[inline]
     fn vertices_of(
         &mut self,
-        a: &Leaf,
-        b: &Leaf,
-        face: [&Moving; 3],
-        face_box: &MovingBounds,
+        tree: &Tree,
+        (a, corners): (&Leaf, [&Moving; 3]),
+        (place, face): (usize, [&Moving; 3]),
         stats: &mut QueryStats,
     ) {
+        let b = &tree.leaves[place];
         for k in 0..3 {
             let v = a.corners[k];
             if a.owned >> k & 1 == 0 || b.corners.contains(&v) {
                 continue;
             }
-            let vertex = &self.mesh.positions[v as usize];
-            if !MovingBounds::around(&[vertex]).may_meet(face_box) {
+            let vertex = corners[k];
+            let around = MovingBounds::around([&tree.points[v as usize]]);
+            if !around.may_meet(&tree.boxes[place]) {
                 continue;
             }
             stats.elementary_tests += 1;
@@ -152,7 +155,8 @@ impl ContinuousTest<'_> {
     #[inline]
     fn edges_of(
         &mut self,
-        [(a, p), (b, q)]: [(&Leaf, [&Moving; 3]); 2],
+        tree: &Tree,
+        [a, b]: [&Leaf; 2],
         b_box: &MovingBounds,
         stats: &mut QueryStats,
     ) {
@@ -161,7 +165,8 @@ impl ContinuousTest<'_> {
                 continue;
             }
             let e = [a.corners[k], a.corners[(k + 1) % 3]];
-            let e_box = MovingBounds::around(&[p[k], p[(k + 1) % 3]]);
+            let points = |e: [u32; 2]| e.map(|v| &tree.points[v as usize]);
+            let e_box = MovingBounds::around(points(e));
             if !e_box.may_meet(b_box) {
                 continue;
             }
@@ -170,7 +175,7 @@ impl ContinuousTest<'_> {
                 if b.owned >> (3 + l) & 1 == 0 || e.contains(&f[0]) || e.contains(&f[1]) {
                     continue;
                 }
-                let f_box = MovingBounds::around(&[q[l], q[(l + 1) % 3]]);
+                let f_box = MovingBounds::around(points(f));
                 if !e_box.may_meet(&f_box) {
                     continue;
                 }

@@ -60,7 +60,7 @@ use glam::{DVec2, DVec3};
 use super::Culling;
 use super::cone::SMALLEST_COSINE;
 use super::mesh::{Mesh, NONE};
-use super::tree::{CULLED, IN_VAIN, Tree};
+use super::tree::{CLEAR, CULLED, IN_VAIN, Tree};
 use crate::primitives::Moving;
 use crate::primitives::bernstein::ROUND;
 
@@ -104,6 +104,11 @@ impl Tree {
         node: usize,
         scratch: &mut CullScratch,
     ) -> u32 {
+        if self.info[node].flags & CLEAR != 0 {
+            self.info[node].flags |= CULLED;
+            self.info[node].cost_self = 0.0;
+            return 1;
+        }
         let waits = self.info[node].flags & IN_VAIN != 0
             && !(node as u32)
                 .wrapping_add(self.round)

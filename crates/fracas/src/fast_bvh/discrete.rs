@@ -15,6 +15,8 @@ use crate::primitives::tri_tri;
 pub(crate) struct DiscreteTest<'a> {
     pub(crate) mesh: &'a Mesh,
     pub(crate) out: &'a mut Vec<[u32; 2]>,
+    /// Whether fans and normals of the triangles are up to date.
+    pub(crate) judged: bool,
 }
 
 /// Which corners two triangles share: how many, and their positions in both.
@@ -39,9 +41,17 @@ pub(crate) fn shared_corners(a: &[u32; 3], b: &[u32; 3]) -> (usize, [(usize, usi
 }
 
 impl Tree {
+    /// Whether fans or normals prove that two triangles share no more than the
+    /// corners given, over the step.
+    #[inline(always)]
+    pub(crate) fn clear_neighbours(&self, i: usize, j: usize, shared: &[(usize, usize)]) -> bool {
+        self.clear_by_fan(&self.leaves[i], shared)
+            || shared.len() == 2 && self.clear_across_edge(i, j)
+    }
+
     /// Whether the fan of a corner that the triangle shares with another is clear.
     #[inline(always)]
-    pub(crate) fn clear_by_fan(&self, a: &Leaf, shared: &[(usize, usize)]) -> bool {
+    fn clear_by_fan(&self, a: &Leaf, shared: &[(usize, usize)]) -> bool {
         shared
             .iter()
             .any(|&(k, _)| self.fans.is_clear(a.corners[k]))
@@ -52,7 +62,7 @@ impl Tree {
     /// of both over the step. Then, seen along it, they lie on different sides of the
     /// edge at all times, and share nothing else.
     #[inline(always)]
-    pub(crate) fn clear_across_edge(&self, i: usize, j: usize) -> bool {
+    fn clear_across_edge(&self, i: usize, j: usize) -> bool {
         if !self.neighbours[i].contains(&(j as u32)) || self.normals.is_empty() {
             return false;
         }
@@ -73,7 +83,7 @@ impl PairTest for DiscreteTest<'_> {
     fn pair(&mut self, tree: &Tree, i: usize, j: usize, stats: &mut QueryStats) {
         let (a, b) = (&tree.leaves[i], &tree.leaves[j]);
         let (shared, at) = shared_corners(&a.corners, &b.corners);
-        if tree.clear_by_fan(a, &at[..shared]) || shared == 2 && tree.clear_across_edge(i, j) {
+        if self.judged && tree.clear_neighbours(i, j, &at[..shared]) {
             stats.cleared_neighbours += 1;
             return;
         }

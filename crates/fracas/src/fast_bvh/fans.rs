@@ -47,8 +47,8 @@ impl Fans {
 }
 
 impl Tree {
-    /// Decides for all vertices; needs the normals of all triangles. Without them no
-    /// fan is clear.
+    /// Decides for all vertices of bodies that are not clear themselves; needs the
+    /// normals of their triangles. Without them no fan is clear.
     pub(crate) fn judge_fans(&mut self, mesh: &Mesh) {
         let Fans { crossings, axis } = &mut self.fans;
         crossings.clear();
@@ -59,15 +59,24 @@ impl Tree {
         axis.clear();
         axis.resize(mesh.positions.len(), Vec3::ZERO);
         let stride = self.normals.len() / self.leaves.len();
-        for (leaf, normals) in self.leaves.iter().zip(self.normals.chunks_exact(stride)) {
-            let normal = normals[stride / 2];
-            for v in leaf.corners {
+        let mut ranges = Vec::with_capacity(self.clear.len() + 1);
+        let mut from = 0;
+        for clear in &self.clear {
+            let info = &self.info[clear.node as usize];
+            ranges.push(from..info.first as usize);
+            from = (info.first + info.count) as usize;
+        }
+        ranges.push(from..self.leaves.len());
+        let normals_of = |place: usize| &self.normals[place * stride..][..stride];
+        for place in ranges.iter().cloned().flatten() {
+            let normal = normals_of(place)[stride / 2];
+            for v in self.leaves[place].corners {
                 axis[v as usize] += normal;
             }
         }
-        let triangles = self.leaves.iter().zip(&self.neighbours);
-        for ((leaf, linked), normals) in triangles.zip(self.normals.chunks_exact(stride)) {
-            let [a, b, c] = leaf.corners;
+        for place in ranges.into_iter().flatten() {
+            let (linked, normals) = (&self.neighbours[place], normals_of(place));
+            let [a, b, c] = self.leaves[place].corners;
             let at = |v: u32| mesh.positions[v as usize][0];
             let [p, q, r] = [at(a), at(b), at(c)];
             let unlinked = [

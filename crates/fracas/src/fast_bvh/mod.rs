@@ -48,15 +48,21 @@
 //! | fast construction, G, §5.5 | [`Builder::Grid`], `limit` |
 
 mod build;
+mod cells;
+mod clearance;
 mod cone;
 mod continuous;
 mod culling;
 mod discrete;
+mod edit;
 mod fans;
+mod fit;
+mod margin;
 mod mesh;
 mod refit;
 mod restructure;
 mod rewrite;
+mod split;
 mod traverse;
 mod tree;
 
@@ -67,13 +73,14 @@ mod tests;
 use glam::DVec3;
 
 pub use continuous::{Contacts, EdgeEdge, VertexFace};
-pub use mesh::{BodyId, EditError, NewBody, Part};
+pub use edit::{EditError, NewBody, Part};
+pub use mesh::BodyId;
 pub use traverse::QueryStats;
 
 use culling::CullScratch;
 use mesh::{Mesh, NONE};
 use rewrite::{Changes, Origin, RewriteScratch};
-use traverse::{TaskBuffer, WalkScratch, run_tasks};
+use traverse::{TaskBuffer, UNCERTAIN, WalkScratch, run_tasks};
 use tree::Tree;
 
 /// What the boxes bound.
@@ -153,6 +160,9 @@ pub struct Settings {
     pub builder: Builder,
     /// Reaction to costly subtrees.
     pub restructuring: Restructuring,
+    /// Whether bodies that keep their shape are known not to collide with themselves,
+    /// rather than tested: nothing is missed by it.
+    pub keep_clearance: bool,
     /// Whether continuous tests first ask the non-penetration filter [Tang 2010].
     pub non_penetration_filter: bool,
 }
@@ -164,6 +174,7 @@ impl Default for Settings {
             culling: Culling::StarContour,
             builder: Builder::Grid { limit: 128 },
             restructuring: Restructuring::Selective,
+            keep_clearance: true,
             non_penetration_filter: true,
         }
     }
@@ -178,6 +189,8 @@ pub struct UpdateStats {
     pub rebuilt_triangles: usize,
     /// Subtrees that were built anew by restructuring.
     pub rebuilt_subtrees: usize,
+    /// Bodies that kept their shape and are not tested against themselves.
+    pub clear_bodies: usize,
     /// Subtrees found free of self-collision, not counting those inside others.
     pub culled_subtrees: usize,
     /// TC_I of the root: expected overlap tests against another node.
@@ -324,6 +337,7 @@ impl FastBvh {
             culling,
             builder,
             restructuring,
+            keep_clearance,
             ..
         } = self.settings;
         let moving = detection == Detection::Continuous;
@@ -349,6 +363,10 @@ impl FastBvh {
             edited,
             ..UpdateStats::default()
         };
+        if keep_clearance {
+            clearance::assess(&mut self.mesh, &self.tree);
+        }
+        let mut wanted = self.tree.find_clear(&self.mesh, edited || everything);
         self.tree.refit(&self.mesh, detection, culling);
         if !self.tree.nodes.is_empty() {
             stats.culled_subtrees =
@@ -370,6 +388,7 @@ impl FastBvh {
                     let none = Changes::default();
                     self.tree
                         .rewrite(&self.mesh, &none, &chosen, builder, &mut self.rewriting);
+                    wanted = self.tree.find_clear(&self.mesh, true);
                     self.tree.refit(&self.mesh, detection, culling);
                     stats.culled_subtrees =
                         self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
@@ -381,6 +400,9 @@ impl FastBvh {
             stats.nodes = self.tree.nodes.len();
             stats.depth = self.tree.depth;
         }
+        stats.clear_bodies = self.tree.clear.len();
+        self.tree.list_uncertain(&self.mesh);
+        clearance::learn(&mut self.mesh, &self.tree, &wanted);
         self.stats = stats;
         stats
     }
@@ -401,6 +423,7 @@ impl FastBvh {
             let mut test = discrete::DiscreteTest {
                 mesh: &self.mesh,
                 out,
+                judged: task.0 != UNCERTAIN,
             };
             self.tree.walk(task, stack, &mut test, stats);
         });
@@ -428,6 +451,7 @@ impl FastBvh {
                 mesh: &self.mesh,
                 out,
                 filter,
+                judged: task.0 != UNCERTAIN,
             };
             self.tree.walk(task, stack, &mut test, stats);
         });

@@ -1,11 +1,13 @@
 //! Boxes, normals, cones and the inter-collision cost, from the leaves up
 //! [Heo 2010, §5.3].
+//!
+//! Bodies that are clear of themselves need boxes only, and none if they rest.
 
 use glam::Vec3;
 
 use super::cone::{self, Cone};
 use super::mesh::{Mesh, NONE};
-use super::tree::{Bounds, MovingBounds, Tree};
+use super::tree::{Bounds, MovingBounds, Tree, nearest};
 use super::{Culling, Detection};
 
 impl Tree {
@@ -21,21 +23,86 @@ impl Tree {
             self.leaves.len() * stride
         };
         self.normals.resize(normals, Vec3::ZERO);
-        for i in (0..self.nodes.len()).rev() {
-            if self.nodes[i].is_leaf() {
-                self.refit_leaf(mesh, moving, culling, i);
-            } else {
-                self.refit_inner(culling, i);
+        self.points.clear();
+        self.points
+            .extend(mesh.positions.iter().map(|p| p.map(nearest)));
+        let mut end = self.nodes.len();
+        for c in (0..self.clear.len()).rev() {
+            let range = self.clear[c];
+            self.refit_range(mesh, moving, culling, range.end as usize..end);
+            end = range.node as usize;
+            if !range.at_rest {
+                for i in (end..range.end as usize).rev() {
+                    if self.nodes[i].is_leaf() {
+                        self.refit_leaf_box(moving, i);
+                    } else {
+                        self.refit_inner_box(i);
+                    }
+                }
             }
+            // Normals below are out of date: nothing above may be culled by them.
+            self.info[end].normals = Cone {
+                axis: Vec3::NAN,
+                ..Cone::INVALID
+            };
         }
+        self.refit_range(mesh, moving, culling, 0..end);
         self.judge_fans(mesh);
     }
 
+    fn refit_range(
+        &mut self,
+        mesh: &Mesh,
+        moving: bool,
+        culling: Culling,
+        nodes: std::ops::Range<usize>,
+    ) {
+        for i in nodes.rev() {
+            if self.nodes[i].is_leaf() {
+                self.refit_leaf_box(moving, i);
+                if culling != Culling::Off {
+                    self.refit_leaf(mesh, moving, culling, i);
+                }
+                self.info[i].cost_inter = 1.0;
+            } else {
+                self.refit_inner_box(i);
+                self.refit_inner(culling, i);
+            }
+        }
+    }
+
+    #[inline]
+    fn refit_leaf_box(&mut self, moving: bool, i: usize) {
+        let first = self.nodes[i].link() as usize;
+        let count = self.nodes[i].leaf_count() as usize;
+        let mut bounds = Bounds::EMPTY;
+        let leaves = self.leaves[first..first + count].iter();
+        for (leaf, own) in leaves.zip(&mut self.boxes[first..first + count]) {
+            let corners = leaf.corners.map(|v| &self.points[v as usize]);
+            let end = Bounds::around(corners.map(|p| p[1]));
+            let start = if moving {
+                Bounds::around(corners.map(|p| p[0]))
+            } else {
+                end
+            };
+            *own = MovingBounds { start, end };
+            bounds = bounds.union(&own.swept());
+        }
+        self.nodes[i].set_bounds(&bounds);
+    }
+
+    #[inline]
+    fn refit_inner_box(&mut self, i: usize) {
+        let (l, r) = (i + 1, self.nodes[i].link() as usize);
+        let bounds = self.nodes[l].bounds().union(&self.nodes[r].bounds());
+        self.nodes[i].set_bounds(&bounds);
+    }
+
+    /// What culling needs of a leaf.
     fn refit_leaf(&mut self, mesh: &Mesh, moving: bool, culling: Culling, i: usize) {
         let first = self.nodes[i].link() as usize;
         let count = self.nodes[i].leaf_count() as usize;
         let stride = if moving { 3 } else { 1 };
-        let mut bounds = Bounds::EMPTY;
         let mut normals = Cone::EMPTY;
         let mut binormals = Cone::EMPTY;
         for place in first..first + count {
@@ -45,17 +112,6 @@ impl Tree {
                 &mesh.positions[b as usize],
                 &mesh.positions[c as usize],
             ];
-            let own = if moving {
-                MovingBounds::around(&[a, b, c])
-            } else {
-                let end = Bounds::outward(a[1].min(b[1]).min(c[1]), a[1].max(b[1]).max(c[1]));
-                MovingBounds { start: end, end }
-            };
-            self.boxes[place] = own;
-            bounds = bounds.union(&own.swept());
-            if culling == Culling::Off {
-                continue;
-            }
             let directions = &mut self.normals[place * stride..(place + 1) * stride];
             cone::normal_directions(a, b, c, moving, directions);
             if culling == Culling::StarContour {
@@ -72,18 +128,16 @@ impl Tree {
                 }
             }
         }
-        self.nodes[i].set_bounds(&bounds);
         let info = &mut self.info[i];
         info.normals = normals;
         info.binormals = binormals;
-        info.cost_inter = 1.0;
     }
 
+    /// What culling and the cost metric need of an inner node.
     fn refit_inner(&mut self, culling: Culling, i: usize) {
         let (l, r) = (i + 1, self.nodes[i].link() as usize);
         let (left, right) = (self.nodes[l].bounds(), self.nodes[r].bounds());
-        let bounds = left.union(&right);
-        self.nodes[i].set_bounds(&bounds);
+        let bounds = self.nodes[i].bounds();
         match culling {
             Culling::Off => {}
             Culling::StarContour => {

@@ -22,7 +22,7 @@
 use super::Builder;
 use super::build::{Emit, Item, Ref, build};
 use super::mesh::{Body, Mesh, NONE};
-use super::tree::{Bounds, Info, Node, Tree};
+use super::tree::{Bounds, Info, Node, Tree, nearest};
 
 /// How a body came to be since the last update.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -244,6 +244,10 @@ impl Tree {
         let order = std::mem::take(&mut scratch.order);
         self.connect(mesh, &order);
         scratch.order = order;
+        // What was said about places and nodes holds no more.
+        self.clear.clear();
+        self.uncertain.clear();
+        self.find_bodies(mesh);
         self.depth = self.levels();
     }
 
@@ -443,7 +447,7 @@ fn triangle_bounds(mesh: &Mesh, t: u32) -> Bounds {
     let mut bounds = Bounds::EMPTY;
     for v in mesh.corners[t as usize] {
         for p in mesh.positions[v as usize] {
-            bounds = bounds.union(&Bounds::outward(p, p));
+            bounds = bounds.union(&Bounds::around([nearest(p)]));
         }
     }
     bounds
@@ -453,7 +457,7 @@ fn group_bounds(mesh: &Mesh, body: Option<&Body>) -> Bounds {
     let mut bounds = Bounds::EMPTY;
     for &v in body.map_or(&[][..], |b| &b.vertices) {
         let p = mesh.positions[v as usize][1];
-        bounds = bounds.union(&Bounds::outward(p, p));
+        bounds = bounds.union(&Bounds::around([nearest(p)]));
     }
     bounds
 }

@@ -460,3 +460,118 @@ fn threads_change_nothing() {
         assert_eq!(ask(threads, true), one);
     }
 }
+
+/// Turns and shifts a shape.
+fn moved(shape: &[DVec3], axis: DVec3, angle: f64, by: DVec3) -> Vec<DVec3> {
+    let (s, c) = (libm::sin(angle), libm::cos(angle));
+    let turn = |p: DVec3| p * c + axis.cross(p) * s + axis * axis.dot(p) * (1.0 - c);
+    shape.iter().map(|p| turn(*p) + by).collect()
+}
+
+/// A sheet rolled up, its ends apart by `gap` of a turn.
+fn roll(n: u32, gap: f64) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let (flat, triangles) = sheet(n);
+    let bend = std::f64::consts::TAU * (1.0 - gap);
+    let rolled = |p: &DVec3| {
+        let (angle, r) = (bend * p.x, 1.0 / bend);
+        dvec3(libm::sin(angle) * r, p.y, (1.0 - libm::cos(angle)) * r)
+    };
+    (flat.iter().map(rolled).collect(), triangles)
+}
+
+/// A roll that turns, shifts and closes slowly: at first it is not tested against
+/// itself, and when its ends meet that is found all the same.
+#[test]
+fn a_body_that_keeps_its_shape_is_clear_until_it_closes() {
+    for detection in [Detection::Continuous, Detection::Discrete] {
+        let (start, triangles) = roll(9, 0.06);
+        let mut scene = FastBvh::new(Settings {
+            detection,
+            ..Settings::default()
+        });
+        let body = scene.add(&start, &triangles).unwrap();
+        let axis = dvec3(0.3, 0.5, 0.8).normalize();
+        let (mut clear, mut hits) = (0, 0);
+        for frame in 0..30 {
+            let gap = 0.06 - 0.0045 * f64::from((frame - 10).max(0));
+            let (shape, _) = roll(9, gap);
+            let by = dvec3(0.1, -0.05, 0.02) * f64::from(frame);
+            scene
+                .move_vertices(body, &moved(&shape, axis, 0.11 * f64::from(frame), by))
+                .unwrap();
+            clear += scene.update().clear_bodies;
+            let (c, p) = check(&scene, &format!("{detection:?} frame {frame}"));
+            assert!(frame > 15 || (c, p) == (0, 0), "frame {frame}");
+            hits += if detection == Detection::Continuous {
+                c
+            } else {
+                p
+            };
+        }
+        assert!(clear >= 8 && hits > 0, "{detection:?}: {clear} {hits}");
+    }
+}
+
+/// Crumpled bodies that touch themselves, under rigid motion with noise of all sizes,
+/// split and merged on the way.
+#[test]
+fn known_bodies_match_brute_force_through_edits() {
+    let mut rng = Rng(77);
+    let mut clear = 0;
+    for round in 0..16 {
+        let detection = if round % 2 == 0 {
+            Detection::Continuous
+        } else {
+            Detection::Discrete
+        };
+        let mut scene = FastBvh::new(Settings {
+            detection,
+            ..Settings::default()
+        });
+        let crumple = [0.0, 0.05, 0.3][round % 3];
+        let (mut rest, triangles) = roll(5, 0.1);
+        for p in &mut rest {
+            *p += rng.direction().as_dvec3() * crumple;
+        }
+        // Known bodies must not lose precision far from the origin.
+        let far = [0.0, 1e3, 1e6][(round / 2) % 3];
+        let noise = [0.0, 1e-9, 1e-4, 1e-2][(round / 4) % 4];
+        let mut shapes = vec![(scene.add(&rest, &triangles).unwrap(), rest)];
+        let axis = rng.direction().as_dvec3().normalize();
+        for frame in 0..16 {
+            if frame == 7 {
+                let (body, rest) = shapes.remove(0);
+                let count = scene.triangles(body).unwrap().len() as u32;
+                let cut = |from, to| Part {
+                    kept: (from..to).collect(),
+                    ..Part::default()
+                };
+                let parts = [cut(0, count / 3), cut(count / 3, count)];
+                for new in scene.split(body, &parts, &[]).unwrap() {
+                    let own = new.vertex_origin.iter().map(|&v| rest[v as usize]);
+                    shapes.push((new.id, own.collect()));
+                }
+            }
+            if frame == 12 {
+                let ids: Vec<BodyId> = shapes.iter().map(|s| s.0).collect();
+                let both = shapes.drain(..).flat_map(|s| s.1).collect();
+                shapes.push((scene.merge(&ids).unwrap(), both));
+            }
+            for (body, rest) in &shapes {
+                // At rest now and then.
+                if frame % 5 == 4 {
+                    continue;
+                }
+                let by = dvec3(far, 0.02 * f64::from(frame), -far);
+                let mut now = moved(rest, axis, 0.2 * f64::from(frame), by);
+                for p in &mut now {
+                    *p += rng.direction().as_dvec3() * noise;
+                }
+                scene.move_vertices(*body, &now).unwrap();
+            }
+            clear += scene.update().clear_bodies;
+            check(&scene, &format!("round {round} frame {frame}"));
+        }
+    }
+    assert!(clear > 60, "{clear}");
+}

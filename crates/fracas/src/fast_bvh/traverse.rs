@@ -10,8 +10,13 @@
 
 use super::tree::{CULLED, Tree};
 
-/// A pair of nodes; the same twice: the node against itself.
-type Task = (u32, u32);
+/// A pair of nodes; the same twice: the node against itself. With [`UNCERTAIN`] in
+/// place of the first: a chunk of the uncertain pairs.
+pub(crate) type Task = (u32, u32);
+/// Not a node.
+pub(crate) const UNCERTAIN: u32 = u32::MAX;
+/// Uncertain pairs in a task.
+const CHUNK: usize = 2048;
 /// How many tasks to cut the walk into, about.
 const TASKS: usize = 256;
 
@@ -81,7 +86,25 @@ impl Tree {
             }
             std::mem::swap(tasks, next);
             if !opened || tasks.len() >= TASKS {
-                return;
+                break;
+            }
+        }
+        let chunks = self.uncertain.len().div_ceil(CHUNK) as u32;
+        tasks.extend((0..chunks).map(|c| (UNCERTAIN, c)));
+    }
+
+    /// Tests a chunk of the uncertain pairs.
+    fn test_uncertain(&self, chunk: u32, test: &mut impl PairTest, stats: &mut QueryStats) {
+        let from = chunk as usize * CHUNK;
+        let to = self.uncertain.len().min(from + CHUNK);
+        for [i, j] in self.uncertain[from..to]
+            .iter()
+            .map(|p| p.map(|p| p as usize))
+        {
+            stats.overlap_tests += 1;
+            if self.boxes[i].may_meet(&self.boxes[j]) {
+                stats.triangle_pairs += 1;
+                test.pair(self, i, j, stats);
             }
         }
     }
@@ -141,6 +164,9 @@ impl Tree {
         test: &mut impl PairTest,
         stats: &mut QueryStats,
     ) {
+        if task.0 == UNCERTAIN {
+            return self.test_uncertain(task.1, test, stats);
+        }
         stack.clear();
         stack.push(task);
         while let Some((a, b)) = stack.pop() {

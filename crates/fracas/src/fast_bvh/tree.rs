@@ -7,10 +7,17 @@ use glam::{DVec3, Vec3, Vec3A, Vec4};
 use super::cone::Cone;
 use super::fans::Fans;
 use super::mesh::{Mesh, NONE};
-use crate::primitives::Moving;
 
 /// Triangles in a leaf, at most.
 pub(crate) const LEAF_TRIANGLES: usize = 4;
+
+/// The nearest point in `f32`. Rounding keeps the order, so the smallest and largest
+/// of rounded coordinates are the rounded smallest and largest.
+#[inline]
+pub(crate) fn nearest(p: DVec3) -> Vec3A {
+    let widest = DVec3::splat(f64::from(f32::MAX));
+    p.clamp(-widest, widest).as_vec3a()
+}
 
 /// An axis-aligned box, rounded outwards from `f64`. Vectors of four lanes, of which
 /// three count: they are compared and merged, never added up, so results are the same
@@ -27,14 +34,14 @@ impl Bounds {
         max: Vec3A::NEG_INFINITY,
     };
 
-    /// A box in `f32` around one in `f64`.
+    /// Around points that [`nearest`] rounded.
     #[inline]
-    pub(crate) fn outward(min: DVec3, max: DVec3) -> Self {
-        let finite = |v: DVec3| {
-            let widest = DVec3::splat(f64::from(f32::MAX));
-            v.clamp(-widest, widest).as_vec3a()
-        };
-        let (min, max) = (finite(min), finite(max));
+    pub(crate) fn around<const N: usize>(points: [Vec3A; N]) -> Self {
+        let (mut min, mut max) = (points[0], points[0]);
+        for &p in &points[1..] {
+            min = min.min(p);
+            max = max.max(p);
+        }
         // Rounding to the nearest errs by at most half a unit in the last place; an
         // eighth of a millionth of the number is at least a whole one.
         let slack = |v: Vec3A| v.abs() * f32::EPSILON + Vec3A::splat(f32::MIN_POSITIVE);
@@ -59,6 +66,21 @@ impl Bounds {
 
     pub(crate) fn contains(&self, o: &Self) -> bool {
         (self.min.cmple(o.min) & o.max.cmple(self.max)).all()
+    }
+
+    /// Grown by a distance on all sides.
+    pub(crate) fn widened(&self, by: f32) -> Self {
+        Self {
+            min: self.min - Vec3A::splat(by),
+            max: self.max + Vec3A::splat(by),
+        }
+    }
+
+    /// How far two boxes are apart.
+    pub(crate) fn distance(&self, o: &Self) -> f32 {
+        let gap = (o.min - self.max).max(self.min - o.max).max(Vec3A::ZERO);
+        let [x, y, z] = gap.to_array();
+        (x * x + y * y + z * z).sqrt()
     }
 
     pub(crate) fn centre(&self) -> [f32; 3] {
@@ -102,20 +124,12 @@ impl MovingBounds {
         end: Bounds::EMPTY,
     };
 
-    /// Around points that move.
+    /// Around points that move, rounded by [`nearest`].
     #[inline]
-    pub(crate) fn around(points: &[&Moving]) -> Self {
-        let at = |t: usize| {
-            let (mut min, mut max) = (points[0][t], points[0][t]);
-            for p in &points[1..] {
-                min = min.min(p[t]);
-                max = max.max(p[t]);
-            }
-            Bounds::outward(min, max)
-        };
+    pub(crate) fn around<const N: usize>(points: [&[Vec3A; 2]; N]) -> Self {
         Self {
-            start: at(0),
-            end: at(1),
+            start: Bounds::around(points.map(|p| p[0])),
+            end: Bounds::around(points.map(|p| p[1])),
         }
     }
 
@@ -213,6 +227,10 @@ pub(crate) const COMPONENT_KNOWN: u32 = 2;
 pub(crate) const ONE_COMPONENT: u32 = 4;
 /// Culling was tried and failed: it is tried again only now and then.
 pub(crate) const IN_VAIN: u32 = 8;
+/// All triangles are of one body.
+pub(crate) const ONE_BODY: u32 = 16;
+/// The body is clear of itself in this step.
+pub(crate) const CLEAR: u32 = 32;
 
 impl Info {
     pub(crate) fn new(first: u32, count: u32) -> Self {
@@ -242,6 +260,16 @@ pub(crate) struct Leaf {
     pub(crate) owned: u32,
 }
 
+/// The nodes of a body that is not tested against itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClearRange {
+    pub(crate) node: u32,
+    pub(crate) end: u32,
+    pub(crate) body: u32,
+    /// Whether its boxes are as they were.
+    pub(crate) at_rest: bool,
+}
+
 /// The tree.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
@@ -258,6 +286,14 @@ pub(crate) struct Tree {
     pub(crate) normals: Vec<Vec3>,
     /// Place of each triangle, `NONE` when it is not in the tree.
     pub(crate) place: Vec<u32>,
+    /// Subtrees of whole bodies, in order: node and body.
+    pub(crate) whole: Vec<(u32, u32)>,
+    /// Subtrees of whole bodies that are clear in this step, in order.
+    pub(crate) clear: Vec<ClearRange>,
+    /// Pairs of places that are tested besides the walk.
+    pub(crate) uncertain: Vec<[u32; 2]>,
+    /// Vertices at the start and at the end of the step, in `f32`, by global id.
+    pub(crate) points: Vec<[Vec3A; 2]>,
     /// Which vertices have a fan that is clear, by global id.
     pub(crate) fans: Fans,
     /// Levels.
@@ -302,6 +338,88 @@ impl Tree {
             }));
         }
         self.boxes.resize(order.len(), MovingBounds::EMPTY);
+    }
+
+    /// Notes which nodes hold triangles of one body only, once the order is set.
+    pub(crate) fn find_bodies(&mut self, mesh: &Mesh) {
+        let body_of = |place: u32| mesh.triangle_body[self.leaves[place as usize].id as usize];
+        for i in (0..self.nodes.len()).rev() {
+            let node = &self.nodes[i];
+            let own = self.info[i];
+            let first = body_of(own.first);
+            let one = if node.is_leaf() {
+                (own.first..own.first + own.count).all(|p| body_of(p) == first)
+            } else {
+                let (left, right) = (&self.info[i + 1], &self.info[node.link() as usize]);
+                left.flags & right.flags & ONE_BODY != 0 && body_of(right.first) == first
+            };
+            self.info[i].flags &= !ONE_BODY;
+            self.info[i].flags |= if one { ONE_BODY } else { 0 };
+        }
+        self.find_whole(mesh);
+    }
+
+    /// Finds the subtrees that hold a whole body each, in order.
+    fn find_whole(&mut self, mesh: &Mesh) {
+        self.whole.clear();
+        let mut stack = if self.nodes.is_empty() {
+            vec![]
+        } else {
+            vec![0_u32]
+        };
+        while let Some(node) = stack.pop() {
+            let info = &self.info[node as usize];
+            if info.flags & ONE_BODY == 0 {
+                if !self.nodes[node as usize].is_leaf() {
+                    stack.extend([self.nodes[node as usize].link(), node + 1]);
+                }
+                continue;
+            }
+            let triangle = self.leaves[info.first as usize].id;
+            let number = mesh.triangle_body[triangle as usize];
+            let body = mesh.bodies[number as usize].as_ref();
+            if body.is_some_and(|b| b.triangles.len() == info.count as usize) {
+                self.whole.push((node, number));
+            }
+        }
+    }
+
+    /// Notes the subtrees of bodies that are clear, and returns those whose clearance
+    /// is wanted, as node and body.
+    pub(crate) fn find_clear(&mut self, mesh: &Mesh, edited: bool) -> Vec<(u32, u32)> {
+        let mut wanted = Vec::new();
+        for range in self.clear.drain(..) {
+            self.info[range.node as usize].flags &= !CLEAR;
+        }
+        for &(node, number) in &self.whole {
+            let Some(body) = mesh.bodies[number as usize].as_ref() else {
+                continue;
+            };
+            if body.clearance.is_clear() {
+                self.info[node as usize].flags |= CLEAR;
+                self.clear.push(ClearRange {
+                    node,
+                    end: self.end_of(node),
+                    body: number,
+                    at_rest: body.is_at_rest() && !edited,
+                });
+            } else if body.clearance.is_wanted() {
+                wanted.push((node, number));
+            }
+        }
+        wanted
+    }
+
+    /// Lists what is tested besides the walk: the uncertain pairs of clear bodies.
+    pub(crate) fn list_uncertain(&mut self, mesh: &Mesh) {
+        self.uncertain.clear();
+        for range in &self.clear {
+            if let Some(body) = mesh.bodies[range.body as usize].as_ref() {
+                let pairs = body.clearance.pairs(mesh).iter();
+                self.uncertain
+                    .extend(pairs.map(|p| p.map(|t| self.place[t as usize])));
+            }
+        }
     }
 
     /// Whether the triangles of a node hang together across edges, remembered.

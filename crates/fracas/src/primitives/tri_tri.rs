@@ -25,6 +25,9 @@ use robust::{Coord, Coord3D, orient2d, orient3d};
 /// Whether two closed triangles meet.
 #[must_use]
 pub fn intersect(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
+    if let Some(certain) = decide(&a, &b) {
+        return certain;
+    }
     if surely_apart(&a, &b) || surely_apart(&b, &a) {
         return false;
     }
@@ -87,9 +90,81 @@ pub fn folded_over_edge(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> bool {
     more(c, [a, b, d]) || more(d, [a, b, c])
 }
 
+/// The answer where floating point is sure of every sign it takes: on which side of
+/// either plane the other's corners are, and on which side of the edges a crossing
+/// edge passes. What most pairs need, at a fraction of the cost of exact signs.
+fn decide(a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
+    let b_of_a = sides(a, b);
+    if same(b_of_a) {
+        return Some(false);
+    }
+    let a_of_b = sides(b, a);
+    if same(a_of_b) {
+        return Some(false);
+    }
+    if b_of_a.contains(&0) || a_of_b.contains(&0) {
+        return None;
+    }
+    let mut sure = true;
+    for (edges, signs, face) in [(b, b_of_a, a), (a, a_of_b, b)] {
+        for i in 0..3 {
+            let j = (i + 1) % 3;
+            if signs[i] != signs[j] {
+                match passes_through(edges[i], edges[j], face) {
+                    Some(true) => return Some(true),
+                    Some(false) => {}
+                    None => sure = false,
+                }
+            }
+        }
+    }
+    sure.then_some(false)
+}
+
+/// All on one side, and surely so.
+fn same(signs: [i8; 3]) -> bool {
+    signs[0] != 0 && signs[0] == signs[1] && signs[1] == signs[2]
+}
+
+/// A sign if the value exceeds its error.
+#[inline]
+fn sure_sign(value: f64, error: f64) -> i8 {
+    i8::from(value > error) - i8::from(value < -error)
+}
+
+/// On which sides of the plane of `a` the corners of `b` are; 0 where not sure.
+#[inline]
+fn sides(a: &[DVec3; 3], b: &[DVec3; 3]) -> [i8; 3] {
+    let (e, f) = (a[1] - a[0], a[2] - a[0]);
+    let [p, q, r] = [b[0] - a[0], b[1] - a[0], b[2] - a[0]];
+    let normal = e.cross(f);
+    let own = e.abs().max(f.abs()).max_element();
+    let reach = p.abs().max(q.abs()).max(r.abs()).max_element();
+    // Six products of three differences, each rounded once: at most 30 roundings.
+    let error = 64.0 * f64::EPSILON * own * own * reach + f64::MIN_POSITIVE;
+    [p, q, r].map(|x| sure_sign(normal.dot(x), error))
+}
+
+/// Whether the segment pq, which crosses the plane of the triangle, passes through it.
+#[inline]
+fn passes_through(p: DVec3, q: DVec3, triangle: &[DVec3; 3]) -> Option<bool> {
+    let d = q - p;
+    let [a, b, c] = triangle.map(|x| x - p);
+    let own = a.abs().max(b.abs()).max(c.abs()).max_element();
+    // As above.
+    let error = 64.0 * f64::EPSILON * own * own * d.abs().max_element() + f64::MIN_POSITIVE;
+    let signs = [a.cross(b), b.cross(c), c.cross(a)].map(|n| sure_sign(d.dot(n), error));
+    if same(signs) {
+        Some(true)
+    } else if signs.contains(&1) && signs.contains(&-1) {
+        Some(false)
+    } else {
+        None
+    }
+}
+
 /// Whether a plane has all of `a` on one side and all of `b` strictly on the other, by
-/// more than rounding: the plane of `a`, or one through an edge of `a` across it. What
-/// most pairs need, at a tenth of the cost of exact signs.
+/// more than rounding: the plane of `a`, or one through an edge of `a` across it.
 fn surely_apart(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
     let (e, f) = (a[1] - a[0], a[2] - a[0]);
     let [p, q, r] = [b[0] - a[0], b[1] - a[0], b[2] - a[0]];

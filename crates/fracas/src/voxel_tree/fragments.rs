@@ -2,9 +2,11 @@
 //!
 //! Ahead: how much of every voxel each tetrahedron fills ([`ObjectVoxels::build`]).
 //! Steps of a split: a tetrahedron that no crack has cut hands its stored shares to
-//! the fragment that owns it -> a cut one is measured piece by piece, in its own few
-//! voxels -> a voxel with one owner keeps its value bit for bit; where a crack passes,
-//! the owners' shares are scaled so that they add up to what the voxel held.
+//! the fragment that owns it -> what a fragment has of the cut ones is one closed body
+//! (pieces that share a face of the mesh hang together there, so only crack faces and
+//! the faces towards whole tetrahedra bound it), which is voxelised -> a voxel with one
+//! owner keeps its value bit for bit; where a crack passes, the owners' shares are
+//! scaled so that they add up to what the voxel held.
 //!
 //! Source: none; [Dingliana 2004] has no fracture. The pieces of a cut tetrahedron
 //! are those of [`crate::crack`].
@@ -18,9 +20,9 @@ use glam::{DVec3, Vec3};
 use super::voxelize::{
     ContentBox, LEAST_OCCUPANCY, NO_BOX, Sums, VoxelGrid, VoxelizeError, join_boxes,
 };
-use crate::cut_piece::{CornerPoints, Piece};
+use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments};
-use crate::tet_mesh::{TET_FACES, TetMesh};
+use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 
 /// Shares that differ by less are the same but for rounding.
 const SAME_SHARE: f64 = 1e-3;
@@ -77,6 +79,8 @@ pub struct SplitScratch {
     /// Per voxel: what all fragments fill, and how many do.
     total: Vec<(f64, u32)>,
     touched: Vec<u32>,
+    /// What bounds the cut tetrahedra of the fragment in hand.
+    triangles: Vec<[DVec3; 3]>,
 }
 
 impl std::fmt::Debug for SplitScratch {
@@ -233,6 +237,7 @@ impl ObjectVoxels {
             filled,
             content,
             seen,
+            triangles,
             ..
         } = scratch;
         let mut add = |share: Share| {
@@ -243,7 +248,7 @@ impl ObjectVoxels {
             filled[at] += f64::from(share.share);
             content[at] = join_boxes(content[at], share.content);
         };
-        let mut triangles: Vec<[DVec3; 3]> = Vec::new();
+        triangles.clear();
         fragments.for_each_tet_of(child, |tet, local| {
             let cut = fragments.cut(tet);
             if cut.is_none() {
@@ -254,15 +259,22 @@ impl ObjectVoxels {
                 return;
             }
             let points = CornerPoints::new(fragments.mesh(), tet, cut);
-            triangles.clear();
             for polygon in Piece::of(cut, local).polygons() {
+                // Every corner of a piece holds a node of it, so what is beyond a face of
+                // the mesh is this fragment's too: if it is a piece, the two are one.
+                if let Side::Face(face) = polygon.side {
+                    let beyond = fragments.mesh().neighbours()[tet as usize][face as usize];
+                    if beyond != NONE && fragments.cut(beyond).is_some() {
+                        continue;
+                    }
+                }
                 let corners = polygon.corners();
                 for pair in corners[1..].windows(2) {
                     triangles.push([corners[0], pair[0], pair[1]].map(|c| points.at(c)));
                 }
             }
-            self.measure(&triangles, sums, &mut add);
         });
+        self.measure(triangles, sums, &mut add);
     }
 
     /// Takes what [`Self::collect`] has added up, and clears it.
@@ -290,7 +302,7 @@ impl ObjectVoxels {
         FragmentVoxels { shares }
     }
 
-    /// What a closed, convex surface fills, voxel by voxel.
+    /// What a closed surface fills, voxel by voxel.
     fn measure(
         &self,
         triangles: &[[DVec3; 3]],

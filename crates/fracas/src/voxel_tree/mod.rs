@@ -21,15 +21,19 @@ mod overlap;
 mod reduce;
 mod share;
 mod tree;
+mod triangles;
 mod voxelize;
 
-pub use detect::{Budget, CubePair, Detection, Solid, Stop};
+pub use detect::{Budget, CubePair, Detection, Solid, Stop, roots_overlap};
 pub use fragments::{FragmentVoxels, ObjectVoxels, SplitScratch};
 pub use overlap::overlap_share;
 pub use reduce::{
     Averaging, GroupContact, Grouping, Primitive, SpanPoint, interpenetration, primitive,
     primitive_against, reduce,
 };
-pub use share::{Other, SharedPair, refine_all};
+pub use share::{Other, Progress, SharedPair, refine_all, refine_while};
 pub use tree::{Level, Node, VoxTree};
+pub use triangles::{
+    TriangleError, TriangleLevel, TriangleScratch, WithTriangles, triangle_primitives,
+};
 pub use voxelize::{LEAST_OCCUPANCY, VolumeError, VoxelGrid, VoxelizeError};

@@ -78,6 +78,21 @@ pub struct Primitive {
 }
 
 impl Primitive {
+    /// The same between two triangles that meet: certain, and as deep as they say.
+    pub(super) fn between_triangles(self, surface: Vec3, point: Vec3, depth: f32) -> Self {
+        Self {
+            normal: surface,
+            point,
+            probability: 1.0,
+            surface,
+            offset: Vec3::ZERO,
+            reach: depth,
+            half_box: Vec3::ZERO,
+            finest: true,
+            ..self
+        }
+    }
+
     /// Signed distance of the surfaces along a direction.
     fn distance(&self, normal: Vec3) -> f32 {
         let distance = self.offset.dot(normal) - self.reach - self.half_box.dot(normal.abs());

@@ -60,12 +60,32 @@ impl PartialOrd for Need {
     }
 }
 
+/// How far a shared refinement has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Tests made.
+    pub tests: u64,
+    /// Pairs of overlapping cubes in hand: what reduction will have to go through.
+    pub in_hand: usize,
+}
+
 /// Refines all pairs within one budget (its level is a limit for each pair).
 /// Every pair gets at least its roots tested, so that none goes unanswered.
 /// Returns the number of tests made.
 pub fn refine_all(pairs: &mut [SharedPair<'_>], budget: &Budget) -> u64 {
+    refine_while(pairs, budget, &mut |_| true).tests
+}
+
+/// As [`refine_all`], and asks `go_on` every few hundred tests, for
+/// callers whose budget is a time: it knows what the clock says and what the cubes in
+/// hand will cost.
+pub fn refine_while(
+    pairs: &mut [SharedPair<'_>],
+    budget: &Budget,
+    go_on: &mut dyn FnMut(Progress) -> bool,
+) -> Progress {
     let mut left = budget.tests.unwrap_or(u64::MAX);
-    let mut made = 0;
+    let mut progress = Progress::default();
     let mut open = BinaryHeap::new();
     for (i, pair) in pairs.iter_mut().enumerate() {
         let (stop, tests) = advance(
@@ -75,13 +95,21 @@ pub fn refine_all(pairs: &mut [SharedPair<'_>], budget: &Budget) -> u64 {
                 ..Budget::default()
             },
         );
-        made += tests;
+        progress.tests += tests;
+        progress.in_hand += pair.detection.in_hand();
         left = left.saturating_sub(tests);
         if stop == Stop::Level {
             open.push(Need(need(pair), i));
         }
     }
+    let mut asked = 0;
     while let Some(Need(_, i)) = open.pop() {
+        if left > 0 && progress.tests >= asked {
+            asked = progress.tests + SLICE;
+            if !go_on(progress) {
+                left = 0;
+            }
+        }
         let pair = &mut pairs[i];
         let next_level = pair.detection.level() + 1;
         let level = budget
@@ -92,12 +120,14 @@ pub fn refine_all(pairs: &mut [SharedPair<'_>], budget: &Budget) -> u64 {
             deadline: budget.deadline,
             level: Some(level),
         };
+        let before = pair.detection.in_hand();
         let (stop, tests) = if left == 0 {
             (Stop::Tests, 0)
         } else {
             advance(pair, &slice)
         };
-        made += tests;
+        progress.tests += tests;
+        progress.in_hand = progress.in_hand + pair.detection.in_hand() - before;
         left = left.saturating_sub(tests);
         pair.stop = Some(stop);
         let goes_on = match stop {
@@ -116,7 +146,7 @@ pub fn refine_all(pairs: &mut [SharedPair<'_>], budget: &Budget) -> u64 {
             open.push(Need(need(pair), i));
         }
     }
-    made
+    progress
 }
 
 fn advance(pair: &mut SharedPair<'_>, budget: &Budget) -> (Stop, u64) {
@@ -211,6 +241,39 @@ mod tests {
                 .all(|r| matches!(r.0, Stop::Finest | Stop::Apart)),
             "{all:?}"
         );
+    }
+
+    #[test]
+    fn a_caller_can_stop_at_any_slice_and_is_told_what_is_in_hand() {
+        let (large, mut detections) = (tree(1.0), vec![Detection::default(); 3]);
+        let mut pairs: Vec<SharedPair<'_>> = detections
+            .iter_mut()
+            .map(|detection| SharedPair {
+                a: &large,
+                b: Other::Tree(
+                    &large,
+                    Pose {
+                        rotation: Mat3::from_rotation_y(0.2),
+                        translation: Vec3::new(0.9, 0.1, 0.1),
+                    },
+                ),
+                weight: 1.0,
+                detection,
+                stop: None,
+            })
+            .collect();
+        let mut told = Vec::new();
+        let end = refine_while(&mut pairs, &Budget::default(), &mut |progress| {
+            told.push(progress);
+            told.len() < 5
+        });
+        assert_eq!(told.len(), 5);
+        assert_eq!(end, told[4], "nothing is done once the answer is no");
+        let in_hand: usize = pairs.iter().map(|p| p.detection.pairs().count()).sum();
+        assert_eq!(end.in_hand, in_hand);
+        assert!(pairs.iter().all(|p| p.stop.is_some()));
+        let most = told.windows(2).map(|w| w[1].tests - w[0].tests).max();
+        assert!(most.unwrap() <= 2 * (SLICE + 64), "{told:?}");
     }
 
     #[test]

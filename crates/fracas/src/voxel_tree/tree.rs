@@ -8,7 +8,8 @@
 //! **Deviation**: eq. 8 lacks a sign. Density grows into the object, so its
 //! outward normal is *minus* the gradient.
 //! Besides the cube a node keeps the box of its content: nothing in the paper needs
-//! it, but a floor does (see `detect.rs`), or bodies seen coarsely would hover or sink.
+//! it, but a floor does (see `detect.rs`), or bodies seen coarsely would hover or sink;
+//! and the box of its voxels, which a coarse cube mostly exceeds.
 //! **Guarantee**: every node covers all of its children; a node is as full as its
 //! children together, the missing ones counting as empty.
 
@@ -31,6 +32,9 @@ pub struct Node {
     pub group: u32,
     /// The box in it that holds its content: low and high corner.
     pub content: (Vec3, Vec3),
+    /// The box of its voxels that are not empty: middle and half edges. On the finest
+    /// level the cube itself.
+    pub(crate) voxels: (Vec3, Vec3),
     /// Its children on the next level: first index and number (0 on the finest).
     pub(crate) children: (u32, u32),
 }
@@ -99,6 +103,13 @@ impl VoxTree {
         self.group_count
     }
 
+    /// How far its voxels reach from the origin of the object's frame.
+    #[must_use]
+    pub fn radius(&self) -> f32 {
+        let root = self.levels[0].nodes.first();
+        root.map_or(0.0, |r| (r.voxels.0.abs() + r.voxels.1).length())
+    }
+
     /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -134,6 +145,11 @@ impl VoxTree {
                         return Err(format!("level {l}, node {i}: a child sticks out"));
                     }
                     filled += f64::from(child.occupancy);
+                    let (middle, half) = node.voxels;
+                    let beyond = (child.voxels.0 - middle).abs() + child.voxels.1 - half;
+                    if beyond.max_element() > 1e-4 * fine.cell {
+                        return Err(format!("level {l}, node {i}: a child's voxels stick out"));
+                    }
                     let (low, high) = node.content;
                     if child.content.0.cmplt(low).any() || child.content.1.cmpgt(high).any() {
                         return Err(format!("level {l}, node {i}: a child's content sticks out"));
@@ -182,6 +198,7 @@ impl VoxTree {
                     .map(|c| c.content)
                     .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
                     .unwrap_or_default(),
+                voxels: join_voxels(children),
                 children: (first as u32, count as u32),
             });
             parents.push(parent);
@@ -225,6 +242,10 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
             outward: outward[i],
             group: group[i],
             content: content(grid, *c),
+            voxels: (
+                grid.origin + (Vec3::from(c.map(|x| x as f32)) + 0.5) * grid.cell,
+                Vec3::splat(0.5 * grid.cell),
+            ),
             children: (0, 0),
         })
         .collect();
@@ -236,6 +257,16 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
         cells,
         group_count,
     )
+}
+
+/// The box around the voxels of some nodes.
+fn join_voxels(nodes: &[Node]) -> (Vec3, Vec3) {
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for node in nodes {
+        let (middle, half) = node.voxels;
+        (low, high) = (low.min(middle - half), high.max(middle + half));
+    }
+    (0.5 * (low + high), 0.5 * (high - low))
 }
 
 /// The box of a voxel's content. Towards a neighbour that is not empty it is the

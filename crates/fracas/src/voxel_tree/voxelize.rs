@@ -19,8 +19,8 @@
 //! that box only towards a neighbour that is not empty.)
 //!
 //! **Guarantee**: no voxel that the surface touches is empty, whatever the
-//! rounding: touched voxels are found by a separating-axis test with a margin, and
-//! hold at least [`LEAST_OCCUPANCY`]. A voxel that is not touched is exactly empty
+//! rounding: touched voxels are those in which clipping with a margin leaves
+//! something of a triangle, and hold at least [`LEAST_OCCUPANCY`]. A voxel that is not touched is exactly empty
 //! or exactly full.
 
 use glam::{DVec3, Vec3};
@@ -359,46 +359,45 @@ impl Sums {
     pub(super) fn add(&mut self, corners: [DVec3; 3]) {
         // Cells as unit: the voxel (i, j, k) is the cube from (i, j, k) to (i+1, j+1, k+1).
         let corners = corners.map(|p| (p - self.origin) / self.cell);
-        let low = corners[0].min(corners[1]).min(corners[2]);
-        let high = corners[0].max(corners[1]).max(corners[2]);
-        let first = [0, 1, 2].map(|a| ((low[a] - self.margin).floor().max(0.0)) as usize);
-        let last =
-            [0, 1, 2].map(|a| ((high[a] + self.margin).floor() as usize).min(self.counts[a] - 1));
-        for y in first[1]..=last[1] {
-            for x in first[0]..=last[0] {
-                self.add_column(corners, x, y);
-                for z in first[2]..=last[2] {
-                    let at = self.index(x, y, z);
-                    let low = DVec3::new(x as f64, y as f64, z as f64);
-                    let centred = corners.map(|p| p - low - 0.5);
-                    if triangle_touches_cube(centred, 0.5 + self.margin) {
+        let normal_z = (corners[1] - corners[0]).cross(corners[2] - corners[0]).z;
+        let triangle = Polygon::new(&corners);
+        // Slabs, rods, cubes: what is cut once is not cut again. A margin wider than
+        // the voxel, so that whoever touches it is seen.
+        let (counts, margin) = (self.counts, self.margin);
+        for x in triangle.range(0, counts, margin) {
+            let slab = triangle.part(0, x, margin);
+            for y in slab.range(1, counts, margin) {
+                let rod = slab.part(1, y, margin);
+                if rod.len == 0 {
+                    continue;
+                }
+                self.add_column(&rod, normal_z, x, y);
+                for z in rod.range(2, counts, margin) {
+                    let inside = rod.part(2, z, margin);
+                    if inside.len > 0 {
+                        let at = self.index(x, y, z);
+                        let low = DVec3::new(x as f64, y as f64, z as f64);
                         self.touched[at] = true;
-                        let inside = content_of(corners.map(|p| p - low), self.margin);
-                        self.content[at] = join_boxes(self.content[at], inside);
+                        self.content[at] = join_boxes(self.content[at], inside.content(low));
                     }
                 }
             }
         }
     }
 
-    fn add_column(&mut self, corners: [DVec3; 3], x: usize, y: usize) {
-        let sign = (corners[1] - corners[0]).cross(corners[2] - corners[0]).z;
-        if sign == 0.0 {
+    /// Adds the volume below a polygon that lies in one column, but for the margin.
+    fn add_column(&mut self, rod: &Polygon, normal_z: f64, x: usize, y: usize) {
+        if normal_z == 0.0 {
             return;
         }
-        let sign = sign.signum();
-        let mut shadow = Polygon::new(&corners);
-        for (axis, low) in [(0, x as f64), (1, y as f64)] {
-            shadow.clip(axis, low, true);
-            shadow.clip(axis, low + 1.0, false);
-        }
+        let sign = normal_z.signum();
+        let mut shadow = rod.clone();
+        shadow.clip_to(0, x as f64, x as f64 + 1.0);
+        shadow.clip_to(1, y as f64, y as f64 + 1.0);
         if shadow.len < 3 {
             return;
         }
-        let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
-        for p in shadow.points() {
-            (lowest, highest) = (lowest.min(p.z), highest.max(p.z));
-        }
+        let (lowest, highest) = shadow.extent(2);
         let top = self.counts[2] - 1;
         let (first, last) = (
             (lowest.floor().max(0.0) as usize).min(top),
@@ -408,12 +407,15 @@ impl Sums {
         self.below[at] += sign * shadow.area();
         for z in first..=last {
             let mut inside = shadow.clone();
-            inside.clip(2, z as f64, true);
-            let mut above = inside.clone();
-            inside.clip(2, z as f64 + 1.0, false);
-            above.clip(2, z as f64 + 1.0, true);
+            inside.clip_to(2, z as f64, z as f64 + 1.0);
+            let mut filled = inside.height_integral(z as f64);
+            if z < last {
+                let mut above = shadow.clone();
+                above.clip_to(2, z as f64 + 1.0, f64::INFINITY);
+                filled += above.area();
+            }
             let at = self.index(x, y, z);
-            self.own[at] += sign * (inside.height_integral(z as f64) + above.area());
+            self.own[at] += sign * filled;
         }
     }
 
@@ -454,22 +456,26 @@ impl Sums {
     }
 }
 
-/// The box of the part of a triangle in the voxel from 0 to 1.
-fn content_of(corners: [DVec3; 3], margin: f64) -> ContentBox {
-    let mut inside = Polygon::new(&corners);
-    for axis in 0..3 {
-        inside.clip(axis, -margin, true);
-        inside.clip(axis, 1.0 + margin, false);
-    }
-    let mut found = NO_BOX;
-    for p in inside.points() {
-        for k in 0..3 {
-            // A 255th more on each side outweighs the margin; casts saturate.
-            found[k] = found[k].min((p[k] * 255.0 - 0.01).floor() as u8);
-            found[k + 3] = found[k + 3].max((p[k] * 255.0 + 0.01).ceil() as u8);
+/// Calls `visit` with every voxel that a triangle touches within a margin; cells are
+/// the unit, and the grid begins at the origin.
+pub(super) fn for_each_touched(
+    corners: &[DVec3; 3],
+    counts: [usize; 3],
+    margin: f64,
+    mut visit: impl FnMut([usize; 3]),
+) {
+    let triangle = Polygon::new(corners);
+    for x in triangle.range(0, counts, margin) {
+        let slab = triangle.part(0, x, margin);
+        for y in slab.range(1, counts, margin) {
+            let rod = slab.part(1, y, margin);
+            for z in rod.range(2, counts, margin) {
+                if rod.part(2, z, margin).len > 0 {
+                    visit([x, y, z]);
+                }
+            }
         }
     }
-    found
 }
 
 /// A convex polygon of at most three corners and six cuts.
@@ -490,32 +496,85 @@ impl Polygon {
         &self.points[..self.len]
     }
 
-    /// Keeps the part whose coordinate `axis` is at least (or at most) `limit`.
-    fn clip(&mut self, axis: usize, limit: f64, at_least: bool) {
-        let excess = |p: DVec3| {
-            if at_least {
-                p[axis] - limit
-            } else {
-                limit - p[axis]
-            }
-        };
+    /// The voxels along an axis that it may touch.
+    fn range(&self, axis: usize, counts: [usize; 3], margin: f64) -> std::ops::Range<usize> {
+        if self.len == 0 {
+            return 0..0;
+        }
+        let (low, high) = self.extent(axis);
+        if high < -margin {
+            return 0..0;
+        }
+        let first = (low - margin).floor().max(0.0) as usize;
+        let last = (high + margin).floor().max(0.0) as usize;
+        first..last.saturating_add(1).min(counts[axis])
+    }
+
+    /// The part of it that touches voxel `at` along an axis.
+    fn part(&self, axis: usize, at: usize, margin: f64) -> Self {
+        let mut part = self.clone();
+        part.clip_to(axis, at as f64 - margin, at as f64 + 1.0 + margin);
+        part
+    }
+
+    /// The lowest and highest coordinate along an axis.
+    fn extent(&self, axis: usize) -> (f64, f64) {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for p in self.points() {
+            (low, high) = (low.min(p[axis]), high.max(p[axis]));
+        }
+        (low, high)
+    }
+
+    /// Keeps the part whose coordinate `axis` lies between two limits.
+    fn clip_to(&mut self, axis: usize, low: f64, high: f64) {
+        let extent = self.extent(axis);
+        if extent.0 < low {
+            self.clip(axis, low, 1.0);
+        }
+        if extent.1 > high {
+            self.clip(axis, high, -1.0);
+        }
+    }
+
+    /// Keeps the part whose coordinate `axis` is at least `limit` (`side` 1) or at
+    /// most (`side` -1).
+    fn clip(&mut self, axis: usize, limit: f64, side: f64) {
         let mut kept = [DVec3::ZERO; 9];
         let mut count = 0;
-        for i in 0..self.len {
-            let (p, q) = (self.points[i], self.points[(i + 1) % self.len]);
-            let (a, b) = (excess(p), excess(q));
-            if a >= 0.0 {
-                kept[count] = p;
-                count += 1;
-            }
+        let Some(&last) = self.points().last() else {
+            return;
+        };
+        let (mut p, mut a) = (last, side * (last[axis] - limit));
+        for &q in self.points() {
+            let b = side * (q[axis] - limit);
             if (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0) {
                 let mut cut = p + (q - p) * (a / (a - b));
                 cut[axis] = limit;
                 kept[count] = cut;
                 count += 1;
             }
+            if b >= 0.0 {
+                kept[count] = q;
+                count += 1;
+            }
+            (p, a) = (q, b);
         }
         (self.points, self.len) = (kept, count);
+    }
+
+    /// The box around it, in the voxel whose low corner is `low`.
+    fn content(&self, low: DVec3) -> ContentBox {
+        let mut found = NO_BOX;
+        for p in self.points() {
+            let p = (*p - low) * 255.0;
+            for k in 0..3 {
+                // A 255th more on each side outweighs the margin; casts saturate.
+                found[k] = found[k].min((p[k] - 0.01).floor() as u8);
+                found[k + 3] = found[k + 3].max((p[k] + 0.01).ceil() as u8);
+            }
+        }
+        found
     }
 
     /// Area of the shadow on the xy plane.
@@ -537,22 +596,6 @@ impl Polygon {
             (0.5 * (b - a).cross(c - a).z.abs(), (a.z + b.z + c.z) / 3.0)
         })
     }
-}
-
-/// Separating axes: a triangle, relative to the centre of an axis-aligned cube,
-/// against a cube of half edge `half`. Touching counts.
-fn triangle_touches_cube(t: [DVec3; 3], half: f64) -> bool {
-    let separated = |axis: DVec3| {
-        let [a, b, c] = t.map(|p| p.dot(axis));
-        let reach = half * (axis.x.abs() + axis.y.abs() + axis.z.abs());
-        a.min(b).min(c) > reach || a.max(b).max(c) < -reach
-    };
-    let edges = [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
-    !(DVec3::AXES.into_iter().any(separated)
-        || separated(edges[0].cross(edges[1]))
-        || edges
-            .into_iter()
-            .any(|e| DVec3::AXES.into_iter().any(|a| separated(a.cross(e)))))
 }
 
 #[cfg(test)]
@@ -627,6 +670,54 @@ mod tests {
             let filled = grid.occupancy([at.x as i64, at.y as i64, at.z as i64]);
             assert!(filled > 0.0, "{point} lies in an empty voxel");
         }
+    }
+
+    /// Separating axes: a triangle, relative to the centre of an axis-aligned cube,
+    /// against a cube of half edge `half`. Touching counts.
+    fn triangle_touches_cube(t: [DVec3; 3], half: f64) -> bool {
+        let separated = |axis: DVec3| {
+            let [a, b, c] = t.map(|p| p.dot(axis));
+            let reach = half * (axis.x.abs() + axis.y.abs() + axis.z.abs());
+            a.min(b).min(c) > reach || a.max(b).max(c) < -reach
+        };
+        let edges = [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
+        !(DVec3::AXES.into_iter().any(separated)
+            || separated(edges[0].cross(edges[1]))
+            || edges
+                .into_iter()
+                .any(|e| DVec3::AXES.into_iter().any(|a| separated(a.cross(e)))))
+    }
+
+    #[test]
+    fn touched_voxels_are_those_that_separating_axes_find() {
+        let mut rng = Rng(31);
+        let mut touched = 0;
+        for case in 0..400 {
+            let mut corner = || rng.in_box(Vec3::ZERO, Vec3::splat(4.0)).as_dvec3();
+            let mut triangle = [corner(), corner(), corner()];
+            match case % 4 {
+                // Corners on the grid, flat ones, needles: what clipping may get wrong.
+                0 => triangle = triangle.map(DVec3::round),
+                1 => triangle.iter_mut().for_each(|p| p.y = 2.0),
+                2 => triangle[2] = triangle[0].lerp(triangle[1], 0.5),
+                _ => {}
+            }
+            let mut sums = Sums::new(DVec3::ZERO, 1.0, [4; 3]);
+            sums.add(triangle);
+            for i in 0..64 {
+                let [x, y, z] = [i % 4, i / 4 % 4, i / 16];
+                let middle = DVec3::new(x as f64, y as f64, z as f64) + 0.5;
+                let about = |half| triangle_touches_cube(triangle.map(|p| p - middle), half);
+                let seen = sums.touched[sums.index(x, y, z)];
+                assert!(
+                    seen || !about(0.5),
+                    "case {case}: voxel {middle} is touched"
+                );
+                assert!(!seen || about(0.5 + 2e-6), "case {case}: {middle} is not");
+                touched += usize::from(seen);
+            }
+        }
+        assert!(touched > 3000, "{touched}");
     }
 
     #[test]
