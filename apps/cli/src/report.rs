@@ -47,6 +47,9 @@ pub struct Report {
     /// A Python with the packages of crates/fracas-report/peers/requirements.txt.
     #[arg(long, value_name = "PYTHON")]
     peers: Option<PathBuf>,
+    /// The program of benches/peers/box3d.
+    #[arg(long, value_name = "PROGRAM")]
+    box3d: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -59,6 +62,15 @@ enum Task {
         /// The folder to write to.
         #[arg(long, value_name = "DIR", default_value = "out/report")]
         out: PathBuf,
+    },
+    /// Write figures and numbers of a report into README.md and docs/pictures.
+    Readme {
+        /// The report.
+        #[arg(long, value_name = "DIR", default_value = "out/report")]
+        from: PathBuf,
+        /// The repository's root.
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        root: PathBuf,
     },
 }
 
@@ -73,6 +85,12 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
         }
         println!("put together: {}", written.join(", "));
         println!("open {} to see it", into.page_path().display());
+        return Ok(());
+    }
+    if let Some(Task::Readme { from, root }) = &report.task {
+        for file in fracas_report::readme::update(&Store::new(from), root)? {
+            println!("wrote {file}");
+        }
         return Ok(());
     }
     if report.list {
@@ -102,7 +120,10 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
             .unwrap_or_else(|| Options::default().jobs)
             .max(1),
         python: report.peers.clone(),
-        data: std::env::var_os("FRACAS_DATA").map(PathBuf::from),
+        box3d: report.box3d.clone(),
+        data: std::env::var_os("FRACAS_DATA")
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from),
     };
     let store = Store::new(&report.out);
     let bar = bar(sections.len());

@@ -7,71 +7,12 @@
 use std::time::Instant;
 
 use fracas_scenes::measure;
+use fracas_scenes::paper::{PaperScene, TABLES};
 use fracas_scenes::recording::{Recording, Summary, Watch};
 use fracas_scenes::rigid::fresh_fracture::{ConvexCells, structures};
 use fracas_scenes::rigid::{self, Scene, SceneOptions};
 
 use crate::board::{Board, Measured, Target};
-
-/// Tables 2 and 3 (corrected: see the notes on the paper's errors): milliseconds, mean
-/// and maximum, and counts.
-struct Paper {
-    scene: &'static str,
-    total: [f64; 2],
-    collision: [f64; 2],
-    update: f64,
-    fracture: f64,
-    triangles: [f64; 2],
-    fragments: f64,
-}
-
-const TABLES: [Paper; 5] = [
-    Paper {
-        scene: "piggy-bank",
-        total: [1.89, 13.0],
-        collision: [1.63, 11.0],
-        update: 1.2,
-        fracture: 12.5,
-        triangles: [9_734.0, 18_889.0],
-        fragments: 27.0,
-    },
-    Paper {
-        scene: "drop-bunnies",
-        total: [19.33, 73.0],
-        collision: [18.0, 58.0],
-        update: 4.4,
-        fracture: 22.0,
-        triangles: [214_380.0, 430_072.0],
-        fragments: 166.0,
-    },
-    Paper {
-        scene: "bricks",
-        total: [6.4, 16.5],
-        collision: [5.6, 12.8],
-        update: 1.05,
-        fracture: 2.0,
-        triangles: [15_036.0, 41_060.0],
-        fragments: 104.0,
-    },
-    Paper {
-        scene: "plates",
-        total: [7.37, 13.2],
-        collision: [5.8, 9.6],
-        update: 0.7,
-        fracture: 8.0,
-        triangles: [26_268.0, 45_040.0],
-        fragments: 44.0,
-    },
-    Paper {
-        scene: "interactive-bunnies",
-        total: [1.6, 7.3],
-        collision: [1.24, 2.0],
-        update: 1.0,
-        fracture: 9.0,
-        triangles: [39_724.0, 44_064.0],
-        fragments: 15.0,
-    },
-];
 
 /// Rows of the world.
 pub fn rows(board: &mut Board) {
@@ -97,8 +38,8 @@ fn run(name: &str) -> (Scene, Recording) {
     (scene, recording)
 }
 
-fn table_rows(board: &mut Board, paper: &Paper) {
-    let row = |what: &str| format!("world/{}-{what}", paper.scene);
+fn table_rows(board: &mut Board, paper: &PaperScene) {
+    let row = |what: &str| format!("world/{}-{what}", paper.name);
     let wanted = [
         "collision-mean",
         "collision-max",
@@ -115,7 +56,7 @@ fn table_rows(board: &mut Board, paper: &Paper) {
     if !wanted.iter().any(|what| board.wants_row(&row(what))) {
         return;
     }
-    let (scene, recording) = run(paper.scene);
+    let (scene, recording) = run(paper.name);
     let collision = recording.summary(|s| s.times.collision);
     let total = recording.summary(|s| s.times.total - s.times.fracture);
     let at_breaks = |of: fn(&fracas_rapier::world::StepStats) -> f64| {

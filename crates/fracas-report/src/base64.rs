@@ -21,6 +21,27 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
+/// Decodes what [`encode`] made; `None` for anything else.
+#[must_use]
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    let text = text.as_bytes();
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    for group in text.chunks(4) {
+        let padding = group.iter().rev().take_while(|c| **c == b'=').count();
+        if group.len() != 4 || padding > 2 {
+            return None;
+        }
+        let mut bits = 0_u32;
+        for &letter in &group[..4 - padding] {
+            let value = LETTERS.iter().position(|l| *l == letter)?;
+            bits = bits << 6 | value as u32;
+        }
+        bits <<= 6 * padding;
+        bytes.extend(&bits.to_be_bytes()[1..4 - padding]);
+    }
+    Some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     /// The test vectors of RFC 4648, section 10.
@@ -36,6 +57,10 @@ mod tests {
             ("foobar", "Zm9vYmFy"),
         ] {
             assert_eq!(super::encode(plain.as_bytes()), coded);
+            assert_eq!(super::decode(coded).as_deref(), Some(plain.as_bytes()));
+        }
+        for bad in ["Zg=", "Z===", "Zm8!", "Zg==Z"] {
+            assert_eq!(super::decode(bad), None, "{bad}");
         }
     }
 }

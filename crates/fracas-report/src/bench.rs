@@ -53,6 +53,8 @@ pub struct Options {
     pub jobs: usize,
     /// A Python with the packages of `peers/requirements.txt`.
     pub python: Option<PathBuf>,
+    /// The program of `benches/peers/box3d`.
+    pub box3d: Option<PathBuf>,
     /// A folder of public meshes, used where it holds what a section wants.
     pub data: Option<PathBuf>,
 }
@@ -64,6 +66,7 @@ impl Default for Options {
             seed: 0,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             python: None,
+            box3d: None,
             data: None,
         }
     }
@@ -128,24 +131,11 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When there is no such scene.
     pub fn run(&self, scene: &str, options: SceneOptions) -> Result<Rc<SceneRun>, Skip> {
-        self.run_for(scene, options, u64::MAX)
-    }
-
-    /// The same, for at most so many steps.
-    ///
-    /// # Errors
-    /// As [`Bench::run`].
-    pub fn run_for(
-        &self,
-        scene: &str,
-        options: SceneOptions,
-        most_steps: u64,
-    ) -> Result<Rc<SceneRun>, Skip> {
-        let key = format!("{scene} {most_steps} {options:?}");
+        let key = format!("{scene} {options:?}");
         if let Some(run) = self.runs.borrow().get(&key) {
             return Ok(run.clone());
         }
-        let run = Rc::new(SceneRun::record(self, scene, options, most_steps)?);
+        let run = Rc::new(SceneRun::record(self, scene, options)?);
         self.runs.borrow_mut().insert(key, run.clone());
         Ok(run)
     }

@@ -12,6 +12,20 @@ pub fn growth_exponent(points: &[(f64, f64)]) -> f64 {
     line(&logs).slope
 }
 
+/// The first and the last size with what the power law of least squares gives there.
+#[must_use]
+pub fn power_law(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let there = points.iter().filter(|p| p.0 > 0.0 && p.1 > 0.0);
+    let logs: Vec<(f64, f64)> = there.map(|(x, y)| (x.ln(), y.ln())).collect();
+    let fitted = line(&logs);
+    let at = |x: f64| (x.exp(), (fitted.base + fitted.slope * x).exp());
+    let sizes = || logs.iter().map(|p| p.0);
+    vec![
+        at(sizes().fold(f64::INFINITY, f64::min)),
+        at(sizes().fold(f64::NEG_INFINITY, f64::max)),
+    ]
+}
+
 /// A straight line through points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
@@ -66,6 +80,8 @@ mod tests {
         assert!((found.base - 1.0).abs() < 1e-12 && (found.slope - 2.0).abs() < 1e-12);
         assert!((found.r2 - 1.0).abs() < 1e-12);
         assert!(growth_exponent(&[(1.0, 1.0)]).is_nan());
+        let ends = power_law(&square);
+        assert!((ends[0].1 - 1.0).abs() < 1e-9 && (ends[1].1 - 25.0).abs() < 1e-9);
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
     }
 }

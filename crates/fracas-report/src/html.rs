@@ -21,7 +21,8 @@ pub fn page(sections: &[Section], chapters: &[Chapter]) -> String {
     // Writing to a string cannot fail, here and below.
     let _ = write!(
         html,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>fracas: the proof</title>\n<style>\n{}</style>\n</head>\n<body>\n<div class=\"frame\">\n",
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>fracas: the proof</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<div class=\"frame\">\n",
+        svg::STYLE,
         include_str!("style.css")
     );
     contents(&mut html, sections, chapters);
@@ -187,12 +188,17 @@ fn write_section(html: &mut String, section: &Section) {
     let p = &section.provenance;
     let _ = writeln!(
         html,
-        "<p class=\"foot\"><code>{}</code> · seed {} · commit {} · {} · {} s</p>\n</section>",
+        "<p class=\"foot\"><code>{}</code> · seed {} · commit {} · {} · {}</p>\n</section>",
         escape(&p.command),
         p.seed,
         escape(&p.commit),
         escape(&p.machine),
-        crate::section::short(p.seconds)
+        if p.seconds < 0.01 {
+            // Runs are shared: the section that asked first counts their time.
+            "its runs are counted above".to_owned()
+        } else {
+            format!("{} s", crate::section::short(p.seconds))
+        }
     );
 }
 
@@ -256,8 +262,9 @@ fn role(role: Role) -> &'static str {
 fn write_table(html: &mut String, table: &Table) {
     let _ = write!(
         html,
-        "<div class=\"wide\"><table><caption>{}</caption><thead><tr>",
-        rich(&table.caption)
+        "<p class=\"caption\">{}</p>\n<div class=\"wide\"><table aria-label=\"{}\"><thead><tr>",
+        rich(&table.caption),
+        escape(&table.caption)
     );
     for column in &table.columns {
         let _ = write!(

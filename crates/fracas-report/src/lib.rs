@@ -19,7 +19,8 @@
 //! | [`section`], [`plot`] | plain data of the page |
 //! | [`html`], [`svg`] | drawing it |
 //! | [`store`] | the folder |
-//! | [`peers`] | the optional script with other people's programs |
+//! | [`peers`] | other people's programs, where they are at hand |
+//! | [`readme`] | figures and numbers of the README |
 //!
 //! The numbers are the library's own statistics and the clock's; nothing here
 //! computes physics. Timed work runs alone; only work that is counted, not timed,
@@ -32,6 +33,7 @@ pub mod html;
 pub mod machine;
 pub mod peers;
 pub mod plot;
+pub mod readme;
 pub mod run;
 pub mod section;
 pub mod sections;

@@ -248,14 +248,15 @@ impl Section {
         }
     }
 
-    /// Adds a claim; `reason` is shown only where it does not hold.
+    /// Adds a claim; `reason` is shown only where it does not hold, and gives the
+    /// numbers that explain it.
     pub fn claim(
         &mut self,
         source: &str,
         claim: &str,
         holds: bool,
         found: impl Into<String>,
-        reason: &str,
+        reason: impl Into<String>,
     ) {
         self.blocks.push(Block::Claim(Claim {
             source: source.into(),

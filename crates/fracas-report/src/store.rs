@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! OUT/report.html  OUT/report.json  OUT/sections/ID.json  OUT/shards/ID.I-of-N.json
+//! OUT/figures/ID-N.svg, ID-N.png: the plots and pictures of a section, in its order
 //! ```
 
 use std::fs;
@@ -12,10 +13,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::html;
-use crate::section::Section;
+use crate::section::{Block, Section};
 use crate::sections::{CHAPTERS, SECTIONS};
 use crate::shards::ShardFile;
+use crate::{base64, html, svg};
 
 /// Why a report cannot be read or written.
 #[derive(Debug, Error)]
@@ -76,6 +77,10 @@ impl Store {
             .join("sections")
             .join(format!("{}.json", section.id));
         write_json(&path, section)?;
+        for (number, figure) in figures(section).iter().enumerate() {
+            let name = format!("{}-{}.{}", section.id, number + 1, figure.ending);
+            write(&self.root.join("figures").join(name), &figure.bytes)?;
+        }
         self.draw()
     }
 
@@ -125,6 +130,30 @@ impl Store {
     }
 }
 
+/// A plot or picture of a section, as a file.
+pub(crate) struct Figure {
+    /// `svg` or `png`.
+    pub ending: &'static str,
+    /// What the file holds.
+    pub bytes: Vec<u8>,
+}
+
+/// The plots and pictures of a section, in its order.
+pub(crate) fn figures(section: &Section) -> Vec<Figure> {
+    let file = |block: &Block| match block {
+        Block::Plot(plot) => Some(Figure {
+            ending: "svg",
+            bytes: svg::file(plot).into_bytes(),
+        }),
+        Block::Picture { png, .. } => Some(Figure {
+            ending: "png",
+            bytes: base64::decode(png)?,
+        }),
+        _ => None,
+    };
+    section.blocks.iter().filter_map(file).collect()
+}
+
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
     let mut text = serde_json::to_string_pretty(value).map_err(|source| StoreError::Content {
         path: path.display().to_string(),
@@ -135,7 +164,7 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
 }
 
 /// Writes beside, then moves into place: never half a file.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let fail = |source| StoreError::File {
         what: "write",
         path: path.display().to_string(),

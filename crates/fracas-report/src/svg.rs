@@ -8,6 +8,9 @@ use std::fmt::Write as _;
 use crate::plot::{Axis, Mark, Plot, Series};
 use crate::section::{count, short};
 
+/// Colours and lines of plots, for light and dark.
+pub const STYLE: &str = include_str!("plot.css");
+
 /// Colours that the style knows.
 pub const COLOURS: usize = 8;
 
@@ -185,6 +188,8 @@ pub fn draw(plot: &Plot) -> String {
         (880.0, 320.0)
     };
     let (legend, legend_height) = legend(plot, width);
+    // A long legend takes no room from the plot.
+    let height = height + (legend_height - LEGEND_LINE).max(0.0);
     let top = 10.0 + legend_height;
     let (x, y) = scales(plot, width, height, top);
     let mut svg = String::new();
@@ -212,6 +217,17 @@ pub fn draw(plot: &Plot) -> String {
     levels(&mut svg, plot, &x, &y);
     svg.push_str("</svg>");
     svg
+}
+
+/// The plot as a file of its own, with its style, for documents.
+#[must_use]
+pub fn file(plot: &Plot) -> String {
+    let drawn = draw(plot);
+    let (open, rest) = drawn.split_once('>').unwrap_or((&drawn, ""));
+    format!(
+        "{} xmlns=\"http://www.w3.org/2000/svg\"><style>{STYLE}svg {{ background: var(--card); }}</style>{rest}\n",
+        open
+    )
 }
 
 fn scales(plot: &Plot, width: f64, height: f64, top: f64) -> (Scale, Scale) {
@@ -518,6 +534,16 @@ mod tests {
         assert_eq!(count_of(&svg, "<circle"), 2);
         assert_eq!(count_of(&svg, r#"class="moment""#), 1);
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn a_file_brings_its_style() {
+        let mut plot = Plot::new("a > b", "x", "y");
+        plot.add("line", Mark::Line, [(1.0, 2.0), (10.0, 20.0)]);
+        let file = file(&plot);
+        assert!(file.starts_with("<svg") && file.ends_with("</svg>\n"));
+        assert!(file.contains("xmlns=") && file.contains("--c0"));
+        assert_eq!(count_of(&file, "<style>"), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod experiments;
 pub mod film;
 pub mod measure;
+pub mod paper;
 pub mod recording;
 pub mod rigid;
 pub mod sequences;

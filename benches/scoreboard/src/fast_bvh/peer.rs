@@ -1,4 +1,4 @@
-//! IPC Toolkit on the same two frames of the same mesh (`benches/peers/ipctk.py`).
+//! IPC Toolkit on the same two frames of the same mesh (`crates/fracas-report/peers`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use fracas::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 use fracas_conformance::ccd::{self, SCENES};
 use fracas_scenes::sequences::ripple::ripple;
 use glam::DVec3;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Instant, ms};
 use crate::board::{Board, Measured, Target};
@@ -102,41 +102,34 @@ fn run_ours(step: &Step) -> (f64, Option<f64>) {
 fn run_peer(step: &Step, python: &Path) -> Result<Value, String> {
     let folder = std::env::temp_dir().join(format!("fracas-peer-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-    let prefix = folder.join("step");
-    let write = |ending: &str, bytes: Vec<u8>| {
-        std::fs::write(prefix.with_extension(ending), bytes).map_err(|e| e.to_string())
-    };
-    let flat = |points: &[DVec3]| {
-        points
-            .iter()
-            .flat_map(|p| p.to_array())
-            .flat_map(f64::to_le_bytes)
-            .collect()
-    };
-    write("v0", flat(&step.start))?;
-    write("v1", flat(&step.end))?;
-    write(
-        "f",
-        step.triangles
-            .iter()
-            .flatten()
-            .flat_map(|i| i.to_le_bytes())
-            .collect(),
-    )?;
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../peers/ipctk.py");
-    let output = Command::new(python)
-        .arg(script)
-        .arg(&prefix)
-        .arg("2")
-        .output();
+    let input = folder.join("step.json");
+    let flat = |points: &[DVec3]| points.iter().map(|p| p.to_array()).collect::<Vec<_>>();
+    let text = json!({
+        "start": flat(&step.start), "end": flat(&step.end), "triangles": step.triangles,
+    })
+    .to_string();
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../crates/fracas-report/peers/peers.py"
+    );
+    let output = std::fs::write(&input, text).and_then(|()| {
+        Command::new(python)
+            .args([script, "ipctk", "ipctk"])
+            .arg(&input)
+            .output()
+    });
     let _ = std::fs::remove_dir_all(&folder);
     let output = output.map_err(|e| format!("cannot run {}: {e}", python.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().unwrap_or_default();
-    serde_json::from_str(last).map_err(|_| {
+    let said: Value = serde_json::from_str(last).map_err(|_| {
         format!(
             "the peer failed: {}",
             String::from_utf8_lossy(&output.stderr).trim()
         )
-    })
+    })?;
+    match said["error"].as_str() {
+        Some(why) => Err(format!("the peer failed: {why}")),
+        None => Ok(said),
+    }
 }

@@ -9,7 +9,7 @@ use fracas_scenes::sequences::ripple::ripple;
 use glam::Vec3;
 
 use crate::bench::{Bench, Scale, Skip};
-use crate::fit::growth_exponent;
+use crate::fit::{growth_exponent, power_law};
 use crate::machine::{best_ms, thread_ms};
 use crate::plot::{Mark, Plot};
 use crate::section::{Role, Section, Table, short};
@@ -48,8 +48,13 @@ pub fn all(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         let mut plot = Plot::new(&format!("Over {over}"), over, "ms")
             .log(true, true)
             .narrow();
-        for growth in found.iter().filter(|g| g.over == over) {
-            plot.add(growth.what, Mark::LineAndDots, growth.points.clone());
+        for (i, growth) in found.iter().filter(|g| g.over == over).enumerate() {
+            plot.add(growth.what, Mark::Dots, growth.points.clone())
+                .colour = i;
+            let exponent = growth_exponent(&growth.points);
+            let name = format!("power {exponent:.2}");
+            let fitted = plot.add(&name, Mark::Line, power_law(&growth.points));
+            (fitted.colour, fitted.dashed) = (i, true);
         }
         section.plot(plot);
     }

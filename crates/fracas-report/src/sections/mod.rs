@@ -14,6 +14,7 @@ mod marchal_pictures;
 mod peer_engines;
 mod peer_fresh;
 mod peer_parry;
+mod peer_tets;
 pub mod scene_runs;
 
 use crate::bench::{Bench, Options, Skip};
@@ -141,5 +142,6 @@ pub const SECTIONS: &[SectionInfo] = &[
     of("peers-fresh-fracture", PEERS, "A fresh fracture: shapes and engines", peer_fresh::fresh),
     of("peers-mesh", PEERS, "Mesh against mesh: Coal and FCL", peer_engines::meshes),
     of("peers-ipctk", PEERS, "Deforming meshes: the IPC Toolkit", peer_engines::ipctk),
+    of("peers-tets", PEERS, "Tetrahedra: fTetWild", peer_tets::tets),
     of("growth", GROWTH, "Triangles, tetrahedra, fragments, pairs, contacts", growth::all),
 ];

@@ -7,6 +7,7 @@
 //! | [`colliding`] | all colliding points of a running world (Table 2, Fig. 12) |
 //! | [`drops`] | a plate dropped into a bowl with few contacts allowed (Fig. 16) |
 //! | [`fresh`] | fragments just after a break: queries and updates (7.2, Figs. 15 and 17) |
+//! | [`handed_over`] | the fresh fracture in other engines, and how it ended |
 //! | [`pair`] | two whole bodies, one question |
 //! | [`rivals`] | parry3d's shapes of the same fragments |
 //! | [`sequence_times`], [`spatial_hash`] | frames of Heo 2010, Figs. 6 to 8, and their rival |
@@ -21,6 +22,7 @@ pub mod ball;
 pub mod colliding;
 pub mod drops;
 pub mod fresh;
+pub mod handed_over;
 pub mod pair;
 pub mod rivals;
 pub mod sequence_times;

@@ -170,6 +170,8 @@ pub struct ConvexCells {
     /// The engine's world.
     pub physics: PhysicsWorld,
     bodies: Vec<RigidBodyHandle>,
+    /// Where each body's own frame is in the cube's.
+    centres: Vec<Vec3>,
 }
 
 impl ConvexCells {
@@ -189,7 +191,7 @@ impl ConvexCells {
         };
         let floor = ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)).friction(FRICTION);
         physics.insert_collider(floor, None);
-        let mut bodies = Vec::new();
+        let (mut bodies, mut centres) = (Vec::new(), Vec::new());
         for g in 0..cells.groups {
             let centre = cells.centre(g);
             let hulls: Vec<(Pose, SharedShape)> = cells
@@ -203,9 +205,6 @@ impl ConvexCells {
                     Some((Pose::identity(), SharedShape::convex_hull(&points)?))
                 })
                 .collect();
-            if hulls.is_empty() {
-                continue;
-            }
             let place = (centre - DVec3::new(0.5, 0.0, 0.5)).as_vec3() + Vec3::Y * DROP;
             let body = RigidBodyBuilder::dynamic()
                 .translation(place)
@@ -214,8 +213,25 @@ impl ConvexCells {
                 .density(DENSITY)
                 .friction(FRICTION);
             bodies.push(physics.insert(body, collider).0);
+            centres.push((centre - 0.5).as_vec3());
         }
-        Self { physics, bodies }
+        Self {
+            physics,
+            bodies,
+            centres,
+        }
+    }
+
+    /// Where the cube's frame is for each piece, in order of the groups.
+    #[must_use]
+    pub fn poses(&self) -> Vec<Pose> {
+        let all = self.bodies.iter().zip(&self.centres);
+        all.filter_map(|(&handle, &centre)| {
+            let mut pose = *self.physics.bodies.get(handle)?.position();
+            pose.translation -= pose.rotation * centre;
+            Some(pose)
+        })
+        .collect()
     }
 
     /// How many pieces.
