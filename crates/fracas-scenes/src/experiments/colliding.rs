@@ -149,10 +149,10 @@ mod tests {
             contacts: ContactMode::Full,
             ..SceneOptions::default()
         };
-        let mut scene = by_name("bricks", &options, &mut |_| {}).unwrap();
+        let mut scene = by_name("blocks", &options, &mut |_| {}).unwrap();
         let mut scratch = CollidingScratch::default();
         let (mut counted, mut reported) = (0, 0);
-        for _ in 0..30 {
+        for _ in 0..60 {
             // Counted before the step, as the step sees it.
             let before = colliding(scene.world(), &mut scratch);
             scene.step();
