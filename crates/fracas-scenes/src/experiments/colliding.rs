@@ -161,6 +161,6 @@ mod tests {
         }
         assert!(reported > 100, "{reported}");
         let share = counted as f64 / reported as f64;
-        assert!((0.5..1.5).contains(&share), "{counted} of {reported}");
+        assert!((0.95..1.05).contains(&share), "{counted} of {reported}");
     }
 }
