@@ -110,7 +110,11 @@ function start() {
     run(true);
     post({ t: "reset", epoch });
   };
-  const undo = () => post({ t: "undo" });
+  // What broke it is on its way again: the world waits, so that it can be seen whole.
+  const undo = () => {
+    run(false);
+    post({ t: "undo" });
+  };
   $("play").onclick = () => run(!running);
   $("one").onclick = one;
   $("reset").onclick = reset;

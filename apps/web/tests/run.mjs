@@ -52,7 +52,7 @@ const tests = {
         await page.selectOption("#scene", scene);
         await ready(page, before);
       }
-      await until(page, scene, (s) => s.steps >= 40 && s.bodies > 0);
+      await until(page, scene, (s) => s.steps >= 20 && s.bodies > 0);
       await shot(page, `scene-${scene}`);
     }
     return errors;
@@ -79,9 +79,18 @@ const tests = {
     const s = await until(page, "the plate breaks", (s) => of(s) > 1);
     assert(s.steps < 105, `it broke at step ${s.steps}, by its own ball`);
     await shot(page, "plates-clicked");
-    await page.locator("#undo:enabled").waitFor();
-    await page.click("#undo");
-    await until(page, "the plate is whole again", (s) => of(s) === 1, 20);
+    // Other plates may have broken since, by their own balls: those are undone first.
+    await page.click("#play");
+    await page.waitForTimeout(1000);
+    let before = await state(page);
+    for (let i = 0; i < 8 && of(before) > 1; i++) {
+      await page.locator("#undo:enabled").waitFor();
+      await page.click("#undo");
+      before = await until(page, "the world goes back", (s) => !s.running && s.pieces.length < before.pieces.length, 20);
+    }
+    assert(of(before) === 1, `the plate is not whole again: ${of(before)} pieces`);
+    await page.click("#play");
+    await until(page, "it goes on", (s) => s.running && of(s) > 1);
     return errors;
   },
 
