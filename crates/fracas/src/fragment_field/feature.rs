@@ -349,16 +349,26 @@ pub(super) fn quad_normal([a, b, c, d]: &[Vec3; 4]) -> Vec3 {
     (*c - *a).cross(*d - *b).normalize_or_zero()
 }
 
+/// Where a plane cuts the edge between two local nodes of a tetrahedron.
+#[inline]
+pub(super) fn cut_edge(
+    corners: &[Vec3; 4],
+    nodes: &[u32; 4],
+    plane: &[f32; 4],
+    i: usize,
+    j: usize,
+) -> Vec3 {
+    // From the lower index to the higher, so that neighbours agree.
+    let (i, j) = if nodes[i] < nodes[j] { (i, j) } else { (j, i) };
+    let (s, t) = (f64::from(plane[i]), f64::from(plane[j]));
+    corners[i] + (corners[j] - corners[i]) * (s / (s - t)) as f32
+}
+
 /// The polygon of the first plane of a tetrahedron: all four nodes have a level.
 fn first_plane(mesh: &TetMesh, tet: u32, plane: &[f32; 4]) -> [Vec3; 4] {
     let corners = mesh.corners(tet);
     let nodes = mesh.tets()[tet as usize];
-    let cut = |i: usize, j: usize| {
-        // From the lower index to the higher, so that neighbours agree.
-        let (i, j) = if nodes[i] < nodes[j] { (i, j) } else { (j, i) };
-        let (s, t) = (f64::from(plane[i]), f64::from(plane[j]));
-        corners[i] + (corners[j] - corners[i]) * (s / (s - t)) as f32
-    };
+    let cut = |i: usize, j: usize| cut_edge(&corners, &nodes, plane, i, j);
     let positive = (0..4).fold(0_usize, |mask, i| mask | usize::from(plane[i] > 0.0) << i);
     // By the mask of positive nodes: a lone node and its face, or two and two.
     // Seen from the positive side, counter-clockwise.

@@ -12,7 +12,9 @@
 
 use glam::Vec3;
 
-use super::feature::{CrackSide, FeatureId, quad_is_beyond, quad_normal, triangle_is_beyond};
+use super::feature::{
+    CrackSide, FeatureId, cut_edge, quad_is_beyond, quad_normal, triangle_is_beyond,
+};
 use super::locate::barycentric;
 use super::query::{FragmentDistance, NOISE};
 use crate::cut_piece::{CornerPoints, Piece, Side};
@@ -228,7 +230,7 @@ impl FragmentDistance<'_> {
             return Some(face);
         }
         if let [plane] = cut.planes() {
-            let to = to_quad(p, side_of_face(&corners, &nodes, k, plane, own));
+            let to = to_quad(p, side_of_face(&mesh.corners(tet), &nodes, k, plane, own));
             return (to.length_squared() <= limit).then_some(Face { to, ..face });
         }
         self.clipped(face, tet, cut, own, Side::Face(k as u8), p, limit)
@@ -301,30 +303,23 @@ impl FragmentDistance<'_> {
 /// face; a triangle has its last corner twice. The plane crosses the face.
 #[inline]
 fn side_of_face(
-    corners: &[Vec3; 3],
+    corners: &[Vec3; 4],
     nodes: &[u32; 4],
     k: usize,
     plane: &[f32; 4],
     own: usize,
 ) -> [Vec3; 4] {
-    let face = TET_FACES[k];
-    let is_own = |i: usize| (plane[face[i]] > 0.0) == (plane[own] > 0.0);
-    let cut = |i: usize, j: usize| {
-        // From the lower index to the higher, so that neighbours agree.
-        let flip = nodes[face[i]] > nodes[face[j]];
-        let (i, j) = if flip { (j, i) } else { (i, j) };
-        let (s, t) = (f64::from(plane[face[i]]), f64::from(plane[face[j]]));
-        corners[i] + (corners[j] - corners[i]) * (s / (s - t)) as f32
+    let [a, b, c] = TET_FACES[k];
+    let is_own = |i: usize| (plane[i] > 0.0) == (plane[own] > 0.0);
+    // The corner that is alone on its side of the plane, and those after it.
+    let turns = [[a, b, c], [b, c, a], [c, a, b]];
+    let alone = turns
+        .into_iter()
+        .find(|&[i, j, l]| is_own(i) != is_own(j) && is_own(i) != is_own(l));
+    let Some([i, j, l]) = alone else {
+        return [corners[a], corners[b], corners[c], corners[c]];
     };
-    // The corner that is alone on its side of the plane.
-    let alone =
-        (0..3).find(|&i| is_own(i) != is_own((i + 1) % 3) && is_own(i) != is_own((i + 2) % 3));
-    let Some(i) = alone else {
-        let [a, b, c] = *corners;
-        return [a, b, c, c];
-    };
-    let (j, l) = ((i + 1) % 3, (i + 2) % 3);
-    let (to_j, to_l) = (cut(i, j), cut(i, l));
+    let [to_j, to_l] = [j, l].map(|other| cut_edge(corners, nodes, plane, i, other));
     if is_own(i) {
         [corners[i], to_j, to_l, to_l]
     } else {
