@@ -129,7 +129,10 @@ impl Breakables {
             let other_body = engine.colliders.get(other).and_then(|c| c.parent());
             let other_body = other_body.and_then(|h| engine.bodies.get(h));
             let other_modulus = self.modulus_of(other);
-            let points = rigid.solver_manifolds().iter().flat_map(|m| m.points.iter());
+            let points = rigid
+                .solver_manifolds()
+                .iter()
+                .flat_map(|m| m.points.iter());
             let impulses = points.map(|p| p.data.impulse.max(0.0)).sum::<f32>();
             for manifold in rigid.solver_manifolds() {
                 // The manifold's normal looks from 1 to 2; the body is pushed away.

@@ -11,17 +11,20 @@
 //! 3. A point alone, over an interval in which it goes a short way, advances by its
 //!    distance over its speed until it comes within the target distance: an impact.
 //!    Later intervals than the best impact's are dropped.
+//! 4. From there it goes on by short strides until a point is five times closer: whoever
+//!    stops a body there finds it in contact, however short they look ahead.
 //!
-//! Steps 1 and 2 cost a sphere test each; only step 3 asks for distances, and for near
-//! ones only.
+//! Steps 1 and 2 cost a sphere test each; only steps 3 and 4 ask for distances, and for
+//! near ones only.
 //!
 //! Not in Glondu 2013, which names continuous collision detection as the extension
 //! it lacks (section 8).
 //!
-//! **Guarantee**: no point of the tree gets nearer to the partner than the target
-//! distance before the returned time; at that time, one is nearer than twice the
-//! target distance, unless the point was nearer at the start (then the time is 0).
-//! Points alone are swept: ask in both directions.
+//! **Guarantee**: until the returned time no point of the tree gets inside the partner
+//! by more than the target distance. At that time one is nearer than a fifth of it; or
+//! nearer than twice of it, and none comes closer within the next strides: it grazes. The
+//! time is 0 where a point is nearer than a tenth of the target at the start. Points alone
+//! are swept: ask in both directions.
 
 use glam::Vec3;
 
@@ -80,6 +83,11 @@ pub struct Impact {
 
 /// A point's way over an interval is short below this many target distances.
 const SHORT_WAY: f32 = 16.0;
+
+/// How close a point is brought, as a share of the target distance.
+const CLOSE: f32 = 0.1;
+/// In at most so many strides, in each of which no point goes farther than the target.
+const MOST_STRIDES: u32 = 24;
 
 /// A node over an interval of time: still to be looked at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -147,9 +155,53 @@ impl SphereTree {
         stack: &mut Vec<Swept>,
     ) -> Option<Impact> {
         let mut relative = Relative::new(motion, partner_motion);
-        if let Some(contact) = self.touching(&relative.at(0.0), partner, target, stack) {
-            return Some(Impact { time: 0.0, contact });
+        let start = relative.at(0.0);
+        if let Some(first) = self.touching(&start, partner, CLOSE * target, stack) {
+            return Some(first);
         }
+        let first = match self.touching(&start, partner, target, stack) {
+            Some(near) => near,
+            None => self.sweep(partner, &mut relative, target, stack)?,
+        };
+        Some(self.close_in(first, partner, &mut relative, target, stack))
+    }
+
+    /// Goes on from a first impact, by strides in which no point gets far, until a point
+    /// is close.
+    fn close_in<P: Partner + ?Sized>(
+        &self,
+        first: Impact,
+        partner: &P,
+        relative: &mut Relative<'_>,
+        target: f32,
+        stack: &mut Vec<Swept>,
+    ) -> Impact {
+        let root = &self.nodes[0];
+        let p = relative.at(first.time).point(root.centre);
+        let speed = relative.speed(root.centre, root.radius, p, 1.0);
+        let stride = target / speed.max(f32::MIN_POSITIVE);
+        let mut time = first.time;
+        for _ in 0..MOST_STRIDES {
+            time += stride;
+            if time > 1.0 {
+                break;
+            }
+            let pose = relative.at(time);
+            if let Some(close) = self.touching(&pose, partner, 2.0 * CLOSE * target, stack) {
+                return Impact { time, ..close };
+            }
+        }
+        first
+    }
+
+    /// The first point that comes within `target`, and when.
+    fn sweep<P: Partner + ?Sized>(
+        &self,
+        partner: &P,
+        relative: &mut Relative<'_>,
+        target: f32,
+        stack: &mut Vec<Swept>,
+    ) -> Option<Impact> {
         let mut best: Option<Impact> = None;
         stack.clear();
         stack.push(Swept {
@@ -179,8 +231,8 @@ impl SphereTree {
                 let halves = [(middle, to), (from, middle)];
                 stack.extend(halves.map(|(from, to)| Swept { node, from, to }));
             } else if is_leaf {
-                let found =
-                    self.advance_point(sphere.point, partner, &mut relative, from, to, target);
+                let point = sphere.point;
+                let found = self.advance_point(point, partner, relative, from, to, target);
                 best = found.or(best);
             } else {
                 stack.extend(sphere.children().rev().map(|node| Swept { node, from, to }));
@@ -189,20 +241,21 @@ impl SphereTree {
         best
     }
 
-    /// Any point within `target` of the partner.
+    /// Any point within `target` of the partner at the start.
     fn touching<P: Partner + ?Sized>(
         &self,
         pose: &Pose,
         partner: &P,
         target: f32,
         stack: &mut Vec<Swept>,
-    ) -> Option<Contact> {
+    ) -> Option<Impact> {
         let reach = target + self.placement_error(pose);
         let ask = |node: u32| {
             let sphere = &self.nodes[node as usize];
             let p = pose.point(sphere.centre);
             let sample = partner.sample(p, target)?;
-            Some(self.impact_at(sphere.point, p, sample))
+            let contact = self.impact_at(sphere.point, p, sample);
+            Some(Impact { time: 0.0, contact })
         };
         let waiting = |node: u32| Swept {
             node,
@@ -211,8 +264,8 @@ impl SphereTree {
         // In the stack are nodes whose own point is known not to touch.
         stack.clear();
         stack.push(waiting(0));
-        if let Some(contact) = ask(0) {
-            return Some(contact);
+        if let Some(found) = ask(0) {
+            return Some(found);
         }
         while let Some(Swept { node, .. }) = stack.pop() {
             let sphere = &self.nodes[node as usize];
@@ -224,9 +277,9 @@ impl SphereTree {
                 }
                 // The first child has its parent's point.
                 if child > sphere.first_child
-                    && let Some(contact) = ask(child)
+                    && let Some(found) = ask(child)
                 {
-                    return Some(contact);
+                    return Some(found);
                 }
                 stack.push(waiting(child));
             }
@@ -346,11 +399,11 @@ mod tests {
     }
 
     #[test]
-    fn no_point_is_ever_nearer_before_the_impact() {
+    fn no_point_gets_inside_before_the_impact_and_one_is_close_at_it() {
         let mut rng = Rng(8);
         let tree = cube();
         let partner = BoxShape::new(Vec3::new(0.3, 0.2, 0.1));
-        let mut hits = 0;
+        let (mut hits, mut close) = (0, 0);
         for _ in 0..200 {
             let from = rng.direction() * rng.range(0.5, 2.0);
             let motion = Motion {
@@ -378,11 +431,14 @@ mod tests {
                     .map(|s| s.distance)
                     .fold(9.0, f32::min);
                 assert!(
-                    least >= target * 0.99 || time == 0.0 || end == 0.0,
+                    least >= -1.01 * target || time == 0.0 || end == 0.0,
                     "{least} at {time} of {end}"
                 );
+                close += u32::from(impact.is_some() && k == 100 && least < 0.21 * target);
             }
         }
         assert!(hits > 50, "only {hits} of 200 hit");
+        // The others graze.
+        assert!(close > hits - hits / 10, "{close} of {hits} are close");
     }
 }
