@@ -8,6 +8,7 @@ export type Body =
   | { kind: "floor" }
   | { kind: "other" };
 
+/** A body that is new, or, under a number that is known already, one that deformed. */
 export interface Born {
   number: number;
   body: Body;

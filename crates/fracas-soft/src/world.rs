@@ -16,7 +16,7 @@ use crate::body::SoftBody;
 use crate::cloth::Cloth;
 
 /// s/m: how much harder a contact pushes while it closes.
-const DAMP: f32 = 1.0;
+const DAMP: f32 = 0.3;
 
 /// m/s: below this sliding velocity friction fades.
 const CREEP: f32 = 0.05;
