@@ -78,6 +78,12 @@ impl SoftSimulation {
         self.moved = true;
     }
 
+    /// See [`SoftScene::digest`], as sixteen digits.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        format!("{:016x}", self.scene.digest())
+    }
+
     /// The numbers of the bodies that came or changed since the last look.
     pub fn look(&mut self) -> Vec<u32> {
         let (fresh, moved) = (self.fresh, self.moved);

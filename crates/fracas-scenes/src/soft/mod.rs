@@ -186,6 +186,21 @@ impl SoftScene {
             .sum()
     }
 
+    /// A number that depends on every bit of where everything is: the same run has
+    /// the same, native and in wasm.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let bodies = self.world.bodies().iter().flat_map(|b| b.positions());
+        let cloth = self.world.cloth().into_iter().flat_map(|c| c.positions());
+        // Fowler, Noll, Vo.
+        bodies
+            .chain(cloth)
+            .flat_map(|p| p.to_array())
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, x| {
+                (hash ^ u64::from(x.to_bits())).wrapping_mul(0x0100_0000_01b3)
+            })
+    }
+
     /// What is to be drawn: every body, then the cloth.
     #[must_use]
     pub fn surfaces(&self) -> Vec<SoftSurface> {

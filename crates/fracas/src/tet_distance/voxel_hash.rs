@@ -50,8 +50,15 @@ impl GroupedBox {
 
     /// Whether two boxes have a point in common.
     #[must_use]
+    #[inline]
     pub fn meets(&self, other: &Self) -> bool {
-        self.lo.cmple(other.hi).all() && other.lo.cmple(self.hi).all()
+        // One comparison after the other: most pairs are told apart by the first ones.
+        self.lo.x <= other.hi.x
+            && other.lo.x <= self.hi.x
+            && self.lo.y <= other.hi.y
+            && other.lo.y <= self.hi.y
+            && self.lo.z <= other.hi.z
+            && other.lo.z <= self.hi.z
     }
 
     fn is_finite(&self) -> bool {
