@@ -75,6 +75,7 @@ function start() {
     busy(null);
     const film = i.length !== undefined;
     document.body.classList.toggle("film", film);
+    document.body.classList.toggle("soft", i.soft);
     $("scrub-row").hidden = !film;
     if (film) {
       $<HTMLInputElement>("scrub").max = String(i.length);

@@ -49,6 +49,8 @@ export interface Info {
   step: number;
   /** Steps of a recording. */
   length?: number;
+  /** Whether it is a soft scene: to be watched, hands do not reach it. */
+  soft: boolean;
 }
 
 /** What the page wants to see besides bodies. */

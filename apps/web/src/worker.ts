@@ -66,7 +66,7 @@ function opened(next: number) {
   last = performance.now();
   [paceFrom, paceSteps] = [last, 0];
   unacknowledged = 0;
-  const info = JSON.parse(world.info());
+  const info = { ...JSON.parse(world.info()), soft: world instanceof SoftSimulation };
   step = info.step;
   post({ t: "loaded", info, epoch });
   send();

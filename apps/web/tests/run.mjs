@@ -223,10 +223,8 @@ const tests = {
     const { page, errors } = await open(browser, `${address}?scene=ball-tears-cloth`);
     await ready(page);
     const ball = (s) => s.pieces.find((p) => p.object === 0).place[1];
-    const start = ball(await until(page, "ball and cloth are there", (s) => s.pieces.length === 2));
-    await until(page, "the ball falls through the cloth", (s) => s.steps > 25 && s.pieces.length === 2);
-    const now = ball(await state(page));
-    assert(now < start - 0.4, `the ball fell from ${start} to ${now} only`);
+    // It begins at 1.35; the cloth hangs at 0.9.
+    await until(page, "the ball falls through the cloth", (s) => s.steps > 25 && s.pieces.length === 2 && ball(s) < 0.8);
     await shot(page, "soft");
     const file = join(tmpdir(), `fracas-soft-${process.pid}.film`);
     const theirs = native("ball-tears-cloth", 30, "--recording", file);
@@ -236,10 +234,10 @@ const tests = {
     rmSync(file);
     await ready(page, before);
     await page.locator("#scrub").fill("30");
-    await until(page, "the recording shows it too", (s) => ball(s) < start - 0.4);
+    await until(page, "the recording shows it too", (s) => s.pieces.length === 2 && ball(s) < 0.8);
     await shot(page, "soft-recording");
     await page.locator("#scrub").fill("0");
-    await until(page, "and its start", (s) => ball(s) > start - 0.1);
+    await until(page, "and its start", (s) => ball(s) > 1.3);
     return errors;
   },
 

@@ -347,4 +347,38 @@ mod tests {
         detector.overlaps(&[], &mut found);
         assert!(found.is_empty());
     }
+
+    #[test]
+    fn parts_that_lie_mixed_in_one_object_are_found_like_any_others() {
+        let mesh = box_grid([3, 2, 2], Vec3::ONE);
+        let nodes = mesh.positions().len() as u32;
+        let (mut tets, mut positions) = (Vec::new(), Vec::new());
+        for &t in mesh.tets() {
+            tets.extend((0..3).map(|copy| t.map(|n| n + copy * nodes)));
+        }
+        for copy in 0..3_u8 {
+            let offset = Vec3::new(0.31, 0.17, -0.23) * f32::from(copy);
+            positions.extend(mesh.positions().iter().map(|&p| p + offset));
+        }
+        let topology = Topology::build(positions.len(), &tets).unwrap();
+        topology.validate().unwrap();
+        assert_eq!(topology.part_count(), 3);
+        let object = Object {
+            topology: &topology,
+            positions: &positions,
+        };
+        let mut found = Vec::new();
+        Detector::default().overlaps(&[object], &mut found);
+        let mut expected = Vec::new();
+        for s in 0..tets.len() as u32 {
+            for t in s + 1..tets.len() as u32 {
+                let parted = topology.parts()[s as usize] != topology.parts()[t as usize];
+                if parted && tet_tet_overlap(object.corners(s), object.corners(t)) {
+                    expected.push([s, t].map(|tet| TetOf { object: 0, tet }));
+                }
+            }
+        }
+        assert!(expected.len() > 100);
+        assert_eq!(found, expected, "each once, in order");
+    }
 }
