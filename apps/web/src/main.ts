@@ -13,6 +13,7 @@ const TITLES: Record<string, string> = {
   "piggy-bank": "Piggy bank", bricks: "Falling bricks", "drop-bunnies": "Falling rabbits", plates: "Plates on a shelf",
   "interactive-bunnies": "Rabbits in a hand", "plate-in-bowl": "Plate in a bowl", sphere: "Ball", "sphere-fine": "Ball, fine surface",
   "sphere-sparse": "Ball, few inner points", "fresh-fracture": "Cube of 64 pieces", wall: "Wall of a thousand bricks", haptic: "Tool and tile",
+  "torus-on-cube": "Soft torus on a cube", "ball-tears-cloth": "Soft ball through a cloth", "ellipsoids-on-edge": "A hundred soft ellipsoids",
 };
 /** Prepared soonest, and asks to be clicked on. */
 const FIRST = "plates";
@@ -74,6 +75,7 @@ function start() {
     busy(null);
     const film = i.length !== undefined;
     document.body.classList.toggle("film", film);
+    document.body.classList.toggle("soft", i.soft);
     $("scrub-row").hidden = !film;
     if (film) {
       $<HTMLInputElement>("scrub").max = String(i.length);
@@ -351,7 +353,7 @@ function start() {
 }
 
 function sentence(text: string): string {
-  const plain = text.replace(/ \((Fig\.|section) [^)]*\)/, "");
+  const plain = text.replace(/ \((Fig\.|section|Marchal,) [^)]*\)/, "");
   return plain[0].toUpperCase() + plain.slice(1);
 }
 

@@ -8,6 +8,7 @@ export type Body =
   | { kind: "floor" }
   | { kind: "other" };
 
+/** A body that is new, or, under a number that is known already, one that deformed. */
 export interface Born {
   number: number;
   body: Body;
@@ -48,6 +49,8 @@ export interface Info {
   step: number;
   /** Steps of a recording. */
   length?: number;
+  /** Whether it is a soft scene: to be watched, hands do not reach it. */
+  soft: boolean;
 }
 
 /** What the page wants to see besides bodies. */

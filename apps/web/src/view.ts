@@ -156,7 +156,7 @@ export class View {
   /** Takes over what a frame says. */
   take(frame: Frame, now: number) {
     for (const number of frame.gone) this.remove(number);
-    for (const b of frame.born) this.add(b);
+    for (const b of frame.born) if (!this.deform(b)) this.add(b);
     this.stale ||= frame.gone.length + frame.born.length > 0;
     this.gap = Math.min(Math.max(now - this.arrived, 4), 80);
     this.arrived = now;
@@ -232,6 +232,27 @@ export class View {
       sums.set(s.object, [sum[0].add(at), sum[1] + 1]);
     }
     this.centres = new Map([...sums].map(([o, [sum, n]]) => [o, sum.divideScalar(n)]));
+  }
+
+  /** Gives a body that is shown already other triangles; whether that could be. */
+  private deform(b: Born): boolean {
+    const shown = this.bodies.get(b.number);
+    if (!shown) return false;
+    const geometry = shown.mesh?.geometry;
+    if (!geometry || !b.positions || !b.normals || geometry.attributes.position.array.length !== b.positions.length) {
+      this.remove(b.number); // it tore: more vertices than before
+      return false;
+    }
+    for (const [name, data] of [["position", b.positions], ["normal", b.normals]] as const) {
+      const attribute = geometry.getAttribute(name) as THREE.BufferAttribute;
+      attribute.copyArray(data);
+      attribute.needsUpdate = true;
+    }
+    geometry.computeBoundingBox();
+    geometry.computeBoundingSphere();
+    geometry.boundingBox!.getCenter(shown.middle);
+    shown.born = b;
+    return true;
   }
 
   private add(b: Born) {

@@ -1,7 +1,7 @@
 // The worker owns the world and steps it. The page never waits for it: frames go out
 // as they are made, and not faster than the page takes them.
 
-import init, { materials, Playback, scenes, Simulation } from "./wasm/fracas.js";
+import init, { materials, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
 import type { Body, Born, Frame, FromWorker, Look, Overlay, ToWorker } from "./protocol";
 
 const SLICE = { width: 160, height: 112, reach: 0.06, every: 120 };
@@ -11,7 +11,8 @@ const MOST_SHOWN = 6000;
 const post = (message: FromWorker, move: Transferable[] = []) =>
   (self as unknown as Worker).postMessage(message, move);
 
-let world: Simulation | Playback | null = null;
+type World = Simulation | SoftSimulation | Playback;
+let world: World | null = null;
 let epoch = 0;
 let step = 1 / 60;
 let running = true;
@@ -39,8 +40,8 @@ function fail(error: unknown, fatal = false) {
 }
 
 /** Replaces the world by what `make` makes, or keeps it and says why not. */
-function load(next: number, make: () => Simulation | Playback) {
-  let made: Simulation | Playback;
+function load(next: number, make: () => World) {
+  let made: World;
   try {
     made = make();
   } catch (error) {
@@ -65,7 +66,7 @@ function opened(next: number) {
   last = performance.now();
   [paceFrom, paceSteps] = [last, 0];
   unacknowledged = 0;
-  const info = JSON.parse(world.info());
+  const info = { ...JSON.parse(world.info()), soft: world instanceof SoftSimulation };
   step = info.step;
   post({ t: "loaded", info, epoch });
   send();
@@ -82,6 +83,8 @@ function advance() {
     if (world.at() >= world.length()) return;
     world.seek(world.at() + 1);
     post({ t: "sought", step: world.at() });
+  } else {
+    world?.step();
   }
   if (world) numbers.push(...world.stats());
   paceSteps += 1;
@@ -176,7 +179,7 @@ function turn() {
 
 /** Runs a scene as fast as it goes: for tests. */
 function digest(scene: string, steps: number) {
-  const it = Simulation.of_scene(scene, 0, false, () => undefined);
+  const it = SoftSimulation.knows(scene) ? new SoftSimulation(scene) : Simulation.of_scene(scene, 0, false, () => undefined);
   const start = performance.now();
   for (let i = 0; i < steps; i++) it.step();
   const milliseconds = performance.now() - start;
@@ -187,7 +190,7 @@ function digest(scene: string, steps: number) {
 function take(m: ToWorker) {
   const it = live();
   switch (m.t) {
-    case "scene": return load(m.epoch, () => Simulation.of_scene(m.name, 0, true, tell));
+    case "scene": return load(m.epoch, () => (SoftSimulation.knows(m.name) ? new SoftSimulation(m.name) : Simulation.of_scene(m.name, 0, true, tell)));
     case "mesh": return load(m.epoch, () => Simulation.of_mesh(m.file, new Uint8Array(m.bytes), m.material, tell));
     case "film": return load(m.epoch, () => new Playback(new Uint8Array(m.bytes)));
     case "run":

@@ -218,6 +218,29 @@ const tests = {
     return errors;
   },
 
+  async "soft bodies deform and tear, live and recorded"(shot) {
+    if (!NATIVE) return console.log("      skipped: FRACAS_NATIVE is not set");
+    const { page, errors } = await open(browser, `${address}?scene=ball-tears-cloth`);
+    await ready(page);
+    const ball = (s) => s.pieces.find((p) => p.object === 0).place[1];
+    // It begins at 1.35; the cloth hangs at 0.9.
+    await until(page, "the ball falls through the cloth", (s) => s.steps > 25 && s.pieces.length === 2 && ball(s) < 0.8);
+    await shot(page, "soft");
+    const file = join(tmpdir(), `fracas-soft-${process.pid}.film`);
+    const theirs = native("ball-tears-cloth", 30, "--recording", file);
+    const ours = await page.evaluate(() => window.fracas.digest("ball-tears-cloth", 30));
+    assert(ours.digest === theirs.digest, `the same bits native and here: ${theirs.digest}, ${ours.digest}`);
+    const before = await give(page, "soft.film", readFileSync(file));
+    rmSync(file);
+    await ready(page, before);
+    await page.locator("#scrub").fill("30");
+    await until(page, "the recording shows it too", (s) => s.pieces.length === 2 && ball(s) < 0.8);
+    await shot(page, "soft-recording");
+    await page.locator("#scrub").fill("0");
+    await until(page, "and its start", (s) => ball(s) > 1.3);
+    return errors;
+  },
+
   async "keys, phone and no WebGL"(shot) {
     const phone = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
     const { page, errors } = await open(browser, address, phone);

@@ -285,7 +285,7 @@ fn share(board: &mut Board) {
                 Measured::new(100.0 * collision / whole)
                     .against("Marchal 2004, Fig. 13", "2004", paper)
                     .note(format!(
-                        "{collision:.2} of {whole:.2} s; {} colliding tets, {} pushes, {} pieces",
+                        "{collision:.2} of {whole:.2} s in ten steps; {} colliding tets, {} pushes, {} pieces",
                         s.colliding_tets,
                         s.pushes,
                         scene.pieces()

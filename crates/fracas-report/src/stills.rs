@@ -3,7 +3,7 @@
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene as Picture};
 use fracas_scenes::recording::Recording;
 use fracas_scenes::rigid::Scene;
-use fracas_scenes::soft::SoftSurface;
+use fracas_scenes::soft::{SoftScene, SoftSurface};
 use glam::{Mat3, Vec3};
 
 /// Cracks look like the inside of the material: paler.
@@ -13,34 +13,29 @@ pub fn crack_colour(paint: [u8; 3]) -> Colour {
     Colour::from_srgb(r, g, b).mix(Colour::from_srgb(250, 240, 215), 0.65)
 }
 
-/// Soft bodies by number, fixed things and cloth in colours of their own.
+/// The colour of a soft body.
 #[must_use]
-pub fn soft_colour(number: usize, surface: &SoftSurface) -> Colour {
-    if surface.is_fixed {
-        Colour::from_srgb(150, 146, 140)
-    } else if surface.is_cloth {
-        Colour::from_srgb(196, 70, 62)
-    } else {
-        Colour::distinct(number)
-    }
+pub fn soft_colour(surface: &SoftSurface) -> Colour {
+    let [r, g, b] = surface.colour;
+    Colour::from_srgb(r, g, b)
 }
 
-/// Soft things as they are now.
+/// A soft scene as it is now, always from the same place.
 #[must_use]
-pub fn soft_still(surfaces: &[SoftSurface], size: [usize; 2], quality: Quality) -> Image {
+pub fn soft_still(scene: &SoftScene, size: [usize; 2], quality: Quality) -> Image {
     let mut picture = Picture::new();
     picture.ground(0.0);
-    for (i, surface) in surfaces.iter().enumerate() {
-        let mut triangles = surface.triangles.clone();
-        if surface.is_cloth {
-            triangles.extend(surface.triangles.iter().map(|&[a, b, c]| [a, c, b]));
-        }
-        let mesh = Mesh::new(surface.positions.clone(), triangles)
-            .smooth(40.0)
-            .colour(soft_colour(i, surface));
-        picture.add(mesh);
+    for surface in scene.surfaces() {
+        let colour = soft_colour(&surface);
+        let triangles = surface.drawn_triangles();
+        picture.add(
+            Mesh::new(surface.positions, triangles)
+                .smooth(40.0)
+                .colour(colour),
+        );
     }
-    let camera = Camera::framing_all(Vec3::new(0.6, 0.42, 1.0));
+    let (low, high) = scene.view();
+    let camera = Camera::framing(low, high, Vec3::new(0.6, 0.42, 1.0));
     picture.render(&camera, size[0], size[1], quality)
 }
 

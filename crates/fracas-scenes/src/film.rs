@@ -62,6 +62,29 @@ pub struct FilmPiece {
     pub tets: Vec<[u32; 4]>,
 }
 
+/// A body that deforms and tears.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FilmSoft {
+    /// Its number.
+    pub object: u32,
+    /// Its colour (sRGB).
+    pub colour: [u8; 3],
+    /// Its vertices in each frame; what never moves has one frame only.
+    pub frames: Vec<Vec<Vec3>>,
+    /// Its triangles, from this frame on.
+    pub shapes: Vec<(u32, Vec<[u32; 3]>)>,
+}
+
+impl FilmSoft {
+    /// Vertices and triangles in a frame.
+    #[must_use]
+    pub fn at(&self, frame: u32) -> Option<(&[Vec3], &[[u32; 3]])> {
+        let positions = self.frames.get(frame as usize).or(self.frames.last())?;
+        let shape = self.shapes.iter().rev().find(|shape| shape.0 <= frame)?;
+        Some((positions, &shape.1))
+    }
+}
+
 /// What a body looks like.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FilmShape {
@@ -71,6 +94,8 @@ pub enum FilmShape {
     Ball(f32),
     /// A plain box of these half sides.
     Block(Vec3),
+    /// It deforms.
+    Soft(Box<FilmSoft>),
 }
 
 /// A body and where it was.
@@ -327,6 +352,10 @@ impl Film {
                     out.u8(0);
                     piece.write(&mut out);
                 }
+                FilmShape::Soft(soft) => {
+                    out.u8(3);
+                    soft.write(&mut out);
+                }
             }
         }
         out.f64s(self.numbers.as_flattened());
@@ -366,6 +395,7 @@ impl Film {
                     let half = points(input.f32s()?, "a box's sides")?;
                     FilmShape::Block(*half.first().ok_or(FilmError::Unfit("a box's sides"))?)
                 }
+                3 => FilmShape::Soft(Box::new(FilmSoft::read(&mut input)?)),
                 _ => return Err(FilmError::Unfit("the kinds of bodies")),
             };
             bodies.push(FilmBody {
@@ -452,6 +482,70 @@ impl FilmPiece {
     }
 }
 
+impl FilmSoft {
+    fn write(&self, out: &mut Encoder) {
+        out.u32(self.object);
+        out.u8s(&self.colour);
+        out.u32(self.frames.len() as u32);
+        for positions in &self.frames {
+            out.f32s(&flat(positions));
+        }
+        out.u32(self.shapes.len() as u32);
+        for (first, triangles) in &self.shapes {
+            out.u32(*first);
+            out.u32s(triangles.as_flattened());
+        }
+    }
+
+    fn read(input: &mut Decoder<'_>) -> Result<Self, FilmError> {
+        let object = input.u32()?;
+        let colour = input.u8s()?;
+        let mut soft = Self {
+            object,
+            colour: colour
+                .try_into()
+                .map_err(|_| FilmError::Unfit("a body's colours"))?,
+            ..Self::default()
+        };
+        for _ in 0..input.u32()? {
+            soft.frames
+                .push(points(input.f32s()?, "a surface's vertices")?);
+        }
+        for _ in 0..input.u32()? {
+            let first = input.u32()?;
+            let triangles = chunks(&input.u32s()?, "a surface's triangles")?;
+            soft.shapes.push((first, triangles));
+        }
+        if soft.fits() {
+            Ok(soft)
+        } else {
+            Err(FilmError::Unfit("vertices and triangles"))
+        }
+    }
+
+    /// Whether the triangles of every frame have their vertices.
+    fn fits(&self) -> bool {
+        let order = self.shapes.is_sorted_by(|a, b| a.0 < b.0);
+        let ends = self.shapes.iter().skip(1).map(|shape| shape.0);
+        let frames = self.frames.len();
+        let mut spans = self.shapes.iter().zip(ends.chain([u32::MAX]));
+        order
+            && spans.all(|((first, triangles), end)| {
+                let most = triangles.as_flattened().iter().max();
+                let needed = most.map_or(0, |&v| v as usize + 1);
+                // The last frame stands for all after it.
+                let from = (*first as usize).min(frames.saturating_sub(1));
+                let to = (end as usize).min(frames).max(from);
+                let own = &self.frames[from..to];
+                let last = self.frames.last().into_iter();
+                own.iter()
+                    .chain(last.filter(|_| own.is_empty()))
+                    .all(|positions| needed <= positions.len())
+                    && (frames > 0 || needed == 0)
+            })
+    }
+}
+
 fn flat(points: &[Vec3]) -> Vec<f32> {
     points.iter().flat_map(|p| p.to_array()).collect()
 }
@@ -476,6 +570,34 @@ fn points(all: Vec<f32>, what: &'static str) -> Result<Vec<Vec3>, FilmError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn soft() -> FilmSoft {
+        FilmSoft {
+            object: 1,
+            colour: [4, 5, 6],
+            frames: vec![vec![Vec3::ZERO; 3], vec![Vec3::X; 4], vec![Vec3::Y; 4]],
+            shapes: vec![(0, vec![[0, 1, 2]]), (1, vec![[0, 1, 2], [1, 2, 3]])],
+        }
+    }
+
+    #[test]
+    fn triangles_without_vertices_are_refused() {
+        assert!(soft().fits());
+        assert_eq!(soft().at(0).unwrap().1.len(), 1);
+        assert_eq!(soft().at(7).unwrap().0[0], Vec3::Y, "the last stands on");
+        let bad: [fn(&mut FilmSoft); 5] = [
+            |s| s.shapes[1].0 = 0,
+            |s| s.shapes[0].1[0][2] = 3,
+            |s| s.frames[2].truncate(3),
+            |s| s.frames.clear(),
+            |s| s.frames.truncate(1),
+        ];
+        for spoil in bad {
+            let mut other = soft();
+            spoil(&mut other);
+            assert!(!other.fits(), "{other:?}");
+        }
+    }
 
     fn film() -> Film {
         let piece = FilmPiece {
@@ -503,6 +625,7 @@ mod tests {
                 body(FilmShape::Piece(Box::new(piece)), 0, 2),
                 body(FilmShape::Ball(0.25), 1, 2),
                 body(FilmShape::Block(Vec3::ONE), 0, 3),
+                body(FilmShape::Soft(Box::new(soft())), 0, 3),
             ],
             numbers: vec![[1.5; NUMBERS]; 3],
             contacts: vec![vec![], vec![0.5; 8], vec![0.25; 16]],
@@ -515,9 +638,9 @@ mod tests {
         let again = Film::from_bytes(&film.to_bytes()).unwrap();
         assert_eq!(again, film);
         let there = |frame| film.at(frame).map(|b| b.0).collect::<Vec<_>>();
-        assert_eq!(there(0), [0, 2]);
-        assert_eq!(there(1), [0, 1, 2]);
-        assert_eq!(there(2), [1, 2]);
+        assert_eq!(there(0), [0, 2, 3]);
+        assert_eq!(there(1), [0, 1, 2, 3]);
+        assert_eq!(there(2), [1, 2, 3]);
         assert_eq!(there(9), [] as [usize; 0]);
         assert_eq!(film.steps(), 2);
     }

@@ -30,7 +30,7 @@ pub fn ellipsoid(cells: [u32; 3], half_axes: Vec3) -> Result<TetMesh, TetMeshErr
             return Vec3::ZERO;
         }
         let round = p * (p.abs().max_element() / length);
-        (0.75 * round + 0.25 * p) * half_axes
+        (0.9 * round + 0.1 * p) * half_axes
     })
 }
 

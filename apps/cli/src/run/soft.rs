@@ -8,11 +8,14 @@ use fracas_bake::write::glb::{Glb, Material, Part, Place};
 use fracas_picture::{Quality, Sheet};
 use fracas_report::stills::{soft_colour, soft_still};
 use fracas_scenes::recording::Summary;
-use fracas_scenes::soft::{SoftScene, SoftSurface};
+use fracas_scenes::soft::{SoftFilming, SoftScene, SoftSurface};
 
 use super::{Run, picture_path, save};
 use crate::progress::Progress;
 use crate::{interrupt, look};
+
+/// Steps from one key of the animated model to the next.
+const KEY: u64 = 2;
 
 /// Pictures of a sheet.
 const PICTURES: u64 = 6;
@@ -57,15 +60,20 @@ pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
     let mut sheet = Sheet::new(3).title(name);
     let mut steps = Vec::new();
     let shots: Vec<u64> = (0..PICTURES).map(|i| i * count / (PICTURES - 1)).collect();
+    let mut filming = options.recording.as_ref().map(|_| SoftFilming::new(&scene));
+    let mut keys = Vec::new();
     let progress = Progress::steps(count);
     for step in 0..=count {
         if shots.contains(&step) {
             let seconds = step as f32 * SoftScene::DT;
-            let caption = format!("{seconds:.2} s\n{} pieces", scene.pieces());
-            sheet.add(
-                soft_still(&scene.surfaces(), [420, 340], Quality::Fine),
-                caption,
-            );
+            let torn: usize = steps.iter().map(|s: &Step| s.tears).sum();
+            let pieces = scene.pieces();
+            let plural = if pieces == 1 { "piece" } else { "pieces" };
+            let caption = format!("{seconds:.2} s\n{pieces} {plural}, {torn} tears");
+            sheet.add(soft_still(&scene, [420, 340], Quality::Fine), caption);
+        }
+        if options.glb.is_some() && (step % KEY == 0 || step == count) {
+            keys.push((step as f32 * SoftScene::DT, scene.surfaces()));
         }
         if step == count {
             break;
@@ -84,17 +92,24 @@ pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
             pieces: scene.pieces(),
             tears: stats.tears,
         });
+        if let Some(filming) = &mut filming {
+            filming.frame(&scene, total);
+        }
         progress.step();
     }
     drop(progress);
+    if let (Some(path), Some(filming)) = (&options.recording, filming) {
+        save(path, filming.finish().to_bytes())?;
+        println!("recording: {0} (fracas view {0})", path.display());
+    }
     print_table(&scene, &steps, before);
     if let Some(path) = &options.json {
         save(path, format!("{}\n", json(&scene, &steps, before)))?;
         println!("numbers of every step: {}", path.display());
     }
     if let Some(path) = &options.glb {
-        write_glb(path, &scene.surfaces())?;
-        println!("model of the last step: {}", path.display());
+        write_glb(path, &keys)?;
+        println!("animated model: {}", path.display());
     }
     let png = picture_path(options, name);
     look::save(&sheet.image(), &png)?;
@@ -165,15 +180,52 @@ fn triangles(surfaces: &[SoftSurface]) -> usize {
     surfaces.iter().map(|s| s.triangles.len()).sum()
 }
 
-fn write_glb(path: &std::path::Path, surfaces: &[SoftSurface]) -> Result<(), Box<dyn Error>> {
+/// An animated glTF. Bodies tear, so their vertices come and go, and no morph could
+/// follow: every key is a model of its own, shown until the next.
+fn write_glb(
+    path: &std::path::Path,
+    keys: &[(f32, Vec<SoftSurface>)],
+) -> Result<(), Box<dyn Error>> {
     let mut glb = Glb::new();
-    for (i, surface) in surfaces.iter().enumerate() {
-        let c = soft_colour(i, surface).0;
-        let material = glb.material(&Material::new("soft", [c.x, c.y, c.z, 1.0]));
-        let name = format!("body {i}");
-        let part = Part::new(&surface.positions, &surface.triangles, material);
-        let mesh = glb.mesh(&name, &[part])?;
-        glb.node(&name, Some(mesh), Place::default())?;
+    let Some((_, first)) = keys.first() else {
+        return Ok(());
+    };
+    let materials: Vec<_> = first
+        .iter()
+        .map(|surface| {
+            let c = soft_colour(surface).0;
+            glb.material(&Material::new("soft", [c.x, c.y, c.z, 1.0]))
+        })
+        .collect();
+    for (k, (time, surfaces)) in keys.iter().enumerate() {
+        let moves = |surface: &SoftSurface| k == 0 || !surface.is_fixed;
+        let shapes: Vec<_> = surfaces
+            .iter()
+            .map(|surface| (surface, surface.drawn_triangles()))
+            .collect();
+        let part = |is_fixed: bool| -> Vec<Part> {
+            let own = shapes.iter().zip(&materials);
+            own.filter(|((surface, _), _)| surface.is_fixed == is_fixed && moves(surface))
+                .map(|((surface, triangles), &m)| Part::new(&surface.positions, triangles, m))
+                .collect()
+        };
+        let still = part(true);
+        if !still.is_empty() {
+            let mesh = glb.mesh("fixed", &still)?;
+            glb.node("fixed", Some(mesh), Place::default())?;
+        }
+        let name = format!("{time:.3} s");
+        let mesh = glb.mesh(&name, &part(false))?;
+        let node = glb.node(&name, Some(mesh), Place::default())?;
+        let mut shown = vec![(*time, true)];
+        if k > 0 {
+            shown.insert(0, (0.0, false));
+        }
+        if let Some((end, _)) = keys.get(k + 1) {
+            shown.push((*end, false));
+        }
+        let (times, visible): (Vec<f32>, Vec<bool>) = shown.into_iter().unzip();
+        glb.animate_visibility(node, &times, &visible)?;
     }
     let _whole = interrupt::lock();
     Ok(glb.save(path)?)

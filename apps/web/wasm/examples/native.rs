@@ -7,12 +7,16 @@ use std::time::Instant;
 
 use fracas_scenes::film::Filming;
 use fracas_scenes::rigid::{SceneOptions, by_name};
+use fracas_scenes::soft::{SoftFilming, SoftScene};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [scene, steps, rest @ ..] = arguments.as_slice() else {
         return Err("usage: native SCENE STEPS [--recording FILE]".into());
     };
+    if let Ok(soft) = SoftScene::new(scene) {
+        return run_soft(soft, steps.parse()?, rest);
+    }
     let mut scene = by_name(scene, &SceneOptions::default(), &mut |_| ())?;
     let mut filming = match rest {
         [flag, _] if flag == "--recording" => Some(Filming::new(&scene)),
@@ -29,6 +33,31 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let ([_, file], Some(filming)) = (rest, filming) {
         std::fs::write(file, filming.finish().to_bytes())?;
     }
+    println!(
+        "{}",
+        serde_json::json!({ "digest": digest, "milliseconds": milliseconds, "steps": steps })
+    );
+    Ok(())
+}
+
+fn run_soft(
+    mut scene: SoftScene,
+    steps: u64,
+    rest: &[String],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let mut filming = SoftFilming::new(&scene);
+    let mut milliseconds = 0.0;
+    for _ in 0..steps {
+        let start = Instant::now();
+        scene.step();
+        let total = start.elapsed().as_secs_f64() * 1e3;
+        milliseconds += total;
+        filming.frame(&scene, total);
+    }
+    if let [_, file] = rest {
+        std::fs::write(file, filming.finish().to_bytes())?;
+    }
+    let digest = format!("{:016x}", scene.digest());
     println!(
         "{}",
         serde_json::json!({ "digest": digest, "milliseconds": milliseconds, "steps": steps })

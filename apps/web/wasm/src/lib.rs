@@ -6,6 +6,7 @@
 //! | a scene, or the user's own mesh | [`stage`], [`own`] |
 //! | which bodies there are, and which are new | [`actors`] |
 //! | a recording, played back | [`playback`] |
+//! | a soft scene | [`soft`] |
 //! | triangles with normals | [`geometry`] |
 //! | contacts, trees, fields, tetrahedra to be shown | [`look`] |
 //! | material and strength while it runs | [`tuning`] |
@@ -19,6 +20,7 @@ pub mod look;
 pub mod own;
 pub mod playback;
 pub mod simulation;
+pub mod soft;
 pub mod stage;
 pub mod tuning;
 
@@ -28,9 +30,12 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 #[must_use]
 pub fn scenes() -> String {
-    let list: Vec<_> = fracas_scenes::rigid::SCENES
-        .iter()
-        .map(|s| serde_json::json!({ "name": s.name, "about": s.about }))
+    let rigid = fracas_scenes::rigid::SCENES.iter();
+    let soft = fracas_scenes::soft::SoftScene::ALL.iter();
+    let list: Vec<_> = rigid
+        .map(|s| (s.name, s.about))
+        .chain(soft.map(|s| (s.name, s.about)))
+        .map(|(name, about)| serde_json::json!({ "name": name, "about": about }))
         .collect();
     serde_json::Value::from(list).to_string()
 }

@@ -7,7 +7,7 @@ use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::geometry::Geometry;
-use crate::look;
+use crate::{look, soft};
 
 /// A film and the frame it shows. Bodies are numbered from 1, in the film's order.
 #[wasm_bindgen]
@@ -15,6 +15,8 @@ pub struct Playback {
     film: Film,
     frame: u32,
     shown: BTreeSet<u32>,
+    /// The frame that was looked at last.
+    seen: u32,
     gone: Vec<u32>,
 }
 
@@ -30,6 +32,7 @@ impl Playback {
             film: Film::from_bytes(bytes).map_err(|e| JsError::new(&e.to_string()))?,
             frame: 0,
             shown: BTreeSet::new(),
+            seen: 0,
             gone: Vec::new(),
         })
     }
@@ -65,10 +68,20 @@ impl Playback {
         self.frame = step.min(self.film.steps());
     }
 
-    /// Looks who is there; returns the numbers of those that came.
+    /// Looks who is there; returns the numbers of those that came, or look different.
     pub fn look(&mut self) -> Vec<u32> {
-        let now: BTreeSet<u32> = self.film.at(self.frame).map(|b| b.0 as u32 + 1).collect();
-        let born = now.difference(&self.shown).copied().collect();
+        let there = self.film.at(self.frame);
+        let now: BTreeSet<u32> = there.map(|b| b.0 as u32 + 1).collect();
+        let elsewhere = std::mem::replace(&mut self.seen, self.frame) != self.frame;
+        let deforms = |number: &u32| match &self.film.bodies[*number as usize - 1].shape {
+            FilmShape::Soft(soft) => soft.frames.len() > 1,
+            _ => false,
+        };
+        let born = now
+            .iter()
+            .copied()
+            .filter(|n| !self.shown.contains(n) || (elsewhere && deforms(n)))
+            .collect();
         self.gone = self.shown.difference(&now).copied().collect();
         self.shown = now;
         born
@@ -108,6 +121,7 @@ impl Playback {
                 "colour": piece.colour,
                 "levels": piece.spheres.iter().map(|s| s.2).max(),
             }),
+            Some(FilmShape::Soft(soft)) => soft::describe(soft.object, soft.colour),
         };
         told.to_string()
     }
@@ -115,6 +129,11 @@ impl Playback {
     /// The triangles of a piece.
     #[must_use]
     pub fn geometry(&self, number: u32) -> Geometry {
+        let body = self.film.bodies.get((number as usize).wrapping_sub(1));
+        if let Some(FilmShape::Soft(soft)) = body.map(|b| &b.shape) {
+            let now = soft.at(self.frame);
+            return now.map_or_else(Geometry::default, |(p, t)| soft::shade(p, t));
+        }
         self.piece(number).map_or_else(Geometry::default, |p| {
             Geometry::shade(&p.positions, &p.triangles, p.old_triangles as usize)
         })

@@ -293,10 +293,7 @@ pub fn fig13(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             whole += here + s.simulate_time;
             if step % (steps / 3).max(1) == 0 {
                 let caption = format!("{:.2} s", step as f32 * SoftScene::DT);
-                sheet.add(
-                    soft_still(&scene.surfaces(), [300, 260], Quality::Draft),
-                    caption,
-                );
+                sheet.add(soft_still(&scene, [300, 260], Quality::Draft), caption);
             }
         }
         if response == Response::Segment && bench.scale() != Scale::Tiny {

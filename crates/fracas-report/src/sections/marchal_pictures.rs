@@ -31,7 +31,7 @@ pub fn disc() -> Image {
         // The same scale for all: a twentieth of the deepest is the lightest.
         let value = |n: u32| (row.depths[n as usize] - exact[n as usize]).abs() / (0.05 * deepest);
         let caption = format!(
-            "error: max {:.4}, mean {:.6}",
+            "max error {:.4}\nmean error {:.6}",
             row.max_error, row.mean_error
         );
         sheet.add(draw(&specimen, value), caption);

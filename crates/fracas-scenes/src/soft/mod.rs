@@ -4,12 +4,16 @@
 //! | --- | --- | --- |
 //! | `torus-on-cube` | Fig. 13 | a torus of 6,912 tetrahedra breaks on a cube |
 //! | `ball-tears-cloth` | Fig. 14 | a soft ball falls through a cloth |
-//! | `ellipsoids-on-edge` | Fig. 15 | a hundred ellipsoids of 108 tetrahedra break on the edge of a cube |
+//! | `ellipsoids-on-edge` | Fig. 15 | a hundred ellipsoids of 120 tetrahedra break on the edge of a cube |
 
 mod ball_tears_cloth;
 mod ellipsoids_on_edge;
+mod filming;
 mod torus_on_cube;
 
+pub use filming::{SoftFilming, contacts, numbers};
+
+use fracas::used_vertices::used_vertices;
 use fracas_soft::{SoftWorld, WorldStats};
 use glam::Vec3;
 use thiserror::Error;
@@ -31,9 +35,9 @@ pub struct SoftScene {
 }
 
 /// A surface to draw, as it is now.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SoftSurface {
-    /// Its nodes; inner ones of a body are not used by any triangle.
+    /// Its vertices.
     pub positions: Vec<Vec3>,
     /// Its triangles; a body's are counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
@@ -41,7 +45,36 @@ pub struct SoftSurface {
     pub is_cloth: bool,
     /// Whether it never moves.
     pub is_fixed: bool,
+    /// Its colour (sRGB).
+    pub colour: [u8; 3],
 }
+
+impl SoftSurface {
+    /// Its triangles as a renderer wants them that shows front faces only: those of
+    /// cloth twice, once turned over.
+    #[must_use]
+    pub fn drawn_triangles(&self) -> Vec<[u32; 3]> {
+        let mut triangles = self.triangles.clone();
+        if self.is_cloth {
+            triangles.extend(self.triangles.iter().map(|&[a, b, c]| [a, c, b]));
+        }
+        triangles
+    }
+}
+
+const STONE: [u8; 3] = [150, 146, 140];
+const RED: [u8; 3] = [196, 70, 62];
+/// Soft bodies, in turns.
+const PAINTS: [[u8; 3]; 8] = [
+    [88, 172, 142],
+    [226, 158, 84],
+    [112, 144, 208],
+    [206, 112, 128],
+    [158, 178, 86],
+    [160, 122, 190],
+    [92, 182, 196],
+    [214, 190, 104],
+];
 
 /// A soft scene by its name.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +107,17 @@ impl SoftScene {
 
     /// The scenes there are.
     pub const NAMES: [&str; 3] = ["torus-on-cube", "ball-tears-cloth", "ellipsoids-on-edge"];
+
+    /// The box that a camera should show: low and high corner.
+    #[must_use]
+    pub fn view(&self) -> (Vec3, Vec3) {
+        let high = match self.name {
+            "torus-on-cube" => Vec3::new(1.0, 1.4, 1.0),
+            "ball-tears-cloth" => Vec3::new(0.8, 1.6, 0.8),
+            _ => Vec3::new(1.0, 3.2, 1.0),
+        };
+        (Vec3::new(-high.x, 0.0, -high.z), high)
+    }
 
     /// Seconds of one step.
     pub const DT: f32 = 1.0 / 60.0;
@@ -142,20 +186,45 @@ impl SoftScene {
             .sum()
     }
 
+    /// A number that depends on every bit of where everything is: the same run has
+    /// the same, native and in wasm.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let bodies = self.world.bodies().iter().flat_map(|b| b.positions());
+        let cloth = self.world.cloth().into_iter().flat_map(|c| c.positions());
+        // Fowler, Noll, Vo.
+        bodies
+            .chain(cloth)
+            .flat_map(|p| p.to_array())
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, x| {
+                (hash ^ u64::from(x.to_bits())).wrapping_mul(0x0100_0000_01b3)
+            })
+    }
+
     /// What is to be drawn: every body, then the cloth.
     #[must_use]
     pub fn surfaces(&self) -> Vec<SoftSurface> {
-        let bodies = self.world.bodies().iter().map(|body| SoftSurface {
-            positions: body.positions().to_vec(),
-            triangles: body.topology().faces().to_vec(),
-            is_cloth: false,
-            is_fixed: body.is_fixed(),
+        let bodies = self.world.bodies().iter().enumerate().map(|(i, body)| {
+            let (positions, triangles) = used_vertices(body.positions(), body.topology().faces());
+            SoftSurface {
+                positions,
+                triangles,
+                is_cloth: false,
+                is_fixed: body.is_fixed(),
+                colour: if body.is_fixed() {
+                    STONE
+                } else {
+                    // A fixed body comes first, if there is one.
+                    PAINTS[i.wrapping_sub(1) % PAINTS.len()]
+                },
+            }
         });
         let cloth = self.world.cloth().map(|cloth| SoftSurface {
             positions: cloth.positions().to_vec(),
             triangles: cloth.triangles().to_vec(),
             is_cloth: true,
             is_fixed: false,
+            colour: RED,
         });
         bodies.chain(cloth).collect()
     }

@@ -10,9 +10,9 @@ pub(super) fn world() -> SoftWorld {
     world.stiffness = 3.0e7;
     world.most_tears = 6;
     let material = Material {
-        shear: 1.2e5,
-        bulk: 4.0e5,
-        tear_stretch: 1.4,
+        shear: 3.0e5,
+        bulk: 1.0e6,
+        tear_stretch: 1.5,
         ..Material::default()
     };
     let cube = shapes::cuboid([5, 5, 5], Vec3::splat(0.7)).expect("the counts are positive");

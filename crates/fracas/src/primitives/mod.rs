@@ -4,6 +4,7 @@
 pub(crate) mod bernstein;
 pub mod edge_edge_ccd;
 pub mod point_triangle;
+pub mod prepared_tet;
 pub mod tet_tet;
 pub mod tri_tet;
 pub mod tri_tri;

@@ -13,9 +13,14 @@
 //!    A parallel to an edge of B, which the separating-axis theorem names, can be
 //!    turned about the edge of A until it meets B, or a face of A first.)
 //!
-//! Each needs only the signs of determinants of four *input* points: in f64 where the
-//! value is beyond doubt, else by Shewchuk's adaptive `orient3d`, which is exact. A
-//! corner of one strictly inside the other ends the test early.
+//! Each needs only the signs of determinants of four *input* points: in f32 where the
+//! value is beyond doubt, else in f64, else by Shewchuk's adaptive `orient3d`, which is
+//! exact. A corner of one strictly inside the other ends the test early.
+//!
+//! Step 2 asks few of its 24 planes: a corner of B strictly inside both faces of A that
+//! meet in an edge lies on A's side of every plane that touches A along that edge, so no
+//! such plane separates. (It is a point of the edge's line plus positive multiples of
+//! the directions to A's two other corners, which are both on A's side.)
 //!
 //! **Guarantee.** No wrong verdict, touching and degenerate cases included; tested
 //! against exact integer arithmetic.
@@ -28,32 +33,80 @@ use crate::tet_mesh::{TET_EDGES, TET_FACES};
 /// Whether the interiors of two tetrahedra intersect.
 #[must_use]
 pub fn tet_tet_overlap(a: [Vec3; 4], b: [Vec3; 4]) -> bool {
-    let Some(doubt) = doubt(&a, &b) else {
+    let Some(doubt) = Doubt::of(&a, &b) else {
         return false;
     };
-    let (a, b) = (a.map(Vec3::as_dvec3), b.map(Vec3::as_dvec3));
-    match faces_against(&a, &b, doubt) {
+    let front = match faces_against(&a, &b, doubt) {
         Verdict::Apart => return false,
-        Verdict::Inside => return !is_flat(&b, doubt),
-        Verdict::Open => {}
-    }
+        Verdict::Inside => return orientation(&b, doubt) != 0,
+        Verdict::Open(front) => front,
+    };
     match faces_against(&b, &a, doubt) {
         Verdict::Apart => return false,
         Verdict::Inside => return true,
-        Verdict::Open => {}
+        Verdict::Open(_) => {}
     }
-    !edge_plane_separates(&a, &b, doubt)
+    !edge_plane_separates(&a, &b, front, doubt)
+}
+
+/// Whether a plane through an edge parts two tetrahedra that no face plane parts; for
+/// each face of `a` the corners of `b` strictly in front of it, a bit each.
+pub(super) fn edges_part(a: &[Vec3; 4], b: &[Vec3; 4], front: [u8; 4]) -> bool {
+    Doubt::of(a, b).is_none_or(|doubt| edge_plane_separates(a, b, front, doubt))
+}
+
+/// Magnitudes below which a determinant of some points has to be computed with more
+/// digits.
+///
+/// Differences of coordinates are at most L, the extent of all points. Each is
+/// rounded once, each of the determinant's six products of three twice more, and
+/// they are summed in five additions: less than 60 roundings of L^3, of 2^-24 each in
+/// f32 and 2^-53 in f64. What f32 cannot hold (underflow) is covered by a constant,
+/// what overflows is no number or not beyond an infinite doubt.
+#[derive(Clone, Copy)]
+pub(super) struct Doubt {
+    single: f32,
+    double: f64,
+}
+
+impl Doubt {
+    /// `None` if the bounding boxes do not meet or a corner is not finite.
+    #[inline]
+    pub fn of(a: &[Vec3], b: &[Vec3]) -> Option<Self> {
+        let bounds = |points: &[Vec3]| {
+            points[1..]
+                .iter()
+                .fold((points[0], points[0]), |(lo, hi), p| {
+                    (lo.min(*p), hi.max(*p))
+                })
+        };
+        if !a.iter().chain(b).all(|p| p.is_finite()) {
+            return None;
+        }
+        let ((a_lo, a_hi), (b_lo, b_hi)) = (bounds(a), bounds(b));
+        if !(a_lo.cmple(b_hi).all() && b_lo.cmple(a_hi).all()) {
+            return None;
+        }
+        let extent = a_hi.max(b_hi).as_dvec3() - a_lo.min(b_lo).as_dvec3();
+        let longest = extent.max_element();
+        let cube = longest * longest * longest;
+        Some(Self {
+            single: (4e-6 * cube + 1e-30) as f32,
+            double: 1e-14 * cube,
+        })
+    }
 }
 
 /// A plane through three points, and on which side of it others lie.
 pub(super) struct Plane {
-    points: [DVec3; 3],
-    normal: DVec3,
-    doubt: f64,
+    points: [Vec3; 3],
+    normal: Vec3,
+    doubt: Doubt,
 }
 
 impl Plane {
-    pub fn new(points: [DVec3; 3], doubt: f64) -> Self {
+    #[inline]
+    pub fn new(points: [Vec3; 3], doubt: Doubt) -> Self {
         let [a, b, c] = points;
         Self {
             points,
@@ -64,17 +117,39 @@ impl Plane {
 
     /// The sign of `(b - a) x (c - a) . (p - a)`: 1, 0 or -1, exactly.
     #[inline]
-    pub fn side(&self, p: DVec3) -> i8 {
-        let height = self.normal.dot(p - self.points[0]);
-        if height > self.doubt {
+    pub fn side(&self, p: Vec3) -> i8 {
+        self.sign(self.height(p), p)
+    }
+
+    #[inline]
+    fn height(&self, p: Vec3) -> f32 {
+        self.normal.dot(p - self.points[0])
+    }
+
+    #[inline]
+    fn sign(&self, height: f32, p: Vec3) -> i8 {
+        if height > self.doubt.single {
+            1
+        } else if height < -self.doubt.single {
+            -1
+        } else {
+            self.careful_side(p)
+        }
+    }
+
+    #[cold]
+    fn careful_side(&self, p: Vec3) -> i8 {
+        let [a, b, c] = self.points.map(Vec3::as_dvec3);
+        let p = p.as_dvec3();
+        let height = (b - a).cross(c - a).dot(p - a);
+        if height > self.doubt.double {
             return 1;
         }
-        if height < -self.doubt {
+        if height < -self.doubt.double {
             return -1;
         }
-        let [a, b, c] = self.points.map(coord);
         // orient3d is positive below the plane.
-        let exact = orient3d(a, b, c, coord(p));
+        let exact = orient3d(coord(a), coord(b), coord(c), coord(p));
         i8::from(exact < 0.0) - i8::from(exact > 0.0)
     }
 }
@@ -85,43 +160,66 @@ pub(super) enum Verdict {
     Apart,
     /// One point lies strictly inside.
     Inside,
-    /// Neither.
-    Open,
+    /// Neither. For each face the points strictly in front of it, a bit each.
+    Open([u8; 4]),
 }
 
-pub(super) fn faces_against(tet: &[DVec3; 4], points: &[DVec3], doubt: f64) -> Verdict {
-    let mut strictly_inside = [true; 4];
-    for (f, face) in TET_FACES.iter().enumerate() {
+pub(super) fn faces_against<const N: usize>(
+    tet: &[Vec3; 4],
+    points: &[Vec3; N],
+    doubt: Doubt,
+) -> Verdict {
+    let inside = orientation(tet, doubt);
+    if inside == 0 {
+        return Verdict::Apart;
+    }
+    let mut front = [0_u8; 4];
+    let mut strictly_inside = u8::MAX;
+    for (face, front) in TET_FACES.iter().zip(&mut front) {
         let plane = Plane::new(face.map(|k| tet[k]), doubt);
-        let inside = plane.side(tet[f]);
-        let mut any = false;
-        for (p, point) in points.iter().enumerate() {
-            let in_front = inside != 0 && plane.side(*point) == inside;
-            strictly_inside[p] &= in_front;
-            any |= in_front;
+        // First all heights, then all signs: the compiler does them side by side.
+        let heights = points.map(|p| plane.height(p));
+        for (i, (&height, &p)) in heights.iter().zip(points).enumerate() {
+            *front |= u8::from(plane.sign(height, p) == inside) << i;
         }
-        if !any {
+        if *front == 0 {
             return Verdict::Apart;
         }
+        strictly_inside &= *front;
     }
-    if strictly_inside[..points.len()].contains(&true) {
-        Verdict::Inside
+    if strictly_inside == 0 {
+        Verdict::Open(front)
     } else {
-        Verdict::Open
+        Verdict::Inside
     }
 }
 
-fn is_flat(tet: &[DVec3; 4], doubt: f64) -> bool {
-    Plane::new([tet[0], tet[1], tet[2]], doubt).side(tet[3]) == 0
+/// On which side of each of its faces (they are all turned alike) a tetrahedron lies;
+/// 0 if it is flat.
+#[inline]
+fn orientation(tet: &[Vec3; 4], doubt: Doubt) -> i8 {
+    let [_, b, c, d] = *tet;
+    Plane::new([b, c, d], doubt).side(tet[0])
 }
 
 /// Whether a plane through an edge of the tetrahedron and one of the points has
-/// the tetrahedron on one side and all points on the other.
-pub(super) fn edge_plane_separates(tet: &[DVec3; 4], points: &[DVec3], doubt: f64) -> bool {
+/// the tetrahedron on one side and all points on the other. `front` is what
+/// [`faces_against`] found.
+pub(super) fn edge_plane_separates(
+    tet: &[Vec3; 4],
+    points: &[Vec3],
+    front: [u8; 4],
+    doubt: Doubt,
+) -> bool {
     TET_EDGES.iter().enumerate().any(|(e, edge)| {
+        // The edge opposite edge e has index 5 - e: its nodes are the other two, and
+        // face k lacks node k, so the faces at the edge have their numbers.
+        let rest = TET_EDGES[5 - e];
+        if front[rest[0]] & front[rest[1]] != 0 {
+            return false;
+        }
         let [from, to] = edge.map(|k| tet[k]);
-        // The edge opposite edge e has index 5 - e: its nodes are the other two.
-        let rest = TET_EDGES[5 - e].map(|k| tet[k]);
+        let rest = rest.map(|k| tet[k]);
         points.iter().enumerate().any(|(i, &through)| {
             let plane = Plane::new([from, to, through], doubt);
             let [c, d] = rest.map(|r| plane.side(r));
@@ -144,33 +242,6 @@ fn coord(p: DVec3) -> Coord3D<f64> {
         y: p.y,
         z: p.z,
     }
-}
-
-/// The magnitude below which a determinant of these points, evaluated in f64, has
-/// to be computed exactly; `None` if the bounding boxes do not meet or a corner is
-/// not finite.
-///
-/// Differences of coordinates are at most L, the extent of all points. Each is
-/// rounded once, each of the determinant's six products of three twice more, and
-/// they are summed in five additions: less than 60 roundings of L^3 / 2^53.
-pub(super) fn doubt(a: &[Vec3], b: &[Vec3]) -> Option<f64> {
-    let bounds = |points: &[Vec3]| {
-        points[1..]
-            .iter()
-            .fold((points[0], points[0]), |(lo, hi), p| {
-                (lo.min(*p), hi.max(*p))
-            })
-    };
-    if !a.iter().chain(b).all(|p| p.is_finite()) {
-        return None;
-    }
-    let ((a_lo, a_hi), (b_lo, b_hi)) = (bounds(a), bounds(b));
-    if !(a_lo.cmple(b_hi).all() && b_lo.cmple(a_hi).all()) {
-        return None;
-    }
-    let extent = a_hi.max(b_hi).as_dvec3() - a_lo.min(b_lo).as_dvec3();
-    let longest = extent.max_element();
-    Some(1e-14 * longest * longest * longest)
 }
 
 #[cfg(test)]

@@ -13,27 +13,26 @@
 
 use glam::Vec3;
 
-use super::tet_tet::{Plane, Verdict, doubt, edge_plane_separates, faces_against};
+use super::tet_tet::{Doubt, Plane, Verdict, edge_plane_separates, faces_against};
 
 /// Whether a point of the closed triangle lies strictly inside the tetrahedron.
 #[must_use]
 pub fn tri_tet_overlap(triangle: [Vec3; 3], tet: [Vec3; 4]) -> bool {
-    let Some(doubt) = doubt(&triangle, &tet) else {
+    let Some(doubt) = Doubt::of(&triangle, &tet) else {
         return false;
     };
-    let (triangle, tet) = (triangle.map(Vec3::as_dvec3), tet.map(Vec3::as_dvec3));
-    match faces_against(&tet, &triangle, doubt) {
+    let front = match faces_against(&tet, &triangle, doubt) {
         Verdict::Apart => return false,
         Verdict::Inside => return true,
-        Verdict::Open => {}
-    }
+        Verdict::Open(front) => front,
+    };
     let plane = Plane::new(triangle, doubt);
     let sides = tet.map(|p| plane.side(p));
     // With neither, the triangle has no plane: its four determinants are all zero.
     if sides.contains(&1) != sides.contains(&-1) {
         return false;
     }
-    !edge_plane_separates(&tet, &triangle, doubt)
+    !edge_plane_separates(&tet, &triangle, front, doubt)
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ impl TriangleDistance {
 
     /// Squared distance from `p` to the closed triangle, and whether the closest
     /// point lies inside it; infinite if the plane alone is farther than `limit`.
-    #[inline]
+    #[inline(always)] // most calls end at the height
     pub fn squared_within(&self, p: Vec3, limit: f32) -> (f32, bool) {
         let ap = p - self.corner;
         let height = self.normal.dot(ap);
@@ -90,13 +90,17 @@ impl TriangleDistance {
         if v > 0.0 && w > 0.0 && v + w < 1.0 {
             return (height_squared, true);
         }
+        (self.squared_to_edges(ap), false)
+    }
+
+    /// Squared distance from `corner + ap` to the nearest edge.
+    fn squared_to_edges(&self, ap: Vec3) -> f32 {
         let to_edge = |from: Vec3, edge: Vec3, per: f32| {
             (from - edge * (from.dot(edge) * per).clamp(0.0, 1.0)).length_squared()
         };
-        let squared = to_edge(ap, self.ab, self.per_ab)
+        to_edge(ap, self.ab, self.per_ab)
             .min(to_edge(ap, self.ac, self.per_ac))
-            .min(to_edge(ap - self.ab, self.bc, self.per_bc));
-        (squared, false)
+            .min(to_edge(ap - self.ab, self.bc, self.per_bc))
     }
 
     /// The closest point and the feature of the triangle `nodes` it lies on.

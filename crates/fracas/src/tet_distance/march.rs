@@ -60,6 +60,9 @@ pub const CAUSALITY: f32 = 0.35;
 /// Widens a comparison of squares so that rounding loses no ties of roots.
 const TIE: f32 = 1.000_001;
 
+/// `CAUSALITY` squared, less so much that rounding cannot make an offer seem late.
+const CAUSALITY_SQUARED: f32 = CAUSALITY * CAUSALITY * 0.999_99;
+
 /// What the march hands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -329,18 +332,24 @@ impl DepthField {
         let mut missing = wanted;
         while let Some((arrival, u)) = self.next(bound) {
             // Before the return: the last wanted node descends too.
-            let (feature, triangle) = self.descend(topology, positions, u);
+            let feature = self.descend(topology, positions, u);
             missing -= usize::from(self.wanted[u as usize]);
             if missing == 0 {
                 return Some((arrival, u));
             }
             let from = positions[u as usize];
+            let triangle = self.frames[feature as usize];
             for &v in topology.inner(u) {
-                if self.arrival[v as usize] <= arrival {
+                let known = self.arrival[v as usize];
+                if known <= arrival {
                     continue;
                 }
                 let p = positions[v as usize];
-                let known = self.arrival[v as usize];
+                // However near the triangle: it would arrive later than what is known.
+                let spare = known - arrival;
+                if CAUSALITY_SQUARED * p.distance_squared(from) > spare * spare {
+                    continue;
+                }
                 let (squared, _) = triangle.squared_within(p, known * known * TIE);
                 self.offer(v, p, squared, feature, (arrival, from), bound);
             }
@@ -363,15 +372,10 @@ impl DepthField {
     /// Walks from the feature of a node that has become final across the boundary,
     /// triangle to triangle, while the distance shrinks.
     #[inline]
-    fn descend(
-        &mut self,
-        topology: &Topology,
-        positions: &[Vec3],
-        u: u32,
-    ) -> (u32, TriangleDistance) {
+    fn descend(&mut self, topology: &Topology, positions: &[Vec3], u: u32) -> u32 {
         let p = positions[u as usize];
         let mut best = self.closest[u as usize];
-        let mut triangle = *self.frame(topology, positions, best);
+        let triangle = self.frame(topology, positions, best);
         let (mut squared, mut inside) = triangle.squared_within(p, f32::INFINITY);
         // A foot inside its triangle is left alone: what is closer then lies on
         // another side of the object, and arrives by itself.
@@ -381,7 +385,7 @@ impl DepthField {
                 let other = self.frame(topology, positions, f);
                 let (other_squared, other_inside) = other.squared_within(p, squared);
                 if other_squared < squared {
-                    (best, triangle) = (f, *other);
+                    best = f;
                     (squared, inside) = (other_squared, other_inside);
                 }
             }
@@ -393,7 +397,7 @@ impl DepthField {
             self.closest[u as usize] = best;
             self.depth[u as usize] = squared.sqrt();
         }
-        (best, triangle)
+        best
     }
 
     /// The next node that is not yet final.

@@ -32,6 +32,8 @@ const RIM: f32 = 1e-3;
 /// Restricts a march to what can influence the wanted nodes.
 pub(super) struct Bound<'a> {
     boxes: &'a [[Vec3; 2]],
+    /// One box around all of them: what lies too far from it lies too far from each.
+    whole: [Vec3; 2],
     /// `CAUSALITY * r`.
     limit: f32,
     /// The farthest a node may lie from the boxes.
@@ -44,23 +46,34 @@ impl Bound<'_> {
     /// A lower bound of the distance to any wanted node, 1-Lipschitz.
     #[inline]
     fn beyond(&self, p: Vec3) -> f32 {
-        let squared = self.boxes.iter().fold(f32::INFINITY, |best, [lo, hi]| {
-            let outside = (*lo - p).max(p - *hi).max(Vec3::ZERO);
-            best.min(outside.length_squared())
-        });
+        let mut squared = f32::INFINITY;
+        for b in self.boxes {
+            squared = squared.min(squared_outside(b, p));
+            if squared == 0.0 {
+                break;
+            }
+        }
         squared.sqrt()
     }
 
     #[inline]
     pub fn allows(&self, arrival: f32, p: Vec3) -> bool {
-        let beyond = self.beyond(p);
-        beyond <= self.margin && arrival + CAUSALITY * beyond <= self.limit
+        let within =
+            |beyond: f32| beyond <= self.margin && arrival + CAUSALITY * beyond <= self.limit;
+        within(squared_outside(&self.whole, p).sqrt()) && within(self.beyond(p))
     }
 
     /// What keeps within this is equal to the full march.
     pub fn certain(&self) -> f32 {
         self.limit - self.slack
     }
+}
+
+/// Squared distance to a box.
+#[inline]
+fn squared_outside([lo, hi]: &[Vec3; 2], p: Vec3) -> f32 {
+    let outside = (*lo - p).max(p - *hi).max(Vec3::ZERO);
+    outside.length_squared()
 }
 
 impl DepthField {
@@ -88,10 +101,15 @@ impl DepthField {
         // does not reach cannot be reached.
         let everything = 4.0 * size.max(inscribed);
         let boxes = std::mem::take(&mut self.boxes);
+        let nowhere = [Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY)];
+        let whole = boxes
+            .iter()
+            .fold(nowhere, |[lo, hi], [from, to]| [lo.min(*from), hi.max(*to)]);
         let mut limit = f32::INFINITY;
         if !self.wanted_nodes.is_empty() {
             let probe = Bound {
                 boxes: &boxes,
+                whole,
                 limit,
                 margin: edge,
                 slack: 0.0,
@@ -109,6 +127,7 @@ impl DepthField {
             let last = attempt == 8 || !limit.is_finite() || limit >= everything || limit == 0.0;
             let bound = Bound {
                 boxes: &boxes,
+                whole,
                 limit: if last { f32::INFINITY } else { limit },
                 margin: f32::INFINITY,
                 slack: if last {

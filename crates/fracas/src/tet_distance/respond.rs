@@ -159,7 +159,10 @@ impl DepthTet {
     /// Barycentric coordinates and depth of a point, if it lies in the closed tetrahedron.
     #[must_use]
     pub fn point(&self, p: Vec3) -> Option<([f32; 4], f32)> {
-        let weights = self.weights(p.as_dvec3());
+        self.point_at(self.weights(p.as_dvec3()))
+    }
+
+    fn point_at(&self, weights: [f64; 4]) -> Option<([f32; 4], f32)> {
         if !weights.iter().all(|&w| w >= 0.0) {
             return None;
         }
@@ -169,8 +172,16 @@ impl DepthTet {
     /// The part of the segment from `a` to `b` that lies in the tetrahedron.
     #[must_use]
     pub fn segment(&self, a: Vec3, b: Vec3) -> Option<SegmentInTet> {
-        let (a, b) = (a.as_dvec3(), b.as_dvec3());
-        let (from, to) = (self.weights(a), self.weights(b));
+        let weights = [a, b].map(|p| self.weights(p.as_dvec3()));
+        self.segment_between([a, b], weights)
+    }
+
+    /// As [`DepthTet::segment`], given the barycentric coordinates of its ends.
+    fn segment_between(
+        &self,
+        [a, b]: [Vec3; 2],
+        [from, to]: [[f64; 4]; 2],
+    ) -> Option<SegmentInTet> {
         let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
         for (&f, &t) in from.iter().zip(&to) {
             // The coordinate f + λ (t - f) must not be negative.
@@ -194,7 +205,7 @@ impl DepthTet {
             w.map(|x| x / sum)
         });
         let depths = [self.depth(&weights[0]), self.depth(&weights[1])];
-        let length = (b - a).length() * (leave - enter);
+        let length = (b.as_dvec3() - a.as_dvec3()).length() * (leave - enter);
         let total = depths[0] + depths[1];
         if total.is_nan() || total <= 0.0 {
             return None;
@@ -229,12 +240,42 @@ pub struct SegmentInTet {
 }
 
 /// Turns overlaps into pushes; its memory is kept from step to step.
+///
+/// One pushing tetrahedron after the other: it is prepared once, the barycentric
+/// coordinates of a node that several intruders share are computed once, and an edge
+/// whose ends lie beyond the same face (most do) is dropped by comparing two masks.
 #[derive(Clone, Debug, Default)]
 pub struct Responder {
-    /// (pushing tet, pushed object, pushed tet or triangle).
-    overlaps: Vec<(TetOf, u32, u32)>,
-    /// Nodes or edges inside one tetrahedron: (object, ends; equal for a node).
-    inside: Vec<(u32, [u32; 2])>,
+    /// For each tetrahedron of each object where its intruders begin in `intruders`.
+    starts: Vec<u32>,
+    /// (pushed object, its tet or triangle), in decreasing order for each pusher.
+    intruders: Vec<(u32, u32)>,
+    /// Where each object's tetrahedra or nodes begin in one numbering of all.
+    firsts: Vec<u32>,
+    /// Pairs in order, where the caller's are not.
+    sorted: Vec<[TetOf; 2]>,
+    /// For each node of each object (and the sheet's) its place in `near`, current if
+    /// the first number is that of the pushing tetrahedron.
+    places: Vec<(u32, u32)>,
+    round: u32,
+    near: Vec<NearNode>,
+    inside: Vec<Inside>,
+}
+
+/// A node of an intruder, seen from the pushing tetrahedron.
+#[derive(Clone, Copy, Debug)]
+struct NearNode {
+    weights: [f64; 4],
+    /// A bit for each face beyond which it lies.
+    beyond: u8,
+}
+
+/// A node (both ends equal) or an edge that may lie in the pushing tetrahedron.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Inside {
+    object: u32,
+    ends: [u32; 2],
+    near: [u32; 2],
 }
 
 impl Responder {
@@ -248,12 +289,22 @@ impl Responder {
         response: Response,
         out: &mut Vec<Push>,
     ) {
-        self.overlaps.clear();
-        for &[a, b] in pairs {
-            self.overlaps.push((a, b.object, b.tet));
-            self.overlaps.push((b, a.object, a.tet));
-        }
-        self.push_overlaps(objects, fields, None, response, out);
+        let mut sorted = std::mem::take(&mut self.sorted);
+        let pairs = if pairs.is_sorted() {
+            pairs
+        } else {
+            sorted.clear();
+            sorted.extend_from_slice(pairs);
+            sorted.sort_unstable();
+            &sorted
+        };
+        // In order, a pusher meets first the intruders before it, then those after it.
+        let both = pairs
+            .iter()
+            .flat_map(|&[a, b]| [(a, (b.object, b.tet)), (b, (a.object, a.tet))]);
+        self.group(objects, both);
+        self.sorted = sorted;
+        self.push_groups(objects, fields, None, response, out);
     }
 
     /// Appends the pushes on a sheet's nodes or edges inside tetrahedra.
@@ -266,13 +317,42 @@ impl Responder {
         response: Response,
         out: &mut Vec<Push>,
     ) {
-        self.overlaps.clear();
-        let entries = overlaps.iter().map(|o| (o.tet, Push::SHEET, o.triangle));
-        self.overlaps.extend(entries);
-        self.push_overlaps(objects, fields, Some(sheet), response, out);
+        let entries = overlaps.iter().map(|o| (o.tet, (Push::SHEET, o.triangle)));
+        self.group(objects, entries);
+        self.push_groups(objects, fields, Some(sheet), response, out);
     }
 
-    fn push_overlaps(
+    /// Sorts intruders by the tetrahedron they enter, by counting.
+    fn group(
+        &mut self,
+        objects: &[Object],
+        entries: impl Iterator<Item = (TetOf, (u32, u32))> + Clone,
+    ) {
+        number(objects, |o| o.topology.tets().len(), &mut self.firsts);
+        let firsts = &self.firsts;
+        let at = |t: TetOf| (firsts[t.object as usize] + t.tet) as usize;
+        let tets = firsts[objects.len()] as usize;
+        self.starts.clear();
+        self.starts.resize(tets + 1, 0);
+        for (tet, _) in entries.clone() {
+            self.starts[at(tet)] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut self.starts {
+            sum += *start;
+            *start = sum;
+        }
+        self.intruders.clear();
+        self.intruders.resize(sum as usize, (0, 0));
+        // Filled from behind: each start ends up where its own intruders begin.
+        for (tet, intruder) in entries {
+            let start = &mut self.starts[at(tet)];
+            *start -= 1;
+            self.intruders[*start as usize] = intruder;
+        }
+    }
+
+    fn push_groups(
         &mut self,
         objects: &[Object],
         fields: &[DepthField],
@@ -280,57 +360,115 @@ impl Responder {
         response: Response,
         out: &mut Vec<Push>,
     ) {
-        self.overlaps.sort_unstable();
-        let Self { overlaps, inside } = self;
-        // One pushing tetrahedron after the other: it is prepared once, and what
-        // several intruders share is found in a list that stays small.
-        for group in overlaps.chunk_by(|a, b| a.0 == b.0) {
-            let tet = group[0].0;
-            let Some(prepared) = prepare(objects, fields, tet) else {
-                continue;
-            };
-            inside.clear();
-            for &(_, object, intruder) in group {
-                match sheet {
-                    Some(sheet) => {
-                        collect(
-                            object,
+        number(objects, |o| o.positions.len(), &mut self.firsts);
+        let nodes = self.firsts[objects.len()] as usize + sheet.map_or(0, |s| s.positions.len());
+        if self.places.len() < nodes {
+            self.places.resize(nodes, (0, 0));
+        }
+        let mut pusher = 0;
+        for (i, object) in objects.iter().enumerate() {
+            for t in 0..object.topology.tets().len() {
+                let (from, to) = (self.starts[pusher], self.starts[pusher + 1]);
+                pusher += 1;
+                if from == to {
+                    continue;
+                }
+                let tet = TetOf {
+                    object: i as u32,
+                    tet: t as u32,
+                };
+                let Some(prepared) = prepare(objects, fields, tet) else {
+                    continue;
+                };
+                self.round = self.round.wrapping_add(1);
+                if self.round == 0 {
+                    self.places.fill((0, 0));
+                    self.round = 1;
+                }
+                self.near.clear();
+                self.inside.clear();
+                for k in (from..to).rev() {
+                    let (object, intruder) = self.intruders[k as usize];
+                    let (nodes, positions, first): (&[u32], &[Vec3], u32) = match sheet {
+                        Some(sheet) => (
                             &sheet.triangles[intruder as usize],
-                            response,
-                            inside,
-                        );
-                    }
-                    None => {
-                        let tets = objects[object as usize].topology.tets();
-                        collect(object, &tets[intruder as usize], response, inside);
-                    }
+                            sheet.positions,
+                            self.firsts[objects.len()],
+                        ),
+                        None => {
+                            let of = &objects[object as usize];
+                            let nodes = &of.topology.tets()[intruder as usize];
+                            (nodes, of.positions, self.firsts[object as usize])
+                        }
+                    };
+                    self.collect(&prepared, object, nodes, (positions, first), response);
+                }
+                self.inside.sort_unstable();
+                self.inside.dedup();
+                for inside in &self.inside {
+                    let positions = match sheet {
+                        Some(sheet) => sheet.positions,
+                        None => objects[inside.object as usize].positions,
+                    };
+                    push_one(&prepared, tet, inside, &self.near, positions, out);
                 }
             }
-            inside.sort_unstable();
-            inside.dedup();
-            for &(object, ends) in inside.iter() {
-                let positions = sheet.map_or_else(
-                    || objects[object as usize].positions,
-                    |sheet| sheet.positions,
-                );
-                push_one(&prepared, tet, object, ends, positions, out);
+        }
+    }
+
+    /// Lists the nodes or edges of an intruder that may lie in the pushing tetrahedron.
+    fn collect(
+        &mut self,
+        prepared: &DepthTet,
+        object: u32,
+        nodes: &[u32],
+        (positions, first): (&[Vec3], u32),
+        response: Response,
+    ) {
+        let mut near = [0_u32; 4];
+        for (near, &n) in near.iter_mut().zip(nodes) {
+            let place = &mut self.places[(first + n) as usize];
+            if place.0 != self.round {
+                *place = (self.round, self.near.len() as u32);
+                let weights = prepared.weights(positions[n as usize].as_dvec3());
+                let mut beyond = 0;
+                for (i, w) in weights.iter().enumerate() {
+                    beyond |= u8::from(*w < 0.0) << i;
+                }
+                self.near.push(NearNode { weights, beyond });
+            }
+            *near = place.1;
+        }
+        let mut add = |i: usize, j: usize| {
+            let [p, q] = [i, j].map(|k| self.near[near[k] as usize].beyond);
+            if p & q == 0 {
+                let (a, b) = if nodes[i] <= nodes[j] { (i, j) } else { (j, i) };
+                self.inside.push(Inside {
+                    object,
+                    ends: [nodes[a], nodes[b]],
+                    near: [near[a], near[b]],
+                });
+            }
+        };
+        match response {
+            Response::Point => (0..nodes.len()).for_each(|i| add(i, i)),
+            Response::Segment => {
+                // The edges of a triangle are those of a tetrahedron's first three nodes.
+                let edges = TET_EDGES.iter().filter(|[_, j]| *j < nodes.len());
+                edges.for_each(|&[i, j]| add(i, j));
             }
         }
     }
 }
 
-/// Lists the nodes or edges of a tetrahedron or triangle.
-fn collect(object: u32, nodes: &[u32], response: Response, inside: &mut Vec<(u32, [u32; 2])>) {
-    match response {
-        Response::Point => inside.extend(nodes.iter().map(|&n| (object, [n, n]))),
-        Response::Segment => {
-            // The edges of a triangle are those of a tetrahedron's first three nodes.
-            let edges = TET_EDGES.iter().filter(|[_, j]| *j < nodes.len());
-            inside.extend(edges.map(|&[i, j]| {
-                let (a, b) = (nodes[i], nodes[j]);
-                (object, [a.min(b), a.max(b)])
-            }));
-        }
+/// Where each object's elements begin in one numbering of all, and where it ends.
+fn number(objects: &[Object], count: impl Fn(&Object) -> usize, firsts: &mut Vec<u32>) {
+    firsts.clear();
+    let mut sum = 0;
+    firsts.push(0);
+    for object in objects {
+        sum += count(object) as u32;
+        firsts.push(sum);
     }
 }
 
@@ -338,12 +476,15 @@ fn collect(object: u32, nodes: &[u32], response: Response, inside: &mut Vec<(u32
 fn push_one(
     prepared: &DepthTet,
     tet: TetOf,
-    object: u32,
-    [a, b]: [u32; 2],
+    inside: &Inside,
+    near: &[NearNode],
     positions: &[Vec3],
     out: &mut Vec<Push>,
 ) {
-    let (pa, pb) = (positions[a as usize], positions[b as usize]);
+    let &Inside { object, ends, .. } = inside;
+    let [a, b] = ends;
+    let [pa, pb] = ends.map(|n| positions[n as usize]);
+    let weights = inside.near.map(|n| near[n as usize].weights);
     let push = |pushed, weights, point, depth, [measure, slope]: [f32; 2]| Push {
         object,
         pushed,
@@ -356,12 +497,12 @@ fn push_one(
         slope,
     };
     if a == b {
-        if let Some((weights, depth)) = prepared.point(pa)
+        if let Some((weights, depth)) = prepared.point_at(weights[0])
             && depth > 0.0
         {
             out.push(push(Pushed::Node(a), weights, pa, depth, [depth, 1.0]));
         }
-    } else if let Some(part) = prepared.segment(pa, pb) {
+    } else if let Some(part) = prepared.segment_between([pa, pb], weights) {
         for i in 0..2 {
             let s = part.along[i];
             let measure = part.shares[i] * part.integral;

@@ -32,6 +32,7 @@ pub struct Topology {
     face_neighbours: Vec<[u32; 3]>,
     parts: Vec<u32>,
     part_count: usize,
+    part_tets: Rows,
     inner: Rows,
     near: Vec<u32>,
     near_nodes: Rows,
@@ -116,6 +117,7 @@ impl Topology {
             .filter(|&n| on_boundary[n as usize])
             .collect();
         let (parts, part_count) = flood_parts(&neighbours);
+        let lists: Vec<[u32; 1]> = parts.iter().map(|&part| [part]).collect();
         let mut topology = Self {
             nodes,
             tets: tets.to_vec(),
@@ -126,6 +128,7 @@ impl Topology {
             faces,
             parts,
             part_count,
+            part_tets: Rows::invert(part_count, &lists),
             inner: Rows::default(),
             near: Vec::new(),
             near_nodes: Rows::default(),
@@ -183,6 +186,12 @@ impl Topology {
     #[must_use]
     pub fn part_count(&self) -> usize {
         self.part_count
+    }
+
+    /// The tetrahedra of a part, in increasing order.
+    #[must_use]
+    pub fn part_tets(&self, part: u32) -> &[u32] {
+        self.part_tets.row(part as usize)
     }
 
     /// The tetrahedra whose four nodes all lie on the boundary: they have no depth
@@ -249,6 +258,12 @@ impl Topology {
                     return Err(format!("neighbours {t} and {other} are of different parts"));
                 }
             }
+        }
+        let listed = (0..self.part_count as u32)
+            .flat_map(|part| self.part_tets(part).iter().map(move |&t| (part, t)));
+        let sound = |&(part, t): &(u32, u32)| self.parts[t as usize] == part;
+        if listed.clone().filter(sound).count() != self.tets.len() {
+            return Err("a part lists tetrahedra that are not its own".into());
         }
         if self
             .near

@@ -2,7 +2,9 @@
 //!
 //! 1. Every box is entered into each voxel it meets (two passes: count, then fill;
 //!    no lists, no allocation once warm);
-//! 2. inside a voxel all pairs of different groups are compared;
+//! 2. inside a voxel all pairs of different groups are compared (boxes lie there in
+//!    their order, so a run of one group is skipped at once: of a body that touches
+//!    nothing no two boxes are compared);
 //! 3. a pair is reported in one voxel only: the one that holds the low corner of
 //!    the two boxes' intersection.
 //!
@@ -48,8 +50,15 @@ impl GroupedBox {
 
     /// Whether two boxes have a point in common.
     #[must_use]
+    #[inline]
     pub fn meets(&self, other: &Self) -> bool {
-        self.lo.cmple(other.hi).all() && other.lo.cmple(self.hi).all()
+        // One comparison after the other: most pairs are told apart by the first ones.
+        self.lo.x <= other.hi.x
+            && other.lo.x <= self.hi.x
+            && self.lo.y <= other.hi.y
+            && other.lo.y <= self.hi.y
+            && self.lo.z <= other.hi.z
+            && other.lo.z <= self.hi.z
     }
 
     fn is_finite(&self) -> bool {
@@ -72,6 +81,13 @@ impl VoxelHash {
     /// first, sorted.
     pub fn pairs(&mut self, boxes: &[GroupedBox], pairs: &mut Vec<[u32; 2]>) {
         let first = pairs.len();
+        self.visit(boxes, |i, j| pairs.push([i, j]));
+        pairs[first..].sort_unstable();
+    }
+
+    /// Calls `found` for every overlapping pair of different groups, once each, lower
+    /// index first: in a fixed order, that of the hash table.
+    pub fn visit(&mut self, boxes: &[GroupedBox], mut found: impl FnMut(u32, u32)) {
         let (mut sum, mut count) = (0.0_f64, 0.0_f64);
         for b in boxes.iter().filter(|b| b.is_finite()) {
             sum += f64::from((b.hi - b.lo).max_element());
@@ -81,7 +97,13 @@ impl VoxelHash {
             return;
         }
         let size = ((1.2 * sum / count) as f32).max(f32::MIN_POSITIVE);
-        let voxel = |p: Vec3| -> Voxel { (p / size).floor().to_array().map(|x| x as i32) };
+        let per_size = 1.0 / size;
+        // The floor by hand: without it a call for every coordinate.
+        let floor = |x: f32| {
+            let whole = x as i32;
+            whole - i32::from((whole as f32) > x)
+        };
+        let voxel = |p: Vec3| -> Voxel { (p * per_size).to_array().map(floor) };
         // Coordinates so far out that voxels cannot be numbered make a box large.
         let far = size * 1e9;
         let range = |b: &GroupedBox| -> Option<(Voxel, Voxel)> {
@@ -124,12 +146,18 @@ impl VoxelHash {
 
         for s in 0..slots {
             let here = &self.entries[self.starts[s] as usize..self.starts[s + 1] as usize];
+            // The end of the run of one group that k is in.
+            let mut run = 0;
             for (k, &(v, i)) in here.iter().enumerate() {
                 let a = &boxes[i as usize];
-                for &(w, j) in &here[k + 1..] {
+                if run <= k {
+                    let same = |e: &&(Voxel, u32)| boxes[e.1 as usize].group == a.group;
+                    run = k + here[k..].iter().take_while(same).count();
+                }
+                for &(w, j) in &here[run..] {
                     let b = &boxes[j as usize];
                     if v == w && a.group != b.group && a.meets(b) && voxel(a.lo.max(b.lo)) == v {
-                        pairs.push([i.min(j), i.max(j)]);
+                        found(i.min(j), i.max(j));
                     }
                 }
             }
@@ -140,11 +168,10 @@ impl VoxelHash {
                 let j = j as u32;
                 let twice = self.large[..=k].contains(&j);
                 if !twice && b.is_finite() && a.group != b.group && a.meets(b) {
-                    pairs.push([i.min(j), i.max(j)]);
+                    found(i.min(j), i.max(j));
                 }
             }
         }
-        pairs[first..].sort_unstable();
     }
 }
 
