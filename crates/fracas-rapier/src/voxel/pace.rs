@@ -50,8 +50,8 @@ pub(super) struct Pace {
     pub(super) engine_pair: Rate,
     /// Contacts per pair of bodies that voxels answer.
     pub(super) contacts: Rate,
-    /// Per point of the main method.
-    pub(super) point: Rate,
+    /// Per node or point that the main method looks at.
+    pub(super) visit: Rate,
     /// Finding pairs, per pair of boxes; a collider counts as one.
     pub(super) find: Rate,
     /// How slow this step is, against what was expected: at least 1.
@@ -78,7 +78,7 @@ impl Default for Pace {
             primitive: Rate::new(100e-9),
             engine_pair: Rate::new(1e-6),
             contacts: Rate::new(3.0),
-            point: Rate::new(1e-6),
+            visit: Rate::new(1e-6),
             find: Rate::new(1e-6),
             slow: 1.0,
         }

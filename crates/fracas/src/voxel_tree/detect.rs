@@ -302,15 +302,16 @@ fn finer(tree: &VoxTree, at: (u32, u32)) -> impl Iterator<Item = (u32, u32)> + u
     range.map(move |node| (level, node))
 }
 
-/// Whether two trees may meet, by the boxes around all of their voxels: what is cheap
-/// enough to ask of every pair. `b_to_a` places B in A's frame.
+/// A length that the voxels of one tree may move towards the other's without meeting
+/// them, by the boxes around all of them: what is cheap enough to ask of every pair. Not
+/// above zero if these overlap. `b_to_a` places B in A's frame.
 #[must_use]
-pub fn roots_overlap(a: &VoxTree, b: &VoxTree, b_to_a: &Pose) -> bool {
-    let root = CubePair {
-        a: (0, 0),
-        b: (0, 0),
+pub fn roots_gap(a: &VoxTree, b: &VoxTree, b_to_a: &Pose) -> f32 {
+    let root = |tree: &VoxTree| tree.levels()[0].nodes.first().map(|node| node.voxels);
+    let (Some(a), Some(b)) = (root(a), root(b)) else {
+        return f32::INFINITY;
     };
-    !a.is_empty() && !b.is_empty() && BoxTest::new(b_to_a).overlap(a, b, &root)
+    BoxTest::new(b_to_a).gap_between(a, b)
 }
 
 /// Overlap of the voxels' boxes of a cube of A and a cube of B by separating axes, with
@@ -346,13 +347,18 @@ impl BoxTest {
     }
 
     fn overlap(&self, a: &VoxTree, b: &VoxTree, pair: &CubePair) -> bool {
-        let (a, b) = (node(a, pair.a), node(b, pair.b));
-        let offset = self.b_to_a.rotation * b.voxels.0 + self.b_to_a.translation - a.voxels.0;
-        let gap = self.gap(offset, ROUNDING * a.voxels.1, ROUNDING * b.voxels.1);
+        let gap = self.gap_between(node(a, pair.a).voxels, node(b, pair.b).voxels);
         if gap > 0.0 {
             self.gap.set(self.gap.get().min(gap));
         }
         gap <= 0.0
+    }
+
+    /// How far two boxes, each by its middle and its half edges in its own frame, are apart
+    /// at least; not above zero if they overlap.
+    fn gap_between(&self, a: (Vec3, Vec3), b: (Vec3, Vec3)) -> f32 {
+        let offset = self.b_to_a.rotation * b.0 + self.b_to_a.translation - a.0;
+        self.gap(offset, ROUNDING * a.1, ROUNDING * b.1)
     }
 
     /// How far two boxes are apart at least; not above zero if they overlap. `offset`
