@@ -75,13 +75,18 @@ pub(super) struct Pair {
 impl Pair {
     /// Whether the remembered answer still holds for where the bodies are now.
     pub(super) fn holds(&self, bodies: &[Body]) -> bool {
+        self.moved(bodies) < self.room
+    }
+
+    /// How far the bodies may have moved against each other since it was found.
+    pub(super) fn moved(&self, bodies: &[Body]) -> f32 {
         let b = &bodies[self.b as usize];
         if b.tree.is_some() {
-            return moved(&self.since, &self.pos12, b.radius) < self.room;
+            return moved(&self.since, &self.pos12, b.radius);
         }
         // A floor's origin may be far off: there the body's own points are asked.
         let radius = bodies[self.a as usize].radius;
-        moved(&self.since.inverse(), &self.pos12.inverse(), radius) < self.room
+        moved(&self.since.inverse(), &self.pos12.inverse(), radius)
     }
 
     /// Notes an answer that was found where the bodies are now.

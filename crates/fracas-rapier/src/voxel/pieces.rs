@@ -15,7 +15,17 @@ use crate::shape::FragmentShape;
 struct Piece {
     voxels: FragmentVoxels,
     tree: Arc<VoxTree>,
+    radius: f32,
     seen: u64,
+}
+
+/// A tree, and how far it reaches from the origin of its frame.
+pub(super) type Placed = (Arc<VoxTree>, f32);
+
+impl Piece {
+    fn placed(&self) -> Placed {
+        (self.tree.clone(), self.radius)
+    }
 }
 
 /// A piece by its object and fragment.
@@ -42,11 +52,11 @@ impl Pieces {
     }
 
     /// The tree of a piece that was there before.
-    pub(super) fn known(&mut self, shape: &FragmentShape, step: u64) -> Option<Arc<VoxTree>> {
+    pub(super) fn known(&mut self, shape: &FragmentShape, step: u64) -> Option<Placed> {
         let key = (shape.object().address(), shape.id());
         let piece = self.pieces.get_mut(&key)?;
         piece.seen = step;
-        Some(piece.tree.clone())
+        Some(piece.placed())
     }
 
     /// The tree of a new piece, made together with all that broke off with it: `shapes`
@@ -57,7 +67,7 @@ impl Pieces {
         shapes: impl Iterator<Item = &'a FragmentShape>,
         settings: &VoxelSettings,
         step: u64,
-    ) -> Option<Arc<VoxTree>> {
+    ) -> Option<Placed> {
         let key = (shape.object().address(), shape.id());
         let state = shape.object().read();
         let fragments = state.fragments();
@@ -95,12 +105,13 @@ impl Pieces {
             let tree = VoxTree::build(&kind.grid(&voxels), settings.branching);
             let piece = Piece {
                 voxels,
+                radius: tree.radius(),
                 tree: Arc::new(tree),
                 seen: step,
             };
             self.pieces.insert((key.0, id), piece);
         }
-        self.pieces.get(&key).map(|piece| piece.tree.clone())
+        self.pieces.get(&key).map(Piece::placed)
     }
 
     /// Drops the pieces that were not asked for in this step.

@@ -31,7 +31,7 @@ use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
 use super::pace::{Load, Pace};
 use super::pairs::{Answer, Body, Pair, Pairs, to_pose};
 use super::pieces::Pieces;
-use super::sampler::sampler;
+use super::sampler::{plane, sampler};
 use super::table::{self, Contents, Cost, Entry, MainTime, StepClock, VoxelTable, key_of};
 use super::{FrameBudget, LEVELS, POINT_WORK, VoxelSettings, VoxelStats};
 use crate::manifold::{Feature, PairContact};
@@ -52,10 +52,14 @@ pub(crate) enum Scope {
 const VOXEL_SHARE: f64 = 0.35;
 
 /// Of a time budget, planned with: rates are estimates.
-const PLANNED: f64 = 0.7;
+const PLANNED: f64 = 0.6;
 
 /// Of a time budget, when the main method's last query has to be over.
-const MAIN_UNTIL: f64 = 0.85;
+const MAIN_UNTIL: f64 = 0.8;
+
+/// Points of the main method differ in what they cost: those on cut faces are several
+/// times dearer than the average. A query may visit as many as fit if all are.
+const DEAREST_VISIT: f64 = 3.0;
 
 /// A pair's cost may grow by so much from step to step before it is no longer foreseen.
 const COST_GROWTH: f64 = 1.25;
@@ -80,11 +84,15 @@ const TURN_WEIGHT: f32 = 100.0;
 
 /// Tests that are made whatever the time: so that a crowd that leaves no time is seen
 /// through, pair by pair, rather than stay as it is.
-const LEAST_TESTS: u64 = 2000;
+const LEAST_TESTS: u64 = 500;
 
 /// Contacts are kept, by their points on both bodies, until
 /// the pair has moved by this share of a voxel.
 const KEPT_MOTION: f32 = 0.1;
+
+/// Where there is no time to look at all pairs, until it has moved by this many times as
+/// much: a voxel, within which nothing is exact anyway.
+const STALE_MOTION: f32 = 10.0;
 
 /// The world's clock, in seconds.
 type Clock = Arc<Box<dyn Fn() -> f64 + Send + Sync>>;
@@ -107,6 +115,8 @@ pub(crate) struct VoxelStage {
     costs: Vec<(u32, Cost)>,
     /// What the main method is expected to take in this step, in seconds.
     main_seconds: f64,
+    /// Which of the pairs that had to wait is looked at first.
+    stale_turn: usize,
     pace: Pace,
     step: u64,
     stats: VoxelStats,
@@ -130,6 +140,7 @@ impl VoxelStage {
             reduction: Reduction::default(),
             costs: Vec::new(),
             main_seconds: 0.0,
+            stale_turn: 0,
             pace: Pace::default(),
             step: 0,
             stats: VoxelStats::default(),
@@ -232,7 +243,7 @@ impl VoxelStage {
             });
             let shape = collider.shape();
             let fragment = shape.as_shape::<FragmentShape>();
-            let tree = fragment.and_then(|f| {
+            let placed = fragment.and_then(|f| {
                 self.pieces.known(f, self.step).or_else(|| {
                     let start = clock();
                     let all = colliders.iter();
@@ -242,6 +253,7 @@ impl VoxelStage {
                     tree
                 })
             });
+            let (tree, radius) = placed.unzip();
             let (at, generation) = handle.into_raw_parts();
             self.bodies.push(Body {
                 key: key_of(shape),
@@ -249,7 +261,7 @@ impl VoxelStage {
                 bounds: shape.compute_aabb(&place).loosened(reach),
                 parent,
                 moves: body.is_some_and(|b| b.is_dynamic() && !b.is_sleeping()),
-                radius: tree.as_ref().map_or(0.0, |t| t.radius()),
+                radius: radius.unwrap_or(0.0),
                 tree,
                 chosen: fragment.is_some_and(|f| self.chosen.contains(&f.object().address())),
                 points: fragment.map_or(0, |f| f.tree().positions().len() as u32),
@@ -329,21 +341,56 @@ impl VoxelStage {
             ..
         } = self;
         // Pairs that hardly moved keep their contacts; floors come before the others.
-        let (mut keeping, mut looked, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut keeping, mut looked) = (Vec::new(), Vec::new());
+        let (mut others, mut stale) = (Vec::new(), Vec::new());
         for (pair, i) in self.pairs.list.iter().zip(0_u32..) {
             if pair.main || pair.answer == Answer::Apart {
                 continue;
             }
+            let piece = bodies[pair.b as usize].tree.is_some();
+            let Answer::Contacts { level, .. } = pair.answer else {
+                let list = if piece { &mut others } else { &mut looked };
+                list.push(i);
+                continue;
+            };
             let turn = u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
-            match pair.answer {
-                Answer::Contacts { level, .. }
-                    if (level.is_none() || !turn) && pair.holds(bodies) =>
-                {
-                    stats.answered(level);
-                    keeping.push(i);
-                }
-                _ if bodies[pair.b as usize].tree.is_some() => others.push(i),
-                _ => looked.push(i),
+            let moved = pair.moved(bodies);
+            if moved < pair.room && (level.is_none() || !turn) {
+                keeping.push(i);
+            } else if !piece {
+                looked.push(i);
+            } else if moved < STALE_MOTION * pair.room && !turn {
+                stale.push(i);
+            } else {
+                others.push(i);
+            }
+        }
+        // As many more as there is time for; the others keep what they have.
+        let after = pace.engine(Load {
+            voxel_pairs: keeping.len() + looked.len() + others.len() + stale.len(),
+            ..self.load
+        }) + self.main_seconds;
+        let fit = match settings.budget {
+            FrameBudget::Milliseconds(ms) => {
+                let left = PLANNED * ms * 1e-3 - (clock() - self.started) - after;
+                let must = looked.len() + others.len();
+                ((left / pace.look()).max(0.0) as usize).saturating_sub(must)
+            }
+            _ => stale.len(),
+        };
+        if fit < stale.len() {
+            // One after the other, from step to step.
+            let first = self.stale_turn % stale.len();
+            self.stale_turn = first + fit;
+            stale.rotate_left(first);
+            keeping.extend_from_slice(&stale[fit..]);
+            stale.truncate(fit);
+        }
+        others.append(&mut stale);
+        others.sort_unstable();
+        for &i in &keeping {
+            if let Answer::Contacts { level, .. } = self.pairs.list[i as usize].answer {
+                stats.answered(level);
             }
         }
         let plain = looked.len();
@@ -371,13 +418,20 @@ impl VoxelStage {
             let Some(tree) = &bodies[pair.a as usize].tree else {
                 unreachable!("a pair without voxels is the main method's")
             };
-            let (other, weight) = match &bodies[pair.b as usize].tree {
+            let b = &bodies[pair.b as usize];
+            let (other, weight) = match &b.tree {
                 Some(other) => {
                     let turn = u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
                     let weight = if turn { TURN_WEIGHT } else { 1.0 };
                     (Other::Tree(other, to_pose(&pair.pos12)), weight)
                 }
-                None => (Other::Solid(&solids[k], reach), PLAIN_WEIGHT),
+                None => {
+                    let floor = plane(by_index[b.collider].shape(), &pair.pos12);
+                    let other = floor.map_or(Other::Solid(&solids[k], reach), |floor| {
+                        Other::Plane(floor, reach)
+                    });
+                    (other, PLAIN_WEIGHT)
+                }
             };
             shared.push(SharedPair {
                 a: tree,
@@ -387,7 +441,6 @@ impl VoxelStage {
                 stop: None,
             });
         }
-        let engine = pace.engine(self.load);
         match settings.budget {
             FrameBudget::Unlimited => {
                 stats.tests = refine_all(&mut shared, &Budget::default());
@@ -405,17 +458,23 @@ impl VoxelStage {
                 stats.tests = refine_all(&mut shared, &budget);
             }
             FrameBudget::Milliseconds(ms) => {
-                let after = engine + self.main_seconds;
                 let (floors, others) = shared.split_at_mut(plain);
                 let mut so_far = Progress::default();
                 let budget = ms * 1e-3;
                 for (pairs, share, least) in [(floors, PLAIN_SHARE, 0), (others, 0.0, LEAST_TESTS)]
                 {
                     let least = least + pairs.len() as u64;
+                    let (begun, roots) = (clock(), pairs.len() as f64);
+                    let mut first = true;
                     let now = refine_while(pairs, &Budget::default(), &mut |progress| {
                         let in_hand = so_far.in_hand + progress.in_hand;
                         let reduction = pace.reduction(in_hand, looked.len());
-                        let spent = clock() - self.started;
+                        let now = clock();
+                        // It is asked first when all roots are tested.
+                        if std::mem::take(&mut first) {
+                            pace.root.learn(now - begun, roots, 50.0);
+                        }
+                        let spent = now - self.started;
                         progress.tests < least
                             || spent < share * budget
                             || spent + reduction + after < PLANNED * budget
@@ -435,8 +494,8 @@ impl VoxelStage {
             FrameBudget::Milliseconds(ms) if stats.main_pairs > 0 => Some(MainTime {
                 end: self.started + MAIN_UNTIL * ms * 1e-3,
                 calls: self.load.boxes as u32,
-                call: engine / self.load.boxes.max(1) as f64,
-                visit: 2.0 * pace.visit.get(),
+                call: pace.engine(self.load) / self.load.boxes.max(1) as f64,
+                visit: DEAREST_VISIT * pace.visit.get(),
             }),
             _ => None,
         };
@@ -543,7 +602,7 @@ impl Reduction {
             return match found.b {
                 Other::Tree(..) => (Answer::Apart, 0.99 * found.detection.gap()),
                 // The gap to a plain shape is not known.
-                Other::Solid(..) => (Answer::None, 0.0),
+                Other::Solid(..) | Other::Plane(..) => (Answer::None, 0.0),
             };
         }
         let finest = found.stop == Some(Stop::Finest);
@@ -563,15 +622,35 @@ impl Reduction {
                 self.primitives.extend(cubes.filter_map(of));
                 Vec3::Y
             }
+            Other::Plane(floor, _) => {
+                let solid = |p: Vec3, _: f32| Some(floor.sample(p));
+                let of = |p| primitive_against(found.a, &solid, p);
+                self.primitives.extend(cubes.filter_map(of));
+                floor.normal
+            }
         };
         stats.primitives += self.primitives.len() as u64;
+        // On a plane all regions of a body push the same way: five points hold it as well
+        // as five of each region, and the engine has less to solve.
+        let flat = matches!(found.b, Other::Plane(..));
+        let grouping = if flat {
+            Grouping::Together
+        } else {
+            Grouping::ByRegion
+        };
+        let averaging = Averaging::Weighted;
+        let groups = &mut self.groups;
         reduce(
             &mut self.primitives,
-            Averaging::Weighted,
-            Grouping::ByRegion,
+            averaging,
+            grouping,
             centre_line,
-            &mut self.groups,
+            groups,
         );
+        if flat {
+            // Named alike from step to step, whichever cube comes first.
+            groups.iter_mut().for_each(|group| group.group = (0, 0));
+        }
         let first = out.len() as u32;
         // Coarse contacts only stop a body: between pieces one point for each
         // pair will do. On a floor a body would turn about it.
