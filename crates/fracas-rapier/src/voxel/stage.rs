@@ -74,7 +74,8 @@ const PLAIN_SHARE: f64 = 0.4;
 
 /// Where pairs are many no step can see all of them finely. So a pair that was not seen
 /// finely and has not moved keeps what it has until its turn comes, one step in this
-/// many; and of the pairs that are looked at, one in this many goes before the others.
+/// many or later; and of the pairs that are looked at, one in this many goes before the
+/// others.
 /// What is then found (apart, or contacts of the finest level) holds until it has moved,
 /// and leaves room for the others.
 const TURNS: u64 = 8;
@@ -91,11 +92,25 @@ const LEAST_TESTS: u64 = 500;
 const KEPT_MOTION: f32 = 0.1;
 
 /// Where there is no time to look at all pairs, until it has moved by this many times as
-/// much: a voxel, within which nothing is exact anyway.
-const STALE_MOTION: f32 = 10.0;
+/// much: half a voxel, within which nothing is exact anyway.
+const STALE_MOTION: f32 = 5.0;
+
+/// Of the pairs that wait, so many are looked at whatever the time.
+const LEAST_LOOKS: usize = 16;
 
 /// The world's clock, in seconds.
 type Clock = Arc<Box<dyn Fn() -> f64 + Send + Sync>>;
+
+/// What [`VoxelStage::choose_looked`] chose, by places in the list of pairs.
+struct Looked {
+    keeping: Vec<u32>,
+    /// And whether it goes before the others, to the finest level. Plain shapes first.
+    looked: Vec<(u32, bool)>,
+    /// How many are with plain shapes.
+    plain: usize,
+    /// Seconds that the engine's own stage will take, the main method included.
+    after: f64,
+}
 
 /// Everything that voxel contacts keep between steps.
 pub(crate) struct VoxelStage {
@@ -115,8 +130,8 @@ pub(crate) struct VoxelStage {
     costs: Vec<(u32, Cost)>,
     /// What the main method is expected to take in this step, in seconds.
     main_seconds: f64,
-    /// Which of the pairs that had to wait is looked at first.
-    stale_turn: usize,
+    /// Which of the pairs that have to wait is looked at first.
+    waiting_turn: usize,
     pace: Pace,
     step: u64,
     stats: VoxelStats,
@@ -140,7 +155,7 @@ impl VoxelStage {
             reduction: Reduction::default(),
             costs: Vec::new(),
             main_seconds: 0.0,
-            stale_turn: 0,
+            waiting_turn: 0,
             pace: Pace::default(),
             step: 0,
             stats: VoxelStats::default(),
@@ -193,6 +208,7 @@ impl VoxelStage {
         };
         self.stats.apart = self.pairs.apart as u64;
         let found = clock() - self.started;
+        self.stats.find = found * 1e3;
         self.pace
             .found_pairs(found, self.load.boxes, self.bodies.len());
         self.choose_main(clock);
@@ -330,8 +346,78 @@ impl VoxelStage {
         self.stats.fallbacks = order.len() as u64 - fit;
     }
 
+    /// Which of the pairs that are left to the voxels are looked at: those that moved, as
+    /// far as time allows; the others keep the contacts they have.
+    fn choose_looked(&mut self, clock: &Clock) -> Looked {
+        let (pairs, bodies, pace) = (&self.pairs.list, &self.bodies, &self.pace);
+        let piece = |i: u32| {
+            let b = pairs[i as usize].b;
+            bodies[b as usize].tree.is_some()
+        };
+        let turn = |i: u32| u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
+        let (mut keeping, mut looked, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+        for (pair, i) in pairs.iter().zip(0_u32..) {
+            if pair.main || pair.answer == Answer::Apart {
+                continue;
+            }
+            let Answer::Contacts { level, .. } = pair.answer else {
+                looked.push((i, turn(i)));
+                continue;
+            };
+            let moved = pair.moved(bodies);
+            if moved < pair.room && (level.is_none() || !turn(i)) {
+                keeping.push(i);
+            } else if moved < STALE_MOTION * pair.room {
+                waiting.push((i, turn(i)));
+            } else {
+                looked.push((i, turn(i)));
+            }
+        }
+        let voxel_pairs = keeping.len() + looked.len() + waiting.len();
+        self.load.voxel_pairs = voxel_pairs;
+        let after = pace.engine(self.load) + self.main_seconds;
+        let fit = match self.settings.budget {
+            FrameBudget::Milliseconds(ms) => {
+                let left = PLANNED * ms * 1e-3 - (clock() - self.started) - after;
+                let fit = (left / pace.look()).max(0.0) as usize;
+                fit.saturating_sub(looked.len()).max(LEAST_LOOKS)
+            }
+            _ => waiting.len(),
+        };
+        if fit < waiting.len() {
+            // One after the other, from step to step, and those whose turn it is finely.
+            let first = self.waiting_turn % waiting.len();
+            self.waiting_turn = first + fit;
+            waiting.rotate_left(first);
+            keeping.extend(waiting.drain(fit..).map(|(i, _)| i));
+            waiting.iter_mut().for_each(|(_, deep)| *deep = true);
+        }
+        looked.append(&mut waiting);
+        // Floors come before the others.
+        looked.sort_unstable_by_key(|&(i, _)| (piece(i), i));
+        for &i in &keeping {
+            if let Answer::Contacts { level, .. } = pairs[i as usize].answer {
+                self.stats.answered(level);
+            }
+        }
+        self.stats.kept = keeping.len() as u64;
+        self.stats.pairs = voxel_pairs as u64;
+        Looked {
+            plain: looked.partition_point(|&(i, _)| !piece(i)),
+            looked,
+            keeping,
+            after,
+        }
+    }
+
     /// Refines what is left to the voxels, and fills the table.
     fn refine(&mut self, colliders: &ColliderSet, reach: f32, clock: &Clock) {
+        let Looked {
+            keeping,
+            looked,
+            plain,
+            after,
+        } = self.choose_looked(clock);
         let Self {
             bodies,
             detections,
@@ -340,64 +426,6 @@ impl VoxelStage {
             stats,
             ..
         } = self;
-        // Pairs that hardly moved keep their contacts; floors come before the others.
-        let (mut keeping, mut looked) = (Vec::new(), Vec::new());
-        let (mut others, mut stale) = (Vec::new(), Vec::new());
-        for (pair, i) in self.pairs.list.iter().zip(0_u32..) {
-            if pair.main || pair.answer == Answer::Apart {
-                continue;
-            }
-            let piece = bodies[pair.b as usize].tree.is_some();
-            let Answer::Contacts { level, .. } = pair.answer else {
-                let list = if piece { &mut others } else { &mut looked };
-                list.push(i);
-                continue;
-            };
-            let turn = u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
-            let moved = pair.moved(bodies);
-            if moved < pair.room && (level.is_none() || !turn) {
-                keeping.push(i);
-            } else if !piece {
-                looked.push(i);
-            } else if moved < STALE_MOTION * pair.room && !turn {
-                stale.push(i);
-            } else {
-                others.push(i);
-            }
-        }
-        // As many more as there is time for; the others keep what they have.
-        let after = pace.engine(Load {
-            voxel_pairs: keeping.len() + looked.len() + others.len() + stale.len(),
-            ..self.load
-        }) + self.main_seconds;
-        let fit = match settings.budget {
-            FrameBudget::Milliseconds(ms) => {
-                let left = PLANNED * ms * 1e-3 - (clock() - self.started) - after;
-                let must = looked.len() + others.len();
-                ((left / pace.look()).max(0.0) as usize).saturating_sub(must)
-            }
-            _ => stale.len(),
-        };
-        if fit < stale.len() {
-            // One after the other, from step to step.
-            let first = self.stale_turn % stale.len();
-            self.stale_turn = first + fit;
-            stale.rotate_left(first);
-            keeping.extend_from_slice(&stale[fit..]);
-            stale.truncate(fit);
-        }
-        others.append(&mut stale);
-        others.sort_unstable();
-        for &i in &keeping {
-            if let Answer::Contacts { level, .. } = self.pairs.list[i as usize].answer {
-                stats.answered(level);
-            }
-        }
-        let plain = looked.len();
-        looked.append(&mut others);
-        self.load.voxel_pairs = keeping.len() + looked.len();
-        stats.kept = keeping.len() as u64;
-        stats.pairs = self.load.voxel_pairs as u64;
         if detections.len() < looked.len() {
             detections.resize_with(looked.len(), Detection::default);
         }
@@ -405,14 +433,14 @@ impl VoxelStage {
         let list = &self.pairs.list;
         let solids: Vec<_> = looked[..plain]
             .iter()
-            .map(|&i| {
+            .map(|&(i, _)| {
                 let pair = &list[i as usize];
                 let (a, b) = (&bodies[pair.a as usize], &bodies[pair.b as usize]);
                 sampler(by_index[b.collider].shape(), &pair.pos12, a.inner_radius)
             })
             .collect();
         let mut shared: Vec<SharedPair<'_>> = Vec::with_capacity(looked.len());
-        for ((&i, detection), k) in looked.iter().zip(detections.iter_mut()).zip(0..) {
+        for ((&(i, deep), detection), k) in looked.iter().zip(detections.iter_mut()).zip(0..) {
             detection.restart();
             let pair = &list[i as usize];
             let Some(tree) = &bodies[pair.a as usize].tree else {
@@ -421,8 +449,7 @@ impl VoxelStage {
             let b = &bodies[pair.b as usize];
             let (other, weight) = match &b.tree {
                 Some(other) => {
-                    let turn = u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
-                    let weight = if turn { TURN_WEIGHT } else { 1.0 };
+                    let weight = if deep { TURN_WEIGHT } else { 1.0 };
                     (Other::Tree(other, to_pose(&pair.pos12)), weight)
                 }
                 None => {
@@ -510,11 +537,11 @@ impl VoxelStage {
             contents.entries.clear();
             std::mem::swap(&mut contents.contacts, kept_contacts);
             contents.contacts.clear();
-            for (found, &i) in shared.iter().zip(&looked) {
+            for (found, &(i, _)) in shared.iter().zip(&looked) {
                 let pos12 = &pairs[i as usize].pos12;
                 answers.push(reduction.contacts(found, pos12, most, stats, &mut contents.contacts));
             }
-            for (&i, (answer, room)) in looked.iter().zip(answers) {
+            for (&(i, _), (answer, room)) in looked.iter().zip(answers) {
                 pairs[i as usize].found(answer, room);
             }
             for &i in &keeping {
@@ -527,8 +554,9 @@ impl VoxelStage {
             enter(pairs, bodies, contents);
             stats.contacts = contents.contacts.len() as u64;
         });
-        let in_hand = stats.primitives as usize;
-        pace.learn_reduction(clock() - reducing, in_hand, looked.len());
+        let reduction = clock() - reducing;
+        stats.reduce = reduction * 1e3;
+        pace.learn_reduction(reduction, stats.primitives as usize, looked.len());
     }
 }
 
