@@ -558,7 +558,7 @@ mod tests {
             found.sort_unstable_by_key(|p| (p.a, p.b));
             assert_eq!(found, expected);
             assert_eq!(detection.in_hand(), expected.len());
-            assert!(expected.is_empty() || roots_overlap(&a, &b, &pose));
+            assert!(expected.is_empty() || roots_gap(&a, &b, &pose) <= 0.0);
             assert_eq!(
                 stop,
                 if expected.is_empty() {
