@@ -586,7 +586,8 @@ fn keep(pair: &mut Pair, before: &[PairContact], into: &mut Vec<PairContact>) {
     };
 }
 
-/// Enters all pairs into the table; those that are apart are not in it.
+/// Enters all pairs into the table. Those that are apart need not be in it where whatever
+/// is not in it has no contacts.
 fn enter(pairs: &mut [Pair], bodies: &[Body], contents: &mut Contents) {
     for (i, pair) in pairs.iter_mut().enumerate() {
         let answer = match pair.answer {
@@ -595,7 +596,8 @@ fn enter(pairs: &mut [Pair], bodies: &[Body], contents: &mut Contents) {
                 table::Answer::Main
             }
             Answer::Contacts { first, count, .. } => table::Answer::Voxels(first, count),
-            Answer::Apart | Answer::None => continue,
+            Answer::Apart | Answer::None if contents.complete => continue,
+            Answer::Apart | Answer::None => table::Answer::Voxels(0, 0),
         };
         contents.entries.push(Entry {
             keys: [pair.a, pair.b].map(|b| bodies[b as usize].key),
