@@ -275,18 +275,24 @@ function start() {
       case "slice": if (m.epoch === epoch) overlays.field(m.width, m.height, m.data); break;
       case "sought": sought(m.step); break;
       case "error": fail(m.text); break;
+      case "settled": window.dispatchEvent(new CustomEvent("settled")); break;
       case "digest": window.dispatchEvent(new CustomEvent("digest", { detail: m })); break;
     }
   };
-  // For tests: asks the worker for a digest, and says what is on the stage.
+  // For tests: asks the worker for a digest, waits until it has done what was asked,
+  // and says what is on the stage.
   Object.assign(window, {
     fracas: {
+      settled: () => new Promise((done) => {
+        window.addEventListener("settled", done, { once: true });
+        post({ t: "settle" });
+      }).then(() => undefined),
       digest: (scene: string, n: number) => new Promise((done) => {
         window.addEventListener("digest", (e) => done((e as CustomEvent).detail), { once: true });
         post({ t: "digest", scene, steps: n });
       }),
       state: () => ({
-        fragments, steps, running, bodies: view.bodies.size,
+        fragments, steps, running, balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);

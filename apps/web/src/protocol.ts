@@ -70,6 +70,8 @@ export type ToWorker =
   | { t: "run"; on: boolean }
   | { t: "speed"; factor: number }
   | { t: "one" }
+  /** Asks for `settled`: an answer behind everything that was asked before it. */
+  | { t: "settle" }
   | { t: "undo" }
   | { t: "reset"; epoch: number }
   | { t: "seek"; step: number }
@@ -92,5 +94,6 @@ export type FromWorker =
   | { t: "overlay"; epoch: number; kind: Overlay; number: number; data: Float32Array }
   | { t: "slice"; epoch: number; width: number; height: number; data: Float32Array }
   | { t: "sought"; step: number }
+  | { t: "settled" }
   | { t: "error"; text: string; fatal: boolean }
   | { t: "digest"; digest: string; milliseconds: number; steps: number };

@@ -197,6 +197,12 @@ function take(m: ToWorker) {
       return;
     case "speed": speed = m.factor; return;
     case "one": advance(); return send();
+    case "settle":
+      if (waiting) {
+        unacknowledged = 0;
+        send();
+      }
+      return post({ t: "settled" });
     case "undo":
       if (it?.undo()) { numbers = []; hand = undefined; target = null; send(); }
       return;

@@ -49,10 +49,19 @@ export async function ready(page, before = 0) {
   await page.waitForFunction((n) => Number(document.body.dataset.ready ?? 0) > n, before);
 }
 
+/** Pauses the world and waits until no step of before is on its way any more. */
+export async function pause(page) {
+  await page.evaluate(() => document.querySelector("#play").title.startsWith("Pause") && document.querySelector("#play").click());
+  await settled(page);
+}
+
+/** Waits until the worker has done, and the page has been told, all that was asked before. */
+export const settled = (page) => page.evaluate(() => window.fracas.settled());
+
 export const state = (page) => page.evaluate(() => window.fracas.state());
 
 /** Waits until a test of the page's state holds; says what it was if it never does. */
-export async function until(page, what, test, seconds = 60) {
+export async function until(page, what, test, seconds = 120) {
   const end = Date.now() + seconds * 1000;
   let last;
   while (Date.now() < end) {
@@ -60,7 +69,7 @@ export async function until(page, what, test, seconds = 60) {
     if (test(last)) return last;
     await page.waitForTimeout(80);
   }
-  throw new Error(`${what}: not within ${seconds} s; fragments ${last.fragments}, steps ${last.steps}, bodies ${last.bodies}`);
+  throw new Error(`${what}: not within ${seconds} s; fragments ${last.fragments}, steps ${last.steps}, pieces ${last.pieces.length}, balls ${last.balls}`);
 }
 
 /** A piece's middle, in pixels, as soon as there is such a piece. */

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launch, open, place, ready, serve, state, until } from "./browser.mjs";
+import { launch, open, pause, place, ready, serve, settled, state, until } from "./browser.mjs";
 import { BAD, GOOD } from "./meshes.mjs";
 
 const SHOTS = "../../out/web";
@@ -52,7 +52,7 @@ const tests = {
         await page.selectOption("#scene", scene);
         await ready(page, before);
       }
-      await until(page, scene, (s) => s.steps >= 20 && s.bodies > 0);
+      await until(page, scene, (s) => s.steps >= 20 && s.pieces.length > 0);
       await shot(page, `scene-${scene}`);
     }
     return errors;
@@ -71,22 +71,24 @@ const tests = {
   async "a click breaks a plate, and it is undone"(shot) {
     const { page, errors } = await open(browser, `${address}?scene=plates`);
     await ready(page);
-    await page.locator("#speed").fill("-1");
-    // The last plate: its own ball comes at step 110.
+    // The last plate: its own ball comes at step 110. Held still while it is aimed at and
+    // slowed after, so that a slow machine sees it break in time.
+    await page.locator("#speed").fill("-3");
+    await pause(page);
     const { x, y } = await place(page, (p) => p.object === 3);
     await page.mouse.click(x, y);
+    await page.click("#play");
     const of = (s) => s.pieces.filter((p) => p.object === 3).length;
     const s = await until(page, "the plate breaks", (s) => of(s) > 1);
     assert(s.steps < 105, `it broke at step ${s.steps}, by its own ball`);
     await shot(page, "plates-clicked");
     // Other plates may have broken since, by their own balls: those are undone first.
-    await page.click("#play");
-    await page.waitForTimeout(1000);
+    await pause(page);
     let before = await state(page);
     for (let i = 0; i < 8 && of(before) > 1; i++) {
       await page.locator("#undo:enabled").waitFor();
       await page.click("#undo");
-      before = await until(page, "the world goes back", (s) => !s.running && s.pieces.length < before.pieces.length, 20);
+      before = await until(page, "the world goes back", (s) => !s.running && s.pieces.length < before.pieces.length);
     }
     assert(of(before) === 1, `the plate is not whole again: ${of(before)} pieces`);
     await page.click("#play");
@@ -115,8 +117,7 @@ const tests = {
     // Held still while it is aimed at, so that a slow machine hits it too.
     const inView = (p) => p.screen[1] > 0.1 && p.screen[1] < 0.9;
     await until(page, "a brick is in view", (s) => s.pieces.some(inView));
-    await page.click("#play");
-    await until(page, "the world is paused", (s) => !s.running);
+    await pause(page);
     const { x, y } = await place(page, inView);
     await page.keyboard.down("Shift");
     await page.mouse.click(x, y);
@@ -138,10 +139,12 @@ const tests = {
       if (!name.endsWith("obj")) continue;
       await page.waitForTimeout(1000);
       if ((await state(page)).fragments === 0) {
+        await pause(page);
         const { x, y } = await place(page, () => true);
         await page.keyboard.down("Shift");
         await page.mouse.click(x, y);
         await page.keyboard.up("Shift");
+        await page.click("#play");
       }
       await until(page, `${name} breaks`, (s) => s.fragments > 1);
       await shot(page, "own-mesh");
@@ -225,16 +228,17 @@ const tests = {
     assert(wide <= 390, `the page is ${wide} wide`);
     await page.locator("#view").focus();
     await page.keyboard.press("Space");
-    assert(!(await state(page)).running, "space pauses");
-    const { steps } = await state(page);
+    await settled(page);
+    const { running, steps, balls } = await state(page);
+    assert(!running, "space pauses");
     await page.keyboard.press(".");
-    await until(page, "one step", (s) => s.steps === steps + 1, 10);
+    await settled(page);
+    assert((await state(page)).steps === steps + 1, `a step from ${steps} led to ${(await state(page)).steps}`);
     await page.keyboard.press("Space");
-    const { bodies } = await state(page);
     await page.keyboard.press("f");
-    await until(page, "f shoots a ball", (s) => s.bodies > bodies, 20);
+    await until(page, "f shoots a ball", (s) => s.balls > balls);
     await page.touchscreen.tap(190, 420);
-    await until(page, "a tap shoots too", (s) => s.bodies > bodies + 1, 20);
+    await until(page, "a tap shoots too", (s) => s.balls > balls + 1);
     await page.tap("#fold");
     await page.waitForTimeout(400);
     await shot(page, "phone-panel");
@@ -263,20 +267,31 @@ const tests = {
   },
 };
 
+/** Runs one test; gives what went wrong, or nothing. */
+async function attempt(test) {
+  const shot = (page, file) => page.screenshot({ path: join(SHOTS, `${file}.png`) });
+  try {
+    const errors = (await test(shot)) ?? [];
+    return errors.length ? `on the console: ${errors.join(" | ")}` : undefined;
+  } catch (error) {
+    return error.message;
+  } finally {
+    for (const context of browser.contexts()) await context.close();
+  }
+}
+
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
   if (only && !name.includes(only)) continue;
   const start = Date.now();
-  const shot = (page, file) => page.screenshot({ path: join(SHOTS, `${file}.png`) });
-  try {
-    const errors = (await test(shot)) ?? [];
-    if (errors.length) throw new Error(`on the console: ${errors.join(" | ")}`);
-    console.log(`   ok      ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    failed += 1;
-    console.log(`   FAILED  ${name}: ${error.message}`);
+  let wrong = await attempt(test);
+  if (wrong) {
+    // A browser that draws by software on a busy machine may fail for reasons of its own.
+    console.log(`   AGAIN   ${name}: ${wrong}`);
+    wrong = await attempt(test);
   }
-  for (const context of browser.contexts()) await context.close();
+  failed += wrong ? 1 : 0;
+  console.log(`   ${wrong ? "FAILED " : "ok     "} ${name}${wrong ? `: ${wrong}` : ""} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
 }
 await browser.close();
 server.close();

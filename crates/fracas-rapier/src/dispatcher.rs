@@ -482,7 +482,10 @@ impl QueryDispatcher for FragmentDispatcher {
 }
 
 /// Closer than this share of a fragment's inner radius counts as touching in a cast.
-const CAST_TARGET_SHARE: f32 = 0.02;
+/// The engine stops the body there, and must find it in contact in its next step: twice
+/// this is to be less than the distance by which it looks ahead (a fiftieth of its unit
+/// of length), or the body would fall through.
+const CAST_TARGET_SHARE: f32 = 0.002;
 
 /// First touch of a fragment's points with a partner: time and the way out of the
 /// partner, in the world.

@@ -4,7 +4,7 @@
 
 use fracas_scenes::measure;
 use fracas_scenes::recording::{Recording, Watch};
-use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions, wall};
+use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions, contacts_by_name, wall};
 
 const NUMBERS: Watch = Watch {
     colliding_points: false,
@@ -50,6 +50,55 @@ fn nothing_falls_through_the_ground_in_any_scene() {
                 recording.energy_growth_of_input() * 1e2
             );
         }
+    }
+}
+
+#[test]
+fn what_is_said_to_break_breaks() {
+    for (name, least) in [("piggy-bank", 8), ("sphere", 2), ("blocks", 8)] {
+        let (_, recording) = run(name, &SceneOptions::default(), 0.6);
+        let fragments = recording.steps.last().unwrap().fragments;
+        assert!(fragments >= least, "{name}: {fragments} fragments");
+    }
+}
+
+/// One point or two hundred: they describe the same impact.
+#[test]
+fn an_impact_breaks_whatever_contact_method_describes_it() {
+    for method in ["full", "voxel-tree", "parry-trimesh", "parry-hull"] {
+        let options = SceneOptions {
+            contacts: contacts_by_name(method).unwrap(),
+            ..SceneOptions::default()
+        };
+        let (_, recording) = run("piggy-bank", &options, 0.4);
+        let fragments = recording.steps.last().unwrap().fragments;
+        assert!(fragments >= 4, "{method}: {fragments} fragments");
+    }
+}
+
+#[test]
+fn a_script_repeats_the_breaks_of_another_run() {
+    let mut noted = rigid::by_name("bricks", &coarse(0), &mut |_| ()).unwrap();
+    noted.world_mut().note_breaks();
+    for _ in 0..30 {
+        noted.step();
+    }
+    let script = noted.world().breakables().noted_breaks().unwrap().clone();
+    assert!(script.len() > 3, "{} breaks", script.len());
+    let pieces = |scene: &Scene| scene.world().pieces().collect::<Vec<_>>();
+    for method in ["adaptive", "parry-hull"] {
+        let options = SceneOptions {
+            contacts: contacts_by_name(method).unwrap(),
+            ..coarse(0)
+        };
+        let mut followed = rigid::by_name("bricks", &options, &mut |_| ()).unwrap();
+        followed.world_mut().follow(script.clone());
+        for _ in 0..30 {
+            followed.step();
+        }
+        assert_eq!(pieces(&noted), pieces(&followed), "{method}");
+        let alike = noted.world().digest() == followed.world().digest();
+        assert_eq!(alike, method == "adaptive", "{method}");
     }
 }
 

@@ -13,6 +13,7 @@ mod background;
 mod decide;
 mod options;
 mod owners;
+mod script;
 mod split;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ use rapier3d::prelude::{
 
 pub use background::FragmentModesPolicy;
 pub use options::ObjectOptions;
+pub use script::BreakScript;
 
 use crate::object::SharedObject;
 use crate::pair::ContactMode;
@@ -38,6 +40,7 @@ use crate::shape::FragmentShape;
 use background::ModesJobs;
 pub(crate) use decide::Waiting;
 use owners::Owners;
+use script::Scripting;
 
 /// Names an object, broken or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -230,6 +233,7 @@ pub struct Breakables {
     settings: BreakSettings,
     memory: FractureEvent,
     report: BreakReport,
+    scripting: Scripting,
     pub(crate) clock: Clock,
 }
 
@@ -253,6 +257,7 @@ impl Breakables {
             settings,
             memory: FractureEvent::default(),
             report: BreakReport::default(),
+            scripting: Scripting::Off,
             clock: system_clock(),
         }
     }
@@ -314,10 +319,12 @@ impl Breakables {
     pub fn after_step(&mut self, dt: f32, engine: &mut Engine<'_>) -> BreakReport {
         self.report = BreakReport::default();
         let start = (self.clock)();
-        self.take_due_modes();
-        let breaks = self.decide_breaks(dt, engine);
-        self.report.fracture += ((self.clock)() - start) * 1e3;
-        self.break_bodies(breaks, engine);
+        if !self.follow_script(engine) {
+            self.take_due_modes();
+            let breaks = self.decide_breaks(dt, engine);
+            self.report.fracture += ((self.clock)() - start) * 1e3;
+            self.break_bodies(breaks, engine);
+        }
         self.steps += 1;
         self.report
     }

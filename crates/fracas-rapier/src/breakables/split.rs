@@ -70,10 +70,12 @@ impl Breakables {
             let Ok((shapes, times)) = broken else {
                 continue;
             };
-            object.history.push(fracture);
             if let Some(breaker) = &mut object.breaker {
                 breaker.forget(id.fragment);
             }
+            let before = object.history.len();
+            self.note(id, before, &fracture);
+            self.objects[id.object.0 as usize].history.push(fracture);
             self.report.fracture += times.cut * 1e3;
             let start = (self.clock)();
             let engine_shapes: Vec<SharedShape> =

@@ -29,7 +29,7 @@ use rapier3d::prelude::{
 };
 
 pub use crate::breakables::{
-    BreakSettings, Event, FragmentModesPolicy, ObjectId, ObjectOptions, PieceId,
+    BreakScript, BreakSettings, Event, FragmentModesPolicy, ObjectId, ObjectOptions, PieceId,
 };
 pub use debris::DebrisPolicy;
 pub use depth::Overlap;
@@ -167,6 +167,17 @@ impl World {
     #[must_use]
     pub fn breakables(&self) -> &Breakables {
         &self.breakables
+    }
+
+    /// Notes from now on what breaks, for [`Self::follow`] in another world.
+    pub fn note_breaks(&mut self) {
+        self.breakables.note_breaks();
+    }
+
+    /// From now on impacts decide nothing: bodies break as they did in another run of
+    /// the same scene, see [`Breakables::follow`].
+    pub fn follow(&mut self, script: BreakScript) {
+        self.breakables.follow(script);
     }
 
     /// How often impacts broke by modes, by a pattern, or not, since the start.

@@ -153,9 +153,14 @@ mod tests {
         let mut scratch = CollidingScratch::default();
         let (mut counted, mut reported) = (0, 0);
         for _ in 0..60 {
-            // Counted before the step, as the step sees it.
+            // Counted before the step, as the step sees it. Pairs of pieces that have just
+            // come to be are found in the step only.
+            let fresh = scene.world().stats().broken > 0;
             let before = colliding(scene.world(), &mut scratch);
             scene.step();
+            if fresh {
+                continue;
+            }
             counted += before.points;
             reported += scene.world().stats().contacts;
         }

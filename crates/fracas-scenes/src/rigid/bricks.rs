@@ -2,7 +2,6 @@
 
 use fracas::testing::Rng;
 use fracas_fracture::{FractureSettings, Material};
-use fracas_rapier::world::WorldSettings;
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
@@ -20,13 +19,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let kit = Kit::build("brick", options.detail, kinds, progress)?;
     let view = (Vec3::new(-0.7, 0.0, -0.7), Vec3::new(0.7, 0.6, 0.7));
     let steps = options.steps(7.5, 0.030);
-    // Without it, pieces sink into each other within a step, and pushing them apart lifts
-    // them.
-    let settings = WorldSettings {
-        foresee: 0.02,
-        ..options.world(0.030, 0.05)
-    };
-    let mut scene = Scene::new("bricks", settings, steps, view);
+    let mut scene = Scene::new("bricks", options.world(0.030, 0.05), steps, view);
     scene.floor(0.0, 0.7);
     let mut rng = Rng(options.seed ^ 32);
     for i in 0..32_u32 {

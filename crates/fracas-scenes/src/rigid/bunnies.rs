@@ -11,8 +11,8 @@ use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
     // 166 fragments of 27 bunnies (Table 2): about six each.
     let fracture = FractureSettings {
-        max_fragments: 7,
-        max_cracks: 6,
+        max_fragments: 6,
+        max_cracks: 5,
         seed: options.seed,
         ..FractureSettings::default()
     };

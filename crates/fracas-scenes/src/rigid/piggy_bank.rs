@@ -14,9 +14,9 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let fracture = FractureSettings {
         max_fragments: FRAGMENTS,
         max_cracks: 2 * FRAGMENTS,
-        // Cracks shield their surroundings less than by default (that stops at 14
-        // pieces), but do not cut crumbs off each other.
-        relief: Some(0.65 * PIGGY_BANK_WALL as f32),
+        // Cracks shield their surroundings less than by default, which leaves fewer
+        // pieces than the paper's, but do not cut crumbs off each other.
+        relief: Some(0.2 * PIGGY_BANK_WALL as f32),
         // Smoother than by default: less crack area for as many pieces.
         growth: GrowthOptions {
             turning: 0.2,

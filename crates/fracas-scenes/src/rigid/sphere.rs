@@ -48,7 +48,7 @@ fn drop(
     scene.floor(0.0, 0.6);
     let turn = Quat::from_scaled_axis(Vec3::new(0.3, 0.1, 0.2));
     let mut body = kit.body(Pose::from_parts(Vec3::new(0.0, 0.6, 0.0), turn), 0);
-    body.velocity = Vec3::new(0.3, -6.0, 0.0);
+    body.velocity = Vec3::new(0.3, -15.0, 0.0);
     scene.add(body, kit.colour());
     Ok(scene)
 }
