@@ -2,13 +2,17 @@
 
 use std::time::Instant;
 
-use fracas::testing::box_grid;
-use fracas::voxel_tree::{ObjectVoxels, SplitScratch, VoxTree, VoxelGrid};
-use fracas::{Crack, Fracture, FragmentId, Fragments};
+use fracas::testing::{Rng, box_grid};
+use fracas::voxel_tree::{
+    Averaging, Budget, Detection, Grouping, ObjectVoxels, Primitive, SplitScratch, Stop,
+    TriangleLevel, TriangleScratch, VoxTree, VoxelGrid, WithTriangles, primitive, reduce,
+    triangle_primitives,
+};
+use fracas::{Crack, Fracture, FragmentId, Fragments, Pose};
 use fracas_rapier::FrameBudget;
 use fracas_scenes::experiments::voxel_contacts::{LevelErrors, contact_errors};
 use fracas_scenes::experiments::voxel_contacts_deadline::{Method, falling_rabbits};
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 
 use crate::board::{Board, Measured, Target, best_ms};
 
@@ -20,6 +24,7 @@ pub fn rows(board: &mut Board) {
     errors(board);
     occupancy(board);
     relabel(board);
+    triangles(board);
     deadline(board);
 }
 
@@ -156,6 +161,94 @@ fn relabel(board: &mut Board) {
                 mesh.tets().len(),
                 voxels.whole().len(),
                 voxels.bytes() / 1024
+            ))
+    });
+}
+
+/// What triangles as the finest level (section 3.1) would cost and change for a pair that
+/// comes into contact.
+fn triangles(board: &mut Board) {
+    let row = "voxel-tree/triangles-as-finest-level";
+    board.row(row, "us", Target::None, || {
+        let rabbit = fracas_bake::shapes::by_name("rabbit").expect("it is in the set");
+        let mesh = rabbit.build();
+        let positions = mesh.positions();
+        let low = positions.iter().fold(Vec3::INFINITY, |a, &b| a.min(b));
+        let high = positions.iter().fold(Vec3::NEG_INFINITY, |a, &b| a.max(b));
+        let (middle, cell) = (0.5 * (low + high), (high - low).max_element() / 20.0);
+        let faces: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+        let grid = VoxelGrid::from_surface(positions, &faces, cell).expect("a rabbit is closed");
+        let tree = VoxTree::build(&grid, 2);
+        let level = TriangleLevel::build(&tree, positions, &faces).expect("the same surface");
+        let both = WithTriangles {
+            tree: &tree,
+            triangles: &level,
+        };
+        let mut rng = Rng(3);
+        let (mut detection, mut scratch) = (Detection::default(), TriangleScratch::default());
+        let (mut primitives, mut groups) = (Vec::new(), Vec::new());
+        let (mut cubes, mut exact, mut tests) = (0.0, 0.0, 0);
+        // Deepest contacts: by cubes of pairs whose triangles do not meet, and by both of
+        // those whose triangles do.
+        let (mut apart, mut meeting) = (Vec::new(), Vec::new());
+        for _ in 0..150 {
+            let rotation = Mat3::from_axis_angle(rng.direction(), rng.range(0.0, 3.1));
+            let way = rng.direction();
+            let mut at = 2.0 * (high - low).length();
+            let mut refine = |at: f32| {
+                let pose = Pose {
+                    rotation,
+                    translation: middle - rotation * middle + way * at,
+                };
+                detection.restart();
+                let stop = detection.refine(&tree, &tree, &pose, &Budget::default());
+                (pose, stop)
+            };
+            while refine(at).1 == Stop::Apart && at > 0.0 {
+                at -= 0.5 * cell;
+            }
+            let (pose, stop) = refine(at - rng.range(0.0, 1.5) * cell);
+            if stop != Stop::Finest {
+                continue;
+            }
+            let mut deepest = |primitives: &mut Vec<Primitive>| {
+                let grouping = Grouping::ByRegion;
+                reduce(primitives, Averaging::Weighted, grouping, way, &mut groups);
+                let distances = groups.iter().map(|c| c.distance);
+                distances.fold(f32::INFINITY, f32::min) / cell
+            };
+            let start = Instant::now();
+            primitives.clear();
+            let pairs = detection.pairs();
+            primitives.extend(pairs.map(|p| primitive(&tree, &tree, &pose, p)));
+            let by_cubes = deepest(&mut primitives);
+            cubes += start.elapsed().as_secs_f64() * 1e6;
+            let start = Instant::now();
+            let (most, out) = (u64::MAX, &mut primitives);
+            triangle_primitives(both, both, &pose, &detection, most, &mut scratch, out);
+            let by_triangles = deepest(out);
+            exact += start.elapsed().as_secs_f64() * 1e6;
+            tests += scratch.tests();
+            if scratch.meeting().is_empty() {
+                apart.push(by_cubes);
+            } else {
+                meeting.push((by_cubes, by_triangles));
+            }
+        }
+        let count = (apart.len() + meeting.len()).max(1) as f64;
+        let mean = |sum: f32, n: usize| sum / n.max(1) as f32;
+        Measured::new(exact / count)
+            .against("cubes", "ours", cubes / count)
+            .note(format!(
+                "per pair of rabbits whose voxels begin to meet, {} triangles each, {} tests; \
+                 triangles of {} of {count} pairs meet: {:.2} voxels by triangles, {:.2} by cubes; \
+                 of the others the cubes say {:.2}",
+                level.len(),
+                tests / count as u64,
+                meeting.len(),
+                mean(meeting.iter().map(|m| m.1).sum(), meeting.len()),
+                mean(meeting.iter().map(|m| m.0).sum(), meeting.len()),
+                mean(apart.iter().sum(), apart.len()),
             ))
     });
 }

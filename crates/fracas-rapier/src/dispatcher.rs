@@ -293,11 +293,20 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
                     contacts: scratch.contacts.len() as u32,
                     ..QueryStats::default()
                 },
-                Found::Main { note } => {
+                Found::Main(Some(late)) if late.late && manifold::carry_on(manifolds, pos12) => {
+                    self.voxels.note_cost(&late, 0, 0);
+                    let points = manifolds.iter().map(|m| m.points.len()).sum();
+                    self.counters.add(&QueryStats::default(), points);
+                    return Ok(());
+                }
+                Found::Main(asked) => {
+                    scratch.visits = asked.and_then(|a| a.visits);
                     let stats =
                         self.collect(&pair, pos12, prediction, &mut ours.memory, scratch)?;
-                    if note {
-                        self.voxels.note_cost(g1, g2, stats.distance_queries);
+                    scratch.visits = None;
+                    if let Some(asked) = asked {
+                        let [points, nodes] = [stats.distance_queries, stats.nodes_visited];
+                        self.voxels.note_cost(&asked, points, nodes);
                     }
                     stats
                 }

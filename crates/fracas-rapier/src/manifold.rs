@@ -132,6 +132,23 @@ impl<C: Default + Copy, const N: usize> Old<C, N> {
     }
 }
 
+/// Keeps the points of the last step with the distances that they have now, for a pair
+/// that is not asked again. Tells whether there are any.
+pub(crate) fn carry_on<M, C>(
+    manifolds: &mut [ContactManifold<M, C>],
+    pos12: &parry3d::math::Pose,
+) -> bool {
+    let mut any = false;
+    for manifold in manifolds {
+        for point in &mut manifold.points {
+            let apart = pos12.transform_point(point.local_p2) - point.local_p1;
+            point.dist = apart.dot(manifold.local_n1);
+            any = true;
+        }
+    }
+    any
+}
+
 /// Replaces `manifolds` by manifolds of `contacts`, warm from what was there.
 pub fn write<M: Default + Clone, C: Default + Copy>(
     contacts: &[PairContact],

@@ -99,6 +99,8 @@ pub(crate) struct PairScratch {
     vertices: Vec<u32>,
     pub(crate) contacts: Vec<PairContact>,
     pub(crate) groups: crate::manifold::Groups,
+    /// Nodes that a query may visit, where time is short.
+    pub(crate) visits: Option<u32>,
 }
 
 /// One question: where, how far, how.
@@ -259,6 +261,7 @@ impl Ask<'_> {
     fn query(&self, shape: &FragmentShape) -> Query {
         let query = Query {
             traversal: self.settings.traversal,
+            visit_limit: self.scratch.visits.unwrap_or(u32::MAX),
             ..Query::new(self.tolerance, shape.tree().object_radius())
         };
         match self.settings.normals {

@@ -43,19 +43,16 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The contact method of a name, within the budget where one was given.
-    pub fn contacts(&self, name: &str) -> Result<ContactMode, String> {
+    /// The contact method of a name, within the budget where it can have one.
+    fn contacts(&self, name: &str) -> Result<ContactMode, String> {
         let mode = contacts_by_name(name)?;
-        match self.budget {
-            None => Ok(mode),
-            Some(seconds) => {
-                within(mode, FrameBudget::Milliseconds(1e3 * seconds)).ok_or_else(|| {
-                    format!(
-                        "--budget needs --contacts voxel-tree or budgeted; {name} cannot stop early"
-                    )
-                })
-            }
-        }
+        Ok(within(mode, self.frame_budget()).unwrap_or(mode))
+    }
+
+    fn frame_budget(&self) -> FrameBudget {
+        self.budget.map_or(FrameBudget::Unlimited, |seconds| {
+            FrameBudget::Milliseconds(1e3 * seconds)
+        })
     }
 }
 
@@ -89,6 +86,30 @@ impl Job {
             contacts: contacts.or(user.contacts()).unwrap_or("adaptive").into(),
             what: What::File(Box::new(user), folder),
         })
+    }
+
+    /// Seconds for contacts in a step that the scene's file asks for.
+    pub fn budget(&self) -> Option<f64> {
+        match &self.what {
+            What::Named(_) => None,
+            What::File(user, _) => user.budget_ms().map(|ms| 1e-3 * f64::from(ms)),
+        }
+    }
+
+    /// Whether anything in the scene can keep to a budget.
+    ///
+    /// # Errors
+    /// What can, where nothing does.
+    pub fn check_budget(&self) -> Result<(), String> {
+        let name = &self.contacts;
+        let bodies = matches!(&self.what, What::File(user, _) if user.has_voxel_bodies());
+        let mode = contacts_by_name(name)?;
+        if bodies || within(mode, FrameBudget::Unlimited).is_some() {
+            return Ok(());
+        }
+        Err(format!(
+            "--budget needs --contacts voxel-tree or budgeted; {name} cannot stop early"
+        ))
     }
 
     /// The same with another contact method.
@@ -130,6 +151,7 @@ impl JobWith<'_> {
         let options = SceneOptions {
             seed: self.job.seed,
             contacts: settings.contacts(&self.contacts)?,
+            body_budget: settings.frame_budget(),
             restructuring: settings.restructuring,
             traversal: settings.traversal,
             measured: settings.measured,

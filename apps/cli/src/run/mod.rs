@@ -37,6 +37,8 @@ Examples:
   fracas run piggy-bank
   fracas run bricks --contacts full --json bricks.json --glb bricks.glb
   fracas run drop-bunnies --count-colliding --defaults
+  fracas run drop-bunnies --contacts voxel-tree --budget 2ms --json steps.json
+  fracas run drop-bunnies --contacts budgeted --budget 2ms
   fracas run fresh-fracture --compare
   fracas run my-scene.toml
   fracas run --list
@@ -74,7 +76,9 @@ pub struct Run {
     /// In which order sphere trees are visited.
     #[arg(long, value_enum, default_value_t = Visit::Spread)]
     traversal: Visit,
-    /// Time for contacts in each step, for example 2ms (with voxel-tree or budgeted).
+    /// Time for contacts in each step, for example 2ms (with voxel-tree or budgeted, or a
+    /// scene with bodies of these). What fits depends on the machine, so runs with a budget
+    /// do not repeat bit for bit.
     #[arg(long, value_name = "TIME", value_parser = budget)]
     budget: Option<f64>,
     /// Run as a game would: bodies sleep, the engine keeps contacts of what rests.
@@ -158,13 +162,15 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
         },
         measured: !options.game,
         step: options.step,
-        budget: options.budget,
+        budget: options.budget.or(job.budget()),
         threads: usize::from(options.threads),
         steps: options.steps,
     };
-    settings.contacts(&job.contacts)?;
     if options.compare {
         return compare::run(&job, &settings);
+    }
+    if options.budget.is_some() {
+        job.check_budget()?;
     }
     let watch = Watch {
         colliding_points: options.count_colliding,

@@ -1,5 +1,6 @@
 //! What a run came to: the table for people and the numbers for programs.
 
+use fracas_rapier::VoxelStats;
 use fracas_rapier::world::StepStats;
 use fracas_scenes::measure;
 use fracas_scenes::recording::{Recording, Summary};
@@ -29,6 +30,102 @@ pub struct Report {
     digest: u64,
     steps: usize,
     rows: Vec<(&'static str, Summary, usize)>,
+    voxels: Option<Voxels>,
+}
+
+/// What voxel contacts did in a whole run.
+struct Voxels {
+    /// Milliseconds for contacts in a step, where there is a budget.
+    budget: Option<f64>,
+    /// Of the steps, those within 110% of it.
+    in_time: usize,
+    worst: f64,
+    /// Sums over all steps.
+    sums: VoxelStats,
+}
+
+impl Voxels {
+    /// Nothing, where no pair was meant for voxels.
+    fn of(steps: &[StepStats], budget: Option<f64>) -> Option<Self> {
+        let mut sums = VoxelStats::default();
+        for v in steps.iter().map(|s| &s.voxel) {
+            sums.pairs += v.pairs;
+            sums.main_pairs += v.main_pairs;
+            sums.fallbacks += v.fallbacks;
+            sums.late += v.late;
+            sums.finished += v.finished;
+            sums.kept += v.kept;
+            sums.apart += v.apart;
+            for (sum, count) in sums.coarse.iter_mut().zip(v.coarse) {
+                *sum += count;
+            }
+        }
+        let limit = budget.map_or(f64::INFINITY, |ms| 1.1 * ms);
+        let spent = steps.iter().map(|s| s.times.collision);
+        (sums.pairs + sums.main_pairs > 0).then(|| Self {
+            budget,
+            in_time: spent.clone().filter(|ms| *ms <= limit).count(),
+            worst: spent.fold(0.0, f64::max),
+            sums,
+        })
+    }
+
+    fn print(&self, steps: usize) {
+        if let Some(budget) = self.budget {
+            println!(
+                "budget {budget} ms: {:.1}% of the steps found their contacts within 110% of it, \
+                 the slowest in {:.2} ms (by the wall, other load included)",
+                100.0 * self.in_time as f64 / steps.max(1) as f64,
+                self.worst
+            );
+        }
+        let s = &self.sums;
+        let share = |n: u64, of: u64| 100.0 * n as f64 / of.max(1) as f64;
+        if s.main_pairs + s.fallbacks > 0 {
+            let all = s.main_pairs + s.fallbacks;
+            println!(
+                "both methods: {} pairs by points, {} ({:.1}%) fell back to voxels, {} of them late",
+                s.main_pairs,
+                s.fallbacks,
+                share(s.fallbacks, all),
+                s.late
+            );
+        }
+        let levels: Vec<String> = s
+            .coarse
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| **n > 0)
+            .map(|(level, n)| format!("level {level} {:.1}%", share(*n, s.pairs)))
+            .collect();
+        println!(
+            "voxel pairs: {:.1}% seen to the finest level{}{}",
+            share(s.finished, s.pairs),
+            if levels.is_empty() {
+                ""
+            } else {
+                ", stopped at "
+            },
+            levels.join(", ")
+        );
+    }
+
+    fn json(&self, steps: usize) -> serde_json::Value {
+        serde_json::json!({
+            "budget_ms": self.budget,
+            "share_in_time": self.in_time as f64 / steps.max(1) as f64,
+            "worst_collision_ms": self.worst,
+            "sums": voxel_json(&self.sums),
+        })
+    }
+}
+
+/// What voxels did in a step, for programs.
+fn voxel_json(v: &VoxelStats) -> serde_json::Value {
+    serde_json::json!({
+        "pairs": v.pairs, "by_points": v.main_pairs, "fell_back": v.fallbacks, "late": v.late,
+        "finest": v.finished, "stopped_at_level": v.coarse, "kept": v.kept, "apart": v.apart,
+    })
 }
 
 /// One number of a step: its key, its name in the table with its digits after the
@@ -57,7 +154,7 @@ const fn number(
     }
 }
 
-const NUMBERS: [Number; 13] = [
+const NUMBERS: [Number; 15] = [
     number("total_ms", "total ms", 3, |s| s.times.total),
     number("collision_ms", "collision ms", 3, |s| s.times.collision),
     number("physics_ms", "physics ms", 3, |s| s.times.physics),
@@ -78,7 +175,15 @@ const NUMBERS: [Number; 13] = [
         s.visited_points as f64
     }),
     number("voxel_pairs", "voxel pairs", 0, |s| s.voxel.pairs as f64),
-    number("fallbacks", "fell back", 0, |s| s.voxel.fallbacks as f64),
+    number("voxel_finest", "  to the finest", 0, |s| {
+        s.voxel.finished as f64
+    }),
+    number("voxel_fallbacks", "  fell back", 0, |s| {
+        s.voxel.fallbacks as f64
+    }),
+    number("main_pairs", "pairs by points", 0, |s| {
+        s.voxel.main_pairs as f64
+    }),
     number("fragments", "fragments", 0, |s| s.fragments as f64),
     number("fractured", "fractured", 0, |s| s.broken as f64),
 ];
@@ -102,6 +207,12 @@ impl Report {
         if !recording.colliding_points.is_empty() {
             let counts = recording.colliding_points.iter().map(|&c| c as f64);
             rows.push(("colliding points", Summary::of(counts), 0));
+        }
+        let voxels = Voxels::of(&recording.steps, settings.budget.map(|s| 1e3 * s));
+        if voxels.is_some() {
+            for n in NUMBERS.iter().filter(|n| n.key.starts_with("voxel")) {
+                rows.push((n.name, recording.summary(n.of), n.digits));
+            }
         }
         let own = world.settings();
         let on = |on: bool| if on { "on" } else { "off" };
@@ -131,6 +242,7 @@ impl Report {
             digest: world.digest(),
             steps: recording.steps.len(),
             rows,
+            voxels,
         }
     }
 
@@ -158,6 +270,9 @@ impl Report {
             self.energy_growth * 1e2,
             self.digest
         );
+        if let Some(voxels) = &self.voxels {
+            voxels.print(self.steps);
+        }
     }
 
     fn title(&self) -> &'static str {
@@ -184,6 +299,9 @@ impl Report {
             if let Some(&count) = recording.colliding_points.get(i) {
                 step.insert("colliding_points".into(), count.into());
             }
+            if self.voxels.is_some() {
+                step.insert("voxel".into(), voxel_json(&s.voxel));
+            }
             steps.push(serde_json::Value::Object(step));
         }
         let mut summary = serde_json::Map::new();
@@ -206,6 +324,7 @@ impl Report {
             "deepest_at_rest_m": self.deepest, "bodies_moving_at_end": self.moving,
             "largest_energy_growth": self.energy_growth,
             "digest": format!("{:016x}", self.digest),
+            "voxels": self.voxels.as_ref().map(|v| v.json(self.steps)),
             "steps": steps, "summary": summary,
         })
     }

@@ -16,11 +16,21 @@
 //! | both | `Budgeted` | sphere tree contacts while its predicted cost fits the budget, voxel contacts beyond |
 //! | some bodies | any, and `World::set_voxel_contacts` | voxel contacts for pairs with such a body |
 //!
+//! The budget is one of estimates: rates of the steps so far say what is still to come.
+//! What no estimate can spare is visiting every pair of overlapping boxes, here and in the
+//! engine: about a microsecond a pair together, so 2 ms hold some 1,500.
+//!
 //! **Guarantee**: with a budget of work the run repeats bit for bit. With a budget of
 //! time it need not: the clock sets how much work a step may do. A world that is restored
 //! from a snapshot knows no earlier contacts, and may go on in other bits.
 
+#[cfg(feature = "world")]
 mod pace;
+#[cfg(feature = "world")]
+mod pairs;
+#[cfg(feature = "world")]
+mod pieces;
+#[cfg(feature = "world")]
 mod sampler;
 #[cfg(feature = "world")]
 pub(crate) mod stage;
@@ -82,6 +92,9 @@ impl VoxelSettings {
     }
 }
 
+/// Levels that [`VoxelStats::coarse`] tells apart.
+pub const LEVELS: usize = 6;
+
 /// What the voxels did in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VoxelStats {
@@ -89,10 +102,17 @@ pub struct VoxelStats {
     pub pairs: u64,
     /// Of these, pairs that the main method was meant for but did not fit.
     pub fallbacks: u64,
+    /// Of `fallbacks`, pairs that the main method was to answer, but time was over when
+    /// their turn came: they kept the contacts of the step before, or got those that few
+    /// visited nodes gave.
+    pub late: u64,
     /// Pairs left to the main method because it fitted.
     pub main_pairs: u64,
-    /// Pairs that were refined to the finest level, or known to be apart.
+    /// Pairs that were refined to the finest level, or found to be apart.
     pub finished: u64,
+    /// The others, by the level that was complete when time or work was over: 0 is the
+    /// root, the last stands for all that are finer.
+    pub coarse: [u64; LEVELS],
     /// Of `pairs`, those that hardly moved and kept the contacts of an earlier step.
     pub kept: u64,
     /// Pairs whose boxes overlap and that are known to be apart: by the boxes of their
@@ -108,4 +128,19 @@ pub struct VoxelStats {
     pub relabel: f64,
     /// Pairs, refinement and reduction, in milliseconds (part of `collision`).
     pub refine: f64,
+    /// Of `refine`, finding the pairs.
+    pub find: f64,
+    /// Of `refine`, reducing cubes to contacts and filling the table.
+    pub reduce: f64,
+}
+
+#[cfg(feature = "world")]
+impl VoxelStats {
+    /// Counts a pair by the level to which it was seen: none is the finest.
+    fn answered(&mut self, level: Option<u8>) {
+        match level {
+            None => self.finished += 1,
+            Some(level) => self.coarse[usize::from(level).min(LEVELS - 1)] += 1,
+        }
+    }
 }

@@ -50,8 +50,10 @@ pub(super) struct Pace {
     pub(super) engine_pair: Rate,
     /// Contacts per pair of bodies that voxels answer.
     pub(super) contacts: Rate,
-    /// Per point of the main method.
-    pub(super) point: Rate,
+    /// Per node or point that the main method looks at.
+    pub(super) visit: Rate,
+    /// Looking at a pair at all: its roots.
+    pub(super) root: Rate,
     /// Finding pairs, per pair of boxes; a collider counts as one.
     pub(super) find: Rate,
     /// How slow this step is, against what was expected: at least 1.
@@ -78,7 +80,8 @@ impl Default for Pace {
             primitive: Rate::new(100e-9),
             engine_pair: Rate::new(1e-6),
             contacts: Rate::new(3.0),
-            point: Rate::new(1e-6),
+            visit: Rate::new(1e-6),
+            root: Rate::new(300e-9),
             find: Rate::new(1e-6),
             slow: 1.0,
         }
@@ -101,6 +104,11 @@ impl Pace {
     /// Seconds that reducing `in_hand` pairs of cubes of some pairs of bodies takes.
     pub(super) fn reduction(&self, in_hand: usize, voxel_pairs: usize) -> f64 {
         self.slow * self.primitive.get() * (in_hand as f64 + PAIR_PRIMITIVES * voxel_pairs as f64)
+    }
+
+    /// Seconds that looking at a pair of bodies takes at the least.
+    pub(super) fn look(&self) -> f64 {
+        self.slow * self.root.get() + self.reduction(1, 1)
     }
 
     pub(super) fn learn_reduction(&mut self, seconds: f64, in_hand: usize, voxel_pairs: usize) {

@@ -1,6 +1,7 @@
 //! The engine's plain shapes as signed distances, for cubes to be tested against.
 
 use fracas::sphere_tree::{Ball, BoxShape, HalfSpace, Partner, Sample};
+use fracas::voxel_tree::Plane;
 use glam::{Mat3, Vec3};
 use parry3d::math::Pose;
 use parry3d::shape::{Shape, TypedShape};
@@ -36,7 +37,19 @@ fn sample(shape: &dyn Shape, p: Vec3, max: f32, thickness: f32) -> Option<(f32, 
     }
 }
 
-/// The same in the frame of another body: `pos` places the shape there.
+/// A floor in the frame of another body, if the shape is one: `pos` places it there.
+pub(super) fn plane(shape: &dyn Shape, pos: &Pose) -> Option<Plane> {
+    let TypedShape::HalfSpace(half_space) = shape.as_typed_shape() else {
+        return None;
+    };
+    let normal = Mat3::from_quat(pos.rotation) * half_space.normal;
+    Some(Plane {
+        normal,
+        height: normal.dot(pos.translation),
+    })
+}
+
+/// Any shape in the frame of another body: `pos` places it there.
 pub(super) fn sampler<'a>(
     shape: &'a dyn Shape,
     pos: &Pose,

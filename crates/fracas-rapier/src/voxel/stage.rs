@@ -1,37 +1,39 @@
 //! Before the engine's step: every pair gets its contacts, within one budget.
 //!
-//! Steps: bodies that broke have their voxels re-labelled -> boxes that overlap make
-//! pairs -> those whose voxels lie in boxes apart are dropped -> which pairs the main
-//! method takes (both at once only) -> all others are refined, plain shapes first and
-//! then the most needy -> contacts are reduced and put in the table.
+//! Steps: bodies that broke have their voxels re-labelled (`pieces.rs`) -> boxes that
+//! overlap make pairs, and those known to be apart are dropped (`pairs.rs`) -> which pairs
+//! the main method takes (both at once only) -> those that hardly moved keep their
+//! contacts -> all others are refined, plain shapes first and then the most needy ->
+//! contacts are reduced and put in the table (`table.rs`).
 //!
 //! A budget of time: refinement asks the clock every few hundred tests, and ends when
 //! what is left is what reducing the cubes in hand and the engine's own stage will
-//! take, by the rates of the steps so far.
+//! take, by the rates of the steps so far (`pace.rs`).
 //!
 //! Both at once: what the main method will cost is predicted by what it cost in the
 //! last step (for a new pair: all points of the smaller body). The cheapest pairs come
 //! first, as long as their predicted cost fits; a share of the budget is kept for the
-//! voxels of the others.
+//! voxels of the others. Predictions fail when something breaks, so the table asks the
+//! clock again before each of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fracas::voxel_tree::{
-    Averaging, Budget, Detection, FragmentVoxels, GroupContact, Grouping, ObjectVoxels, Other,
-    Primitive, Progress, SharedPair, SplitScratch, Stop, VoxTree, primitive, primitive_against,
-    reduce, refine_all, refine_while, roots_overlap,
+    Averaging, Budget, Detection, GroupContact, Grouping, Other, Primitive, Progress, SharedPair,
+    Stop, VoxTree, primitive, primitive_against, reduce, refine_all, refine_while,
 };
-use fracas::{FragmentId, TetMesh};
-use glam::{Mat3, Vec3};
-use parry3d::bounding_volume::{Aabb, BoundingVolume as _};
+use glam::Vec3;
+use parry3d::bounding_volume::BoundingVolume as _;
 use parry3d::math::Pose;
-use rapier3d::prelude::{Collider, ColliderSet, RigidBodyHandle, RigidBodySet};
+use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
 
 use super::pace::{Load, Pace};
-use super::sampler::sampler;
-use super::table::{Answer, Entry, ShapeKey, VoxelTable, key_of};
-use super::{FrameBudget, POINT_WORK, VoxelSettings, VoxelStats};
+use super::pairs::{Answer, Body, Pair, Pairs, to_pose};
+use super::pieces::Pieces;
+use super::sampler::{plane, sampler};
+use super::table::{self, Contents, Cost, Entry, MainTime, StepClock, VoxelTable, key_of};
+use super::{FrameBudget, LEVELS, POINT_WORK, VoxelSettings, VoxelStats};
 use crate::manifold::{Feature, PairContact};
 use crate::shape::FragmentShape;
 
@@ -52,6 +54,16 @@ const VOXEL_SHARE: f64 = 0.35;
 /// Of a time budget, planned with: rates are estimates.
 const PLANNED: f64 = 0.6;
 
+/// Of a time budget, when the main method's last query has to be over.
+const MAIN_UNTIL: f64 = 0.8;
+
+/// Points of the main method differ in what they cost: those on cut faces are several
+/// times dearer than the average. A query may visit as many as fit if all are.
+const DEAREST_VISIT: f64 = 3.0;
+
+/// A pair's cost may grow by so much from step to step before it is no longer foreseen.
+const COST_GROWTH: f64 = 1.25;
+
 /// A plain shape is refined as if its cubes were this much larger, so to the finest
 /// level before any other pair. Floors are cheap, and coarse contacts do not push: a
 /// body that has sunk into a floor seen coarsely would stay there.
@@ -62,7 +74,8 @@ const PLAIN_SHARE: f64 = 0.4;
 
 /// Where pairs are many no step can see all of them finely. So a pair that was not seen
 /// finely and has not moved keeps what it has until its turn comes, one step in this
-/// many; and of the pairs that are looked at, one in this many goes before the others.
+/// many or later; and of the pairs that are looked at, one in this many goes before the
+/// others.
 /// What is then found (apart, or contacts of the finest level) holds until it has moved,
 /// and leaves room for the others.
 const TURNS: u64 = 8;
@@ -72,87 +85,31 @@ const TURN_WEIGHT: f32 = 100.0;
 
 /// Tests that are made whatever the time: so that a crowd that leaves no time is seen
 /// through, pair by pair, rather than stay as it is.
-const LEAST_TESTS: u64 = 2000;
+const LEAST_TESTS: u64 = 500;
 
 /// Contacts are kept, by their points on both bodies, until
 /// the pair has moved by this share of a voxel.
 const KEPT_MOTION: f32 = 0.1;
 
-/// Voxels of a piece.
-struct Piece {
-    voxels: FragmentVoxels,
-    tree: Arc<VoxTree>,
-    seen: u64,
-}
+/// Where there is no time to look at all pairs, until it has moved by this many times as
+/// much: half a voxel, within which nothing is exact anyway.
+const STALE_MOTION: f32 = 5.0;
 
-/// A piece by its object and fragment.
-type PieceKey = (usize, FragmentId);
+/// Of the pairs that wait, so many are looked at whatever the time.
+const LEAST_LOOKS: usize = 16;
 
-/// One collider of this step.
-struct Body {
-    key: ShapeKey,
-    place: Pose,
-    bounds: Aabb,
-    parent: Option<RigidBodyHandle>,
-    moves: bool,
-    tree: Option<Arc<VoxTree>>,
-    chosen: bool,
-    points: u32,
-    inner_radius: f32,
-    collider: usize,
-    /// The collider's handle, as one number.
-    name: u64,
-    /// How far the voxels reach from the origin of the shape's frame.
-    radius: f32,
-}
+/// The world's clock, in seconds.
+type Clock = Arc<Box<dyn Fn() -> f64 + Send + Sync>>;
 
-/// What names a pair from step to step: colliders, and the shapes they had.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct PairName {
-    colliders: [u64; 2],
-    shapes: [ShapeKey; 2],
-}
-
-/// An answer that holds until the pair has moved by `room`.
-#[derive(Clone, Copy)]
-struct Known {
-    name: PairName,
-    pos12: Pose,
-    room: f32,
-    /// Whether it cannot be seen more finely.
-    finished: bool,
-    /// Its contacts among those of the last step: first and number.
-    contacts: (u32, u32),
-}
-
-impl Known {
-    fn find(known: &[Self], name: &PairName) -> Option<Self> {
-        // Colliders alone give the order: addresses are compared, never ordered by.
-        let at = known.partition_point(|k| k.name.colliders < name.colliders);
-        known.get(at).filter(|k| k.name == *name).copied()
-    }
-
-    /// Whether B, whose points are within `radius` of its origin, has moved less.
-    fn holds(&self, pos12: &Pose, radius: f32) -> bool {
-        moved(&self.pos12, pos12, radius) < self.room
-    }
-}
-
-/// How far points within `radius` of the origin may have moved between two poses.
-fn moved(before: &Pose, now: &Pose, radius: f32) -> f32 {
-    let [a, b] = [before.rotation, now.rotation].map(|q| [q.x, q.y, q.z, q.w]);
-    let turn = |sign: f32| (0..4).map(|i| (a[i] - sign * b[i]).powi(2)).sum::<f32>();
-    // Rotations by an angle t differ by 2 sin(t / 2), their quaternions by 2 sin(t / 4).
-    let turn = 2.0 * turn(1.0).min(turn(-1.0)).sqrt();
-    (before.translation - now.translation).length() + turn * radius
-}
-
-/// A pair of this step.
-#[derive(Clone, Copy)]
-struct Pair {
-    a: usize,
-    b: usize,
-    main: bool,
+/// What [`VoxelStage::choose_looked`] chose, by places in the list of pairs.
+struct Looked {
+    keeping: Vec<u32>,
+    /// And whether it goes before the others, to the finest level. Plain shapes first.
+    looked: Vec<(u32, bool)>,
+    /// How many are with plain shapes.
+    plain: usize,
+    /// Seconds that the engine's own stage will take, the main method included.
+    after: f64,
 }
 
 /// Everything that voxel contacts keep between steps.
@@ -162,25 +119,23 @@ pub(crate) struct VoxelStage {
     /// Objects whose pairs get voxel contacts, by their address.
     chosen: BTreeSet<usize>,
     table: Arc<VoxelTable>,
-    kinds: Vec<(Arc<TetMesh>, Arc<ObjectVoxels>)>,
-    pieces: BTreeMap<PieceKey, Piece>,
-    split_scratch: SplitScratch,
+    pieces: Pieces,
     bodies: Vec<Body>,
-    pairs: Vec<Pair>,
+    pairs: Pairs,
     load: Load,
-    /// Pairs known to be apart, sorted by their colliders, and those of this step.
-    apart: Vec<Known>,
-    still_apart: Vec<Known>,
-    /// Pairs with the contacts they have, and the contacts of the last step.
-    kept: Vec<Known>,
+    /// The contacts of the last step.
     kept_contacts: Vec<PairContact>,
     detections: Vec<Detection>,
-    primitives: Vec<Primitive>,
-    groups: Vec<GroupContact>,
-    costs: Vec<([ShapeKey; 2], u32)>,
+    reduction: Reduction,
+    costs: Vec<(u32, Cost)>,
+    /// What the main method is expected to take in this step, in seconds.
+    main_seconds: f64,
+    /// Which of the pairs that have to wait is looked at first.
+    waiting_turn: usize,
     pace: Pace,
     step: u64,
     stats: VoxelStats,
+    /// When this step began, less what re-labelling took.
     started: f64,
 }
 
@@ -191,20 +146,16 @@ impl VoxelStage {
             scope,
             chosen: BTreeSet::new(),
             table,
-            kinds: Vec::new(),
-            pieces: BTreeMap::new(),
-            split_scratch: SplitScratch::default(),
+            pieces: Pieces::default(),
             bodies: Vec::new(),
-            pairs: Vec::new(),
+            pairs: Pairs::default(),
             load: Load::default(),
-            apart: Vec::new(),
-            still_apart: Vec::new(),
-            kept: Vec::new(),
             kept_contacts: Vec::new(),
             detections: Vec::new(),
-            primitives: Vec::new(),
-            groups: Vec::new(),
+            reduction: Reduction::default(),
             costs: Vec::new(),
+            main_seconds: 0.0,
+            waiting_turn: 0,
             pace: Pace::default(),
             step: 0,
             stats: VoxelStats::default(),
@@ -215,10 +166,10 @@ impl VoxelStage {
     /// Forgets all that it has learnt, as a stage that is new does not know it.
     pub(crate) fn forget(&mut self) {
         let chosen = std::mem::take(&mut self.chosen);
-        let kinds = std::mem::take(&mut self.kinds);
+        let kinds = std::mem::take(&mut self.pieces.kinds);
         *self = Self {
             chosen,
-            kinds,
+            pieces: Pieces::of_kinds(kinds),
             ..Self::new(self.settings, self.scope, Arc::clone(&self.table))
         };
     }
@@ -236,22 +187,28 @@ impl VoxelStage {
         &self.stats
     }
 
-    /// Finds the contacts of the coming step. `clock` in seconds.
+    /// Finds the contacts of the coming step.
     pub(crate) fn prepare(
         &mut self,
         bodies: &RigidBodySet,
         colliders: &ColliderSet,
         reach: f32,
-        clock: &dyn Fn() -> f64,
+        clock: &Clock,
     ) {
         self.step += 1;
         self.stats = VoxelStats::default();
         let start = clock();
-        self.gather(bodies, colliders, reach);
-        self.started = clock();
-        self.stats.relabel = (self.started - start) * 1e3;
-        self.find_pairs();
+        let relabel = self.gather(bodies, colliders, reach, clock);
+        self.stats.relabel = relabel * 1e3;
+        self.started = start + relabel;
+        self.pairs.find(&self.bodies, self.scope == Scope::Chosen);
+        self.load = Load {
+            boxes: self.pairs.list.len(),
+            voxel_pairs: 0,
+        };
+        self.stats.apart = self.pairs.apart as u64;
         let found = clock() - self.started;
+        self.stats.find = found * 1e3;
         self.pace
             .found_pairs(found, self.load.boxes, self.bodies.len());
         self.choose_main(clock);
@@ -260,21 +217,34 @@ impl VoxelStage {
     }
 
     /// Learns from the engine's own collision stage, in seconds.
-    pub(crate) fn learn(&mut self, engine: f64, points: u64) {
-        let contacts = self.stats.contacts as usize;
-        if points == 0 {
-            self.pace.learn_engine(engine, self.load, contacts);
-        } else {
-            let rest = self.pace.engine(self.load);
-            self.pace.point.learn(engine - rest, points as f64, 200.0);
-            let in_engine = engine - points as f64 * self.pace.point.get();
-            self.pace.learn_engine(in_engine, self.load, contacts);
+    pub(crate) fn learn(&mut self, engine: f64) {
+        self.table.take_costs(&mut self.costs);
+        let late = self.costs.iter().filter(|(_, cost)| cost.late).count() as u64;
+        self.stats.late = late;
+        self.stats.fallbacks += late;
+        self.stats.main_pairs = self.stats.main_pairs.saturating_sub(late);
+        let (mut main, mut visits) = (0.0, 0.0);
+        for (_, cost) in &self.costs {
+            main += f64::from(cost.seconds);
+            visits += f64::from(cost.points) + f64::from(cost.visits);
         }
+        self.pace.visit.learn(main, visits, 100.0);
+        let contacts = self.stats.contacts as usize;
+        self.pace.learn_engine(engine - main, self.load, contacts);
+        self.pairs.note_costs(self.costs.drain(..));
     }
 
-    /// All colliders, and the voxels of those that are fragments.
-    fn gather(&mut self, bodies: &RigidBodySet, colliders: &ColliderSet, reach: f32) {
+    /// All colliders, and the voxels of those that are fragments. Returns how long
+    /// re-labelling what broke took.
+    fn gather(
+        &mut self,
+        bodies: &RigidBodySet,
+        colliders: &ColliderSet,
+        reach: f32,
+        clock: &Clock,
+    ) -> f64 {
         self.bodies.clear();
+        let mut relabel = 0.0;
         for (index, (handle, collider)) in colliders.iter().enumerate() {
             if !collider.is_enabled() || collider.is_sensor() {
                 continue;
@@ -289,294 +259,206 @@ impl VoxelStage {
             });
             let shape = collider.shape();
             let fragment = shape.as_shape::<FragmentShape>();
+            let placed = fragment.and_then(|f| {
+                self.pieces.known(f, self.step).or_else(|| {
+                    let start = clock();
+                    let all = colliders.iter();
+                    let all = all.filter_map(|(_, c)| c.shape().as_shape::<FragmentShape>());
+                    let tree = self.pieces.make(f, all, &self.settings, self.step);
+                    relabel += clock() - start;
+                    tree
+                })
+            });
+            let (tree, radius) = placed.unzip();
+            let (at, generation) = handle.into_raw_parts();
             self.bodies.push(Body {
                 key: key_of(shape),
                 place,
                 bounds: shape.compute_aabb(&place).loosened(reach),
                 parent,
                 moves: body.is_some_and(|b| b.is_dynamic() && !b.is_sleeping()),
-                tree: None,
+                radius: radius.unwrap_or(0.0),
+                tree,
                 chosen: fragment.is_some_and(|f| self.chosen.contains(&f.object().address())),
                 points: fragment.map_or(0, |f| f.tree().positions().len() as u32),
                 inner_radius: fragment.map_or(0.0, FragmentShape::inner_radius),
                 collider: index,
-                name: {
-                    let (index, generation) = handle.into_raw_parts();
-                    u64::from(index) << 32 | u64::from(generation)
-                },
-                radius: 0.0,
+                name: u64::from(at) << 32 | u64::from(generation),
             });
         }
-        let shapes: Vec<Option<&FragmentShape>> = colliders
-            .iter()
-            .map(|(_, c)| c.shape().as_shape::<FragmentShape>())
-            .collect();
-        for i in 0..self.bodies.len() {
-            if let Some(shape) = shapes[self.bodies[i].collider] {
-                self.bodies[i].tree = self.tree_of(shape, &shapes);
-                self.bodies[i].radius = self.bodies[i].tree.as_ref().map_or(0.0, |t| t.radius());
-            }
-        }
-        let step = self.step;
-        self.pieces.retain(|_, piece| piece.seen == step);
-    }
-
-    /// The tree of a piece; of a new one, with all that broke off with it.
-    fn tree_of(
-        &mut self,
-        shape: &FragmentShape,
-        shapes: &[Option<&FragmentShape>],
-    ) -> Option<Arc<VoxTree>> {
-        let key = (shape.object().address(), shape.id());
-        if let Some(piece) = self.pieces.get_mut(&key) {
-            piece.seen = self.step;
-            return Some(piece.tree.clone());
-        }
-        let state = shape.object().read();
-        let fragments = state.fragments();
-        let kind = self.kind_of(fragments.mesh())?;
-        // The nearest ancestor whose voxels are known; the unbroken object at last.
-        let ancestor_of = |id: FragmentId| {
-            let mut at = id;
-            while let Some(parent) = fragments.fragment(at).parent() {
-                if self.pieces.contains_key(&(key.0, parent)) {
-                    return Some(parent);
-                }
-                at = parent;
-            }
-            None
-        };
-        let ancestor = ancestor_of(shape.id());
-        let new: Vec<FragmentId> = shapes
-            .iter()
-            .flatten()
-            .filter(|s| s.object().is(shape.object()))
-            .map(|s| s.id())
-            .filter(|&id| {
-                !self.pieces.contains_key(&(key.0, id))
-                    && id != FragmentId(0)
-                    && ancestor_of(id) == ancestor
-            })
-            .collect();
-        let made = if shape.id() == FragmentId(0) {
-            vec![(FragmentId(0), kind.whole().clone())]
-        } else {
-            let parent = ancestor.and_then(|a| self.pieces.get(&(key.0, a)));
-            let before = parent.map_or(kind.whole(), |p| &p.voxels);
-            let split = kind.split(fragments, before, &new, &mut self.split_scratch);
-            new.into_iter().zip(split).collect()
-        };
-        for (id, voxels) in made {
-            let tree = VoxTree::build(&kind.grid(&voxels), self.settings.branching);
-            let piece = Piece {
-                voxels,
-                tree: Arc::new(tree),
-                seen: self.step,
-            };
-            self.pieces.insert((key.0, id), piece);
-        }
-        self.pieces.get(&key).map(|piece| piece.tree.clone())
-    }
-
-    /// The voxels of a kind of object, computed when the first of it appears.
-    fn kind_of(&mut self, mesh: &Arc<TetMesh>) -> Option<Arc<ObjectVoxels>> {
-        let known = self.kinds.iter().find(|(m, _)| Arc::ptr_eq(m, mesh));
-        if let Some((_, voxels)) = known {
-            return Some(voxels.clone());
-        }
-        let positions = mesh.positions().iter();
-        let low = positions.clone().fold(Vec3::INFINITY, |a, &b| a.min(b));
-        let high = positions.fold(Vec3::NEG_INFINITY, |a, &b| a.max(b));
-        let cell = (high - low).max_element() / self.settings.resolution.max(2) as f32;
-        // A mesh that cannot be voxelised keeps the main method.
-        let voxels = Arc::new(ObjectVoxels::build(mesh, cell).ok()?);
-        self.kinds.push((mesh.clone(), voxels.clone()));
-        Some(voxels)
-    }
-
-    /// Boxes that overlap, by sweeping along x; pairs in order of their colliders.
-    fn find_pairs(&mut self) {
-        self.pairs.clear();
-        self.load = Load::default();
-        let bodies = &self.bodies;
-        let mut order: Vec<usize> = (0..bodies.len()).collect();
-        order.sort_by(|&i, &j| {
-            let x = |k: usize| bodies[k].bounds.mins.x;
-            x(i).total_cmp(&x(j)).then(i.cmp(&j))
-        });
-        let mut open: Vec<usize> = Vec::new();
-        for &i in &order {
-            let body = &bodies[i];
-            open.retain(|&j| bodies[j].bounds.maxs.x >= body.bounds.mins.x);
-            for &j in &open {
-                let other = &bodies[j];
-                let fragment = body.points > 0 || other.points > 0;
-                let wanted = match self.scope {
-                    Scope::All | Scope::WhatDoesNotFit => true,
-                    Scope::Chosen => body.chosen || other.chosen,
-                };
-                let same = body.parent.is_some() && body.parent == other.parent;
-                if fragment
-                    && wanted
-                    && !same
-                    && (body.moves || other.moves)
-                    && body.bounds.intersects(&other.bounds)
-                {
-                    self.load.boxes += 1;
-                    // The one with voxels is A; of two the earlier.
-                    let (a, b) = if i < j { (i, j) } else { (j, i) };
-                    let (a, b) = if bodies[a].tree.is_some() {
-                        (a, b)
-                    } else {
-                        (b, a)
-                    };
-                    // A fragment that could not be voxelised keeps the main method.
-                    let plain = |k: usize| bodies[k].points > 0 && bodies[k].tree.is_none();
-                    let main = plain(a) || plain(b);
-                    let (a_tree, b_tree) = (&bodies[a].tree, &bodies[b].tree);
-                    if let (Some(a_tree), Some(b_tree)) = (a_tree, b_tree) {
-                        let pos12 = bodies[a].place.inv_mul(&bodies[b].place);
-                        let known = Known::find(&self.apart, &name_of(bodies, a, b));
-                        if let Some(known) = known
-                            && known.holds(&pos12, bodies[b].radius)
-                        {
-                            self.still_apart.push(known);
-                            self.stats.apart += 1;
-                            continue;
-                        }
-                        if !roots_overlap(a_tree, b_tree, &to_pose(&pos12)) {
-                            self.stats.apart += 1;
-                            continue;
-                        }
-                    }
-                    self.pairs.push(Pair { a, b, main });
-                }
-            }
-            open.push(i);
-        }
-        self.pairs.sort_unstable_by_key(|p| (p.a, p.b));
-        std::mem::swap(&mut self.apart, &mut self.still_apart);
-        self.still_apart.clear();
+        self.pieces.forget_unseen(self.step);
+        relabel
     }
 
     /// Both at once: leaves to the main method what fits.
-    fn choose_main(&mut self, clock: &dyn Fn() -> f64) {
+    fn choose_main(&mut self, clock: &Clock) {
+        self.main_seconds = 0.0;
         if self.scope != Scope::WhatDoesNotFit {
             return;
         }
-        self.table.take_costs(&mut self.costs);
-        let engine = self.pace.engine(Load {
-            voxel_pairs: 0,
-            ..self.load
-        });
-        let mut room = match self.settings.budget {
-            FrameBudget::Unlimited => u64::MAX,
-            FrameBudget::Work(units) => ((1.0 - VOXEL_SHARE) * units as f64) as u64 / POINT_WORK,
+        let engine = self.pace.engine(self.load);
+        let visit = self.pace.visit.get();
+        // Work counts points, time counts seconds.
+        let (mut room, timed) = match self.settings.budget {
+            FrameBudget::Unlimited => (f64::INFINITY, false),
+            FrameBudget::Work(units) => {
+                let points = ((1.0 - VOXEL_SHARE) * units as f64) as u64 / POINT_WORK;
+                (points as f64, false)
+            }
             FrameBudget::Milliseconds(ms) => {
                 let left = PLANNED * ms * 1e-3 - engine - (clock() - self.started);
-                ((1.0 - VOXEL_SHARE) * left.max(0.0) / self.pace.point.get()) as u64
+                ((1.0 - VOXEL_SHARE) * left.max(0.0), true)
             }
         };
-        let (bodies, costs) = (&self.bodies, &self.costs);
+        let bodies = &self.bodies;
         let predicted = |pair: &Pair| {
-            let (a, b) = (&bodies[pair.a], &bodies[pair.b]);
-            let known = [[a.key, b.key], [b.key, a.key]]
-                .into_iter()
-                .find_map(|keys| {
-                    let at = costs.partition_point(|c| c.0 < keys);
-                    costs
-                        .get(at)
-                        .filter(|c| c.0 == keys)
-                        .map(|c| u64::from(c.1))
-                });
             // A new pair: every point of the smaller body (of the only one) is asked.
-            let all = match (a.points, b.points) {
-                (n, 0) | (0, n) => n,
-                (n, m) => n.min(m),
+            let all = match [pair.a, pair.b].map(|i| bodies[i as usize].points) {
+                [n, 0] | [0, n] => n,
+                [n, m] => n.min(m),
             };
-            known.unwrap_or(u64::from(all)).max(1)
-        };
-        let mut order: Vec<(u64, usize)> = self
-            .pairs
-            .iter()
-            .enumerate()
-            .map(|(i, pair)| (predicted(pair), i))
-            .collect();
-        order.sort_unstable();
-        for (cost, i) in order {
-            if cost > room {
-                break;
+            match (pair.cost, timed) {
+                // What came too late has to wait for one step.
+                (Some(cost), true) if cost.late => f64::INFINITY,
+                (Some(cost), true) => COST_GROWTH * f64::from(cost.seconds).max(visit),
+                (Some(cost), false) => f64::from(cost.points.max(1)),
+                (None, true) => f64::from(all.max(1)) * visit,
+                (None, false) => f64::from(all.max(1)),
             }
-            room -= cost;
-            self.pairs[i].main = true;
+        };
+        let open = self.pairs.list.iter().zip(0_u32..);
+        let open = open.filter(|(pair, _)| !pair.main && pair.answer != Answer::Apart);
+        let mut order: Vec<(f64, u32)> = open.map(|(pair, i)| (predicted(pair), i)).collect();
+        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut fit = 0;
+        for &(cost, i) in &order {
+            let pair = &mut self.pairs.list[i as usize];
+            // What is remembered holds for one step.
+            pair.cost = None;
+            if cost <= room {
+                room -= cost;
+                pair.main = true;
+                fit += 1;
+                self.main_seconds += if timed { cost } else { 0.0 };
+            }
         }
-        self.stats.main_pairs = self.pairs.iter().filter(|p| p.main).count() as u64;
-        self.stats.fallbacks = self.pairs.len() as u64 - self.stats.main_pairs;
+        self.stats.main_pairs = fit;
+        self.stats.fallbacks = order.len() as u64 - fit;
+    }
+
+    /// Which of the pairs that are left to the voxels are looked at: those that moved, as
+    /// far as time allows; the others keep the contacts they have.
+    fn choose_looked(&mut self, clock: &Clock) -> Looked {
+        let (pairs, bodies, pace) = (&self.pairs.list, &self.bodies, &self.pace);
+        let piece = |i: u32| {
+            let b = pairs[i as usize].b;
+            bodies[b as usize].tree.is_some()
+        };
+        let turn = |i: u32| u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
+        let (mut keeping, mut looked, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+        for (pair, i) in pairs.iter().zip(0_u32..) {
+            if pair.main || pair.answer == Answer::Apart {
+                continue;
+            }
+            let Answer::Contacts { level, .. } = pair.answer else {
+                looked.push((i, turn(i)));
+                continue;
+            };
+            let moved = pair.moved(bodies);
+            if moved < pair.room && (level.is_none() || !turn(i)) {
+                keeping.push(i);
+            } else if moved < STALE_MOTION * pair.room {
+                waiting.push((i, turn(i)));
+            } else {
+                looked.push((i, turn(i)));
+            }
+        }
+        let voxel_pairs = keeping.len() + looked.len() + waiting.len();
+        self.load.voxel_pairs = voxel_pairs;
+        let after = pace.engine(self.load) + self.main_seconds;
+        let fit = match self.settings.budget {
+            FrameBudget::Milliseconds(ms) => {
+                let left = PLANNED * ms * 1e-3 - (clock() - self.started) - after;
+                let fit = (left / pace.look()).max(0.0) as usize;
+                fit.saturating_sub(looked.len()).max(LEAST_LOOKS)
+            }
+            _ => waiting.len(),
+        };
+        if fit < waiting.len() {
+            // One after the other, from step to step, and those whose turn it is finely.
+            let first = self.waiting_turn % waiting.len();
+            self.waiting_turn = first + fit;
+            waiting.rotate_left(first);
+            keeping.extend(waiting.drain(fit..).map(|(i, _)| i));
+            waiting.iter_mut().for_each(|(_, deep)| *deep = true);
+        }
+        looked.append(&mut waiting);
+        // Floors come before the others.
+        looked.sort_unstable_by_key(|&(i, _)| (piece(i), i));
+        for &i in &keeping {
+            if let Answer::Contacts { level, .. } = pairs[i as usize].answer {
+                self.stats.answered(level);
+            }
+        }
+        self.stats.kept = keeping.len() as u64;
+        self.stats.pairs = voxel_pairs as u64;
+        Looked {
+            plain: looked.partition_point(|&(i, _)| !piece(i)),
+            looked,
+            keeping,
+            after,
+        }
     }
 
     /// Refines what is left to the voxels, and fills the table.
-    fn refine(&mut self, colliders: &ColliderSet, reach: f32, clock: &dyn Fn() -> f64) {
+    fn refine(&mut self, colliders: &ColliderSet, reach: f32, clock: &Clock) {
+        let Looked {
+            keeping,
+            looked,
+            plain,
+            after,
+        } = self.choose_looked(clock);
         let Self {
             bodies,
-            pairs,
             detections,
             settings,
             pace,
             stats,
             ..
         } = self;
+        if detections.len() < looked.len() {
+            detections.resize_with(looked.len(), Detection::default);
+        }
         let by_index: Vec<&Collider> = colliders.iter().map(|(_, c)| c).collect();
-        let mut voxel_pairs: Vec<Pair> = pairs.iter().copied().filter(|p| !p.main).collect();
-        voxel_pairs.sort_by_key(|p| bodies[p.b].tree.is_some());
-        self.load.voxel_pairs = voxel_pairs.len();
-        let pos12_of = |p: &Pair| bodies[p.a].place.inv_mul(&bodies[p.b].place);
-        // Pairs that hardly moved keep their contacts.
-        let known = std::mem::take(&mut self.kept);
-        let mut keeping: Vec<(Pose, Known)> = Vec::new();
-        let mut number = self.step;
-        voxel_pairs.retain(|p| {
-            number = number.wrapping_add(1);
-            let Some(known) = Known::find(&known, &name_of(bodies, p.a, p.b)) else {
-                return true;
-            };
-            let pos12 = pos12_of(p);
-            // The floor's origin may be far off: there the body's own points are asked.
-            let still = match bodies[p.b].tree {
-                Some(_) => known.holds(&pos12, bodies[p.b].radius),
-                None => {
-                    let (before, now) = (known.pos12.inverse(), pos12.inverse());
-                    moved(&before, &now, bodies[p.a].radius) < known.room
-                }
-            };
-            let keeps = still && (known.finished || !number.is_multiple_of(TURNS));
-            if keeps {
-                keeping.push((pos12, known));
-            }
-            !keeps
-        });
-        let placed: Vec<Pose> = voxel_pairs.iter().map(pos12_of).collect();
-        detections.resize_with(voxel_pairs.len(), Detection::default);
-        detections.iter_mut().for_each(Detection::restart);
-        let solids: Vec<_> = voxel_pairs
+        let list = &self.pairs.list;
+        let solids: Vec<_> = looked[..plain]
             .iter()
-            .zip(&placed)
-            .take_while(|(p, _)| bodies[p.b].tree.is_none())
-            .map(|(p, pos12)| {
-                let (a, b) = (&bodies[p.a], &bodies[p.b]);
-                sampler(by_index[b.collider].shape(), pos12, a.inner_radius)
+            .map(|&(i, _)| {
+                let pair = &list[i as usize];
+                let (a, b) = (&bodies[pair.a as usize], &bodies[pair.b as usize]);
+                sampler(by_index[b.collider].shape(), &pair.pos12, a.inner_radius)
             })
             .collect();
-        let mut shared: Vec<SharedPair<'_>> = Vec::with_capacity(voxel_pairs.len());
-        for (i, detection) in detections.iter_mut().enumerate() {
-            let (a, b) = (&bodies[voxel_pairs[i].a], &bodies[voxel_pairs[i].b]);
-            let Some(tree) = &a.tree else { continue };
+        let mut shared: Vec<SharedPair<'_>> = Vec::with_capacity(looked.len());
+        for ((&(i, deep), detection), k) in looked.iter().zip(detections.iter_mut()).zip(0..) {
+            detection.restart();
+            let pair = &list[i as usize];
+            let Some(tree) = &bodies[pair.a as usize].tree else {
+                unreachable!("a pair without voxels is the main method's")
+            };
+            let b = &bodies[pair.b as usize];
             let (other, weight) = match &b.tree {
                 Some(other) => {
-                    let turn = (i as u64).wrapping_add(self.step).is_multiple_of(TURNS);
-                    let weight = if turn { TURN_WEIGHT } else { 1.0 };
-                    (Other::Tree(other, to_pose(&placed[i])), weight)
+                    let weight = if deep { TURN_WEIGHT } else { 1.0 };
+                    (Other::Tree(other, to_pose(&pair.pos12)), weight)
                 }
-                None => (Other::Solid(&solids[i], reach), PLAIN_WEIGHT),
+                None => {
+                    let floor = plane(by_index[b.collider].shape(), &pair.pos12);
+                    let other = floor.map_or(Other::Solid(&solids[k], reach), |floor| {
+                        Other::Plane(floor, reach)
+                    });
+                    (other, PLAIN_WEIGHT)
+                }
             };
             shared.push(SharedPair {
                 a: tree,
@@ -586,9 +468,6 @@ impl VoxelStage {
                 stop: None,
             });
         }
-        let engine = pace.engine(self.load);
-        let main = self.costs.iter().map(|c| f64::from(c.1)).sum::<f64>();
-        let main = if stats.main_pairs > 0 { main } else { 0.0 };
         match settings.budget {
             FrameBudget::Unlimited => {
                 stats.tests = refine_all(&mut shared, &Budget::default());
@@ -606,21 +485,23 @@ impl VoxelStage {
                 stats.tests = refine_all(&mut shared, &budget);
             }
             FrameBudget::Milliseconds(ms) => {
-                let after = engine + main * pace.point.get();
-                let plain = shared
-                    .iter()
-                    .take_while(|p| matches!(p.b, Other::Solid(..)))
-                    .count();
                 let (floors, others) = shared.split_at_mut(plain);
                 let mut so_far = Progress::default();
                 let budget = ms * 1e-3;
                 for (pairs, share, least) in [(floors, PLAIN_SHARE, 0), (others, 0.0, LEAST_TESTS)]
                 {
                     let least = least + pairs.len() as u64;
+                    let (begun, roots) = (clock(), pairs.len() as f64);
+                    let mut first = true;
                     let now = refine_while(pairs, &Budget::default(), &mut |progress| {
                         let in_hand = so_far.in_hand + progress.in_hand;
-                        let reduction = pace.reduction(in_hand, voxel_pairs.len());
-                        let spent = clock() - self.started;
+                        let reduction = pace.reduction(in_hand, looked.len());
+                        let now = clock();
+                        // It is asked first when all roots are tested.
+                        if std::mem::take(&mut first) {
+                            pace.root.learn(now - begun, roots, 50.0);
+                        }
+                        let spent = now - self.started;
                         progress.tests < least
                             || spent < share * budget
                             || spent + reduction + after < PLANNED * budget
@@ -631,127 +512,191 @@ impl VoxelStage {
                 stats.tests = so_far.tests;
             }
         }
-        // What was found apart need not be looked at until it has moved.
-        for ((pair, pos12), found) in voxel_pairs.iter().zip(&placed).zip(&shared) {
-            if found.stop == Some(Stop::Apart) && matches!(found.b, Other::Tree(..)) {
-                self.apart.push(Known {
-                    name: name_of(bodies, pair.a, pair.b),
-                    pos12: *pos12,
-                    room: 0.99 * found.detection.gap(),
-                    finished: true,
-                    contacts: (0, 0),
-                });
-            }
-        }
-        self.apart
-            .sort_unstable_by_key(|known| known.name.colliders);
         let reducing = clock();
-        let finished = shared
-            .iter()
-            .filter(|p| matches!(p.stop, Some(Stop::Finest | Stop::Apart)));
-        let kept_fine = keeping.iter().filter(|(_, known)| known.finished).count();
-        stats.kept = keeping.len() as u64;
-        stats.pairs = shared.len() as u64 + stats.kept;
-        stats.finished = (finished.count() + kept_fine) as u64;
-        let (primitives, groups) = (&mut self.primitives, &mut self.groups);
-        let (kept, kept_contacts) = (&mut self.kept, &mut self.kept_contacts);
         let most = settings.most_groups as usize;
+        let (kept_contacts, reduction) = (&mut self.kept_contacts, &mut self.reduction);
+        let mut answers: Vec<(Answer, f32)> = Vec::with_capacity(looked.len());
         let scope = self.scope;
+        let main_time = match settings.budget {
+            FrameBudget::Milliseconds(ms) if stats.main_pairs > 0 => Some(MainTime {
+                end: self.started + MAIN_UNTIL * ms * 1e-3,
+                calls: self.load.boxes as u32,
+                call: pace.engine(self.load) / self.load.boxes.max(1) as f64,
+                visit: DEAREST_VISIT * pace.visit.get(),
+            }),
+            _ => None,
+        };
+        let pairs = &mut self.pairs.list;
         self.table.write(|contents| {
             contents.complete = scope != Scope::Chosen;
+            contents.main_time = main_time;
+            contents.clock = Some(StepClock {
+                seconds: Arc::clone(clock),
+                thread: std::thread::current().id(),
+            });
             contents.entries.clear();
             std::mem::swap(&mut contents.contacts, kept_contacts);
             contents.contacts.clear();
-            for (pos12, mut known) in keeping {
-                let (from, count) = known.contacts;
-                let before = &kept_contacts[from as usize..(from + count) as usize];
-                known.contacts.0 = contents.contacts.len() as u32;
-                contents.contacts.extend(before.iter().map(|contact| {
-                    let apart = pos12.transform_point(contact.point2) - contact.point1;
-                    PairContact {
-                        distance: apart.dot(contact.normal1),
-                        ..*contact
-                    }
-                }));
-                contents.entries.push(Entry {
-                    keys: known.name.shapes,
-                    pos12,
-                    answer: Answer::Voxels(known.contacts.0, count),
-                });
-                kept.push(known);
+            for (found, &(i, _)) in shared.iter().zip(&looked) {
+                let pos12 = &pairs[i as usize].pos12;
+                answers.push(reduction.contacts(found, pos12, most, stats, &mut contents.contacts));
             }
-            for pair in pairs.iter().filter(|p| p.main) {
-                contents.entries.push(Entry {
-                    keys: [bodies[pair.a].key, bodies[pair.b].key],
-                    pos12: bodies[pair.a].place.inv_mul(&bodies[pair.b].place),
-                    answer: Answer::Main,
-                });
+            for (&(i, _), (answer, room)) in looked.iter().zip(answers) {
+                pairs[i as usize].found(answer, room);
             }
-            let with_tree = voxel_pairs.iter().zip(&placed);
-            let with_tree = with_tree.filter(|(p, _)| bodies[p.a].tree.is_some());
-            for ((pair, pos12), found) in with_tree.zip(&shared) {
-                let first = contents.contacts.len() as u32;
-                primitives.clear();
-                let cubes = found.detection.pairs();
-                match &found.b {
-                    Other::Tree(b, pose) => {
-                        primitives.extend(cubes.map(|p| primitive(found.a, b, pose, p)));
-                    }
-                    Other::Solid(solid, _) => {
-                        primitives
-                            .extend(cubes.filter_map(|p| primitive_against(found.a, solid, p)));
-                    }
-                }
-                stats.primitives += primitives.len() as u64;
-                let centre_line = centre(found.a)
-                    - match &found.b {
-                        Other::Tree(b, pose) => pose.point(centre(b)),
-                        Other::Solid(..) => centre(found.a) - Vec3::Y,
-                    };
-                reduce(
-                    primitives,
-                    Averaging::Weighted,
-                    Grouping::ByRegion,
-                    centre_line,
-                    groups,
+            for &i in &keeping {
+                keep(
+                    &mut pairs[i as usize],
+                    kept_contacts,
+                    &mut contents.contacts,
                 );
-                // Coarse contacts only stop a body: between pieces one point for each
-                // pair will do. On a floor a body would turn about it.
-                let one = found.stop != Some(Stop::Finest) && bodies[pair.b].tree.is_some();
-                let (most, points) = if one { (1, 1) } else { (most, usize::MAX) };
-                for group in groups.iter().take(most) {
-                    add_contacts(group, points, pos12, &mut contents.contacts);
-                }
-                let count = contents.contacts.len() as u32 - first;
-                contents.entries.push(Entry {
-                    keys: [bodies[pair.a].key, bodies[pair.b].key],
-                    pos12: *pos12,
-                    answer: Answer::Voxels(first, count),
-                });
-                let finest = found.a.levels().last().map_or(0.0, |level| level.cell);
-                if found.stop != Some(Stop::Apart) {
-                    kept.push(Known {
-                        name: name_of(bodies, pair.a, pair.b),
-                        pos12: *pos12,
-                        room: KEPT_MOTION * finest,
-                        finished: found.stop == Some(Stop::Finest),
-                        contacts: (first, count),
-                    });
-                }
             }
-            contents.sort();
-            kept.sort_unstable_by_key(|known| known.name.colliders);
+            enter(pairs, bodies, contents);
             stats.contacts = contents.contacts.len() as u64;
         });
-        let in_hand = stats.primitives as usize;
-        pace.learn_reduction(clock() - reducing, in_hand, voxel_pairs.len());
+        let reduction = clock() - reducing;
+        stats.reduce = reduction * 1e3;
+        pace.learn_reduction(reduction, stats.primitives as usize, looked.len());
     }
 }
 
-fn name_of(bodies: &[Body], a: usize, b: usize) -> PairName {
-    PairName {
-        colliders: [bodies[a].name, bodies[b].name],
-        shapes: [bodies[a].key, bodies[b].key],
+/// Takes the contacts of the last step over, with the distances that they have now.
+fn keep(pair: &mut Pair, before: &[PairContact], into: &mut Vec<PairContact>) {
+    let Answer::Contacts {
+        first,
+        count,
+        level,
+    } = pair.answer
+    else {
+        return;
+    };
+    let now = into.len() as u32;
+    let contacts = &before[first as usize..(first + count) as usize];
+    into.extend(contacts.iter().map(|contact| {
+        let apart = pair.pos12.transform_point(contact.point2) - contact.point1;
+        PairContact {
+            distance: apart.dot(contact.normal1),
+            ..*contact
+        }
+    }));
+    pair.answer = Answer::Contacts {
+        first: now,
+        count,
+        level,
+    };
+}
+
+/// Enters all pairs into the table. Those that are apart need not be in it where whatever
+/// is not in it has no contacts.
+fn enter(pairs: &mut [Pair], bodies: &[Body], contents: &mut Contents) {
+    for (i, pair) in pairs.iter_mut().enumerate() {
+        let answer = match pair.answer {
+            _ if pair.main => {
+                pair.answer = Answer::None;
+                table::Answer::Main
+            }
+            Answer::Contacts { first, count, .. } => table::Answer::Voxels(first, count),
+            Answer::Apart | Answer::None if contents.complete => continue,
+            Answer::Apart | Answer::None => table::Answer::Voxels(0, 0),
+        };
+        contents.entries.push(Entry {
+            keys: [pair.a, pair.b].map(|b| bodies[b as usize].key),
+            pos12: pair.pos12,
+            answer,
+            pair: i as u32,
+        });
+    }
+    contents.index();
+}
+
+/// Memory of reducing cubes to contacts.
+#[derive(Default)]
+struct Reduction {
+    primitives: Vec<Primitive>,
+    groups: Vec<GroupContact>,
+}
+
+impl Reduction {
+    /// Puts out the contacts of a pair; returns what is to be remembered of it, and how
+    /// far it may move meanwhile.
+    fn contacts(
+        &mut self,
+        found: &SharedPair<'_>,
+        pos12: &Pose,
+        most: usize,
+        stats: &mut VoxelStats,
+        out: &mut Vec<PairContact>,
+    ) -> (Answer, f32) {
+        if found.stop == Some(Stop::Apart) {
+            stats.answered(None);
+            return match found.b {
+                Other::Tree(..) => (Answer::Apart, 0.99 * found.detection.gap()),
+                // The gap to a plain shape is not known.
+                Other::Solid(..) | Other::Plane(..) => (Answer::None, 0.0),
+            };
+        }
+        let finest = found.stop == Some(Stop::Finest);
+        let level = (!finest).then(|| found.detection.level().min(LEVELS as u32 - 1) as u8);
+        stats.answered(level);
+        let cubes = found.detection.pairs();
+        let middle = centre(found.a);
+        self.primitives.clear();
+        let centre_line = match &found.b {
+            Other::Tree(b, pose) => {
+                let of = |p| primitive(found.a, b, pose, p);
+                self.primitives.extend(cubes.map(of));
+                middle - pose.point(centre(b))
+            }
+            Other::Solid(solid, _) => {
+                let of = |p| primitive_against(found.a, solid, p);
+                self.primitives.extend(cubes.filter_map(of));
+                Vec3::Y
+            }
+            Other::Plane(floor, _) => {
+                let solid = |p: Vec3, _: f32| Some(floor.sample(p));
+                let of = |p| primitive_against(found.a, &solid, p);
+                self.primitives.extend(cubes.filter_map(of));
+                floor.normal
+            }
+        };
+        stats.primitives += self.primitives.len() as u64;
+        // On a plane all regions of a body push the same way: five points hold it as well
+        // as five of each region, and the engine has less to solve.
+        let flat = matches!(found.b, Other::Plane(..));
+        let grouping = if flat {
+            Grouping::Together
+        } else {
+            Grouping::ByRegion
+        };
+        let averaging = Averaging::Weighted;
+        let groups = &mut self.groups;
+        reduce(
+            &mut self.primitives,
+            averaging,
+            grouping,
+            centre_line,
+            groups,
+        );
+        if flat {
+            // Named alike from step to step, whichever cube comes first.
+            groups.iter_mut().for_each(|group| group.group = (0, 0));
+        }
+        let first = out.len() as u32;
+        // Coarse contacts only stop a body: between pieces one point for each
+        // pair will do. On a floor a body would turn about it.
+        let one = !finest && matches!(found.b, Other::Tree(..));
+        let (most, points) = if one { (1, 1) } else { (most, usize::MAX) };
+        for group in self.groups.iter().take(most) {
+            add_contacts(group, points, pos12, out);
+        }
+        let count = out.len() as u32 - first;
+        let cell = found.a.levels().last().map_or(0.0, |level| level.cell);
+        let answer = Answer::Contacts {
+            first,
+            count,
+            level,
+        };
+        (answer, KEPT_MOTION * cell)
     }
 }
 
@@ -761,13 +706,6 @@ fn centre(tree: &VoxTree) -> Vec3 {
         .nodes
         .first()
         .map_or(Vec3::ZERO, |root| 0.5 * (root.content.0 + root.content.1))
-}
-
-fn to_pose(pose: &Pose) -> fracas::Pose {
-    fracas::Pose {
-        rotation: Mat3::from_quat(pose.rotation),
-        translation: pose.translation,
-    }
 }
 
 /// A reduced contact as contacts of the pair, A being shape 1.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rapier3d::prelude::PhysicsWorld;
 
 use super::{ObjectId, World};
+use crate::breakables::Clock;
 use crate::pair::ContactMode;
 use crate::voxel::stage::{Scope, VoxelStage};
 use crate::voxel::{VoxelSettings, VoxelStats, VoxelTable};
@@ -37,7 +38,7 @@ impl Voxels {
         &mut self,
         physics: &PhysicsWorld,
         forgotten: u64,
-        clock: &dyn Fn() -> f64,
+        clock: &Arc<Clock>,
     ) -> VoxelStats {
         let Some(stage) = &mut self.stage else {
             return VoxelStats::default();
@@ -50,11 +51,20 @@ impl Voxels {
         *stage.stats()
     }
 
-    /// What the engine's own collision stage took, in seconds.
-    pub(super) fn learn(&mut self, engine: f64, points: u64) {
-        if let Some(stage) = &mut self.stage {
-            stage.learn(engine, points);
-        }
+    /// What the engine's own collision stage took, in seconds. Returns what there is to
+    /// say of the step now.
+    pub(super) fn learn(&mut self, engine: f64) -> VoxelStats {
+        let Some(stage) = &mut self.stage else {
+            return VoxelStats::default();
+        };
+        stage.learn(engine);
+        *stage.stats()
+    }
+
+    /// When the engine's narrow phase ended, by the world's clock, where it is known.
+    pub(super) fn narrow_phase_end(&self) -> Option<f64> {
+        self.stage.as_ref()?;
+        self.table.narrow_phase_end()
     }
 }
 

@@ -198,17 +198,18 @@ fn pair(sheet: &mut Sheet, name: &str, a: &TetMesh, b: &TetMesh, pose: &Pose, le
                 .colour(colours[1])
                 .moved(pose.rotation, pose.translation),
         );
-        let red = Colour::from_srgb(205, 35, 30);
-        for p in &primitives {
-            let end = p.point + p.normal * (0.05 * size);
-            scene.line_on_top(p.point, end, 1.0, red);
-        }
         let green = Colour::from_srgb(20, 150, 50);
         // The most probable ones: what a world would use.
         for contact in reduced.iter().take(6) {
             let end = contact.point + contact.normal * (0.28 * size);
             scene.line_on_top(contact.point, end, 4.0, green);
             scene.point_on_top(contact.point, 5.0, green);
+        }
+        // Of marks on top the first is uppermost: green must not drown in red.
+        let red = Colour::from_srgb(205, 35, 30);
+        for p in &primitives {
+            let end = p.point + p.normal * (0.05 * size);
+            scene.line_on_top(p.point, end, 1.0, red);
         }
         let camera = Camera::framing_all(Vec3::new(0.35, 0.3, 1.0));
         sheet.add(

@@ -55,6 +55,8 @@ pub struct SceneOptions {
     pub seed: u64,
     /// Which contacts are reported.
     pub contacts: ContactMode,
+    /// The budget of bodies that have voxel contacts whatever the others have.
+    pub body_budget: FrameBudget,
     /// How trees are put together after a split.
     pub restructuring: Restructuring,
     /// In which order points are visited.
@@ -74,6 +76,7 @@ impl Default for SceneOptions {
         Self {
             seed: 0,
             contacts: ContactMode::default(),
+            body_budget: FrameBudget::default(),
             restructuring: Restructuring::default(),
             traversal: Traversal::default(),
             measured: true,

@@ -15,6 +15,7 @@
 //! position = [0.0, 1.0, 0.0]    # metres
 //! rotation = [0.0, 45.0, 0.0]   # degrees about x, then y, then z
 //! velocity = [0.0, -3.0, 0.0]   # metres per second
+//! contacts = "voxel-tree"       # for this body only
 //!
 //! [[ball]]
 //! radius = 0.05
@@ -30,6 +31,7 @@ use fracas::TetMesh;
 use fracas_bake::shapes;
 use fracas_fracture::{FractureSettings, Material, RefractureRule};
 use fracas_rapier::world::ObjectOptions;
+use fracas_rapier::{FrameBudget, VoxelSettings};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 use serde::Deserialize;
@@ -37,7 +39,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use super::kit::{ONCE, scaled};
-use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions, contacts_by_name};
+use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions, contacts_by_name, within};
 
 /// Most bodies of a file, so that a slip of the finger does not fill the memory.
 const MOST_BODIES: usize = 10_000;
@@ -84,6 +86,8 @@ struct File {
     duration: Option<Spanned<f32>>,
     gravity: Option<Spanned<[f32; 3]>>,
     contacts: Option<Spanned<String>>,
+    /// Milliseconds for contacts in a step.
+    budget_ms: Option<Spanned<f32>>,
     /// The size of the smallest thing that matters (m).
     length_unit: Option<Spanned<f32>>,
     floor: Option<Floor>,
@@ -137,6 +141,8 @@ struct Body {
     friction: Option<Spanned<f32>>,
     restitution: Option<Spanned<f32>>,
     colour: Option<[u8; 3]>,
+    /// `voxel-tree`: for pairs with this body, whatever the scene's method is.
+    contacts: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -184,6 +190,19 @@ impl UserScene {
     #[must_use]
     pub fn contacts(&self) -> Option<&str> {
         self.file.contacts.as_ref().map(|c| c.get_ref().as_str())
+    }
+
+    /// Milliseconds for contacts in a step that the file asks for.
+    #[must_use]
+    pub fn budget_ms(&self) -> Option<f32> {
+        self.file.budget_ms.as_ref().map(|b| *b.get_ref())
+    }
+
+    /// Whether some bodies have voxel contacts of their own.
+    #[must_use]
+    pub fn has_voxel_bodies(&self) -> bool {
+        let mut bodies = self.file.body.iter();
+        bodies.any(|body| body.get_ref().contacts.is_some())
     }
 
     /// The seed that the file asks for.
@@ -245,6 +264,14 @@ impl UserScene {
         self.in_range(file.step.as_ref(), "step", 1e-5..0.2)?;
         self.in_range(file.duration.as_ref(), "duration", 0.0..3600.0)?;
         self.in_range(file.length_unit.as_ref(), "length_unit", 1e-4..100.0)?;
+        self.in_range(file.budget_ms.as_ref(), "budget_ms", 1e-3..1e3)?;
+        if let Some(budget) = &file.budget_ms
+            && !self.has_voxel_bodies()
+            && !self.contacts().is_some_and(can_stop_early)
+        {
+            let why = "needs contacts = \"voxel-tree\" or \"budgeted\", here or for a body";
+            return Err(self.wrong(budget.span(), "budget_ms", why));
+        }
         self.vector(file.gravity.as_ref(), "gravity", 1e3)?;
         if let Some(floor) = &file.floor {
             self.in_range(floor.friction.as_ref(), "floor.friction", 0.0..10.0)?;
@@ -267,6 +294,12 @@ impl UserScene {
             self.in_range(body.scale.as_ref(), "scale", 1e-3..1e3)?;
             self.in_range(body.friction.as_ref(), "friction", 0.0..10.0)?;
             self.in_range(body.restitution.as_ref(), "restitution", 0.0..1.0)?;
+            if let Some(contacts) = body.contacts.as_ref()
+                && contacts.get_ref() != "voxel-tree"
+            {
+                let why = "one body can have voxel-tree, or else the scene's own method";
+                return Err(self.wrong(contacts.span(), "contacts", why));
+            }
             if let Some(most) = body.max_fragments.as_ref().filter(|m| *m.get_ref() < 2) {
                 return Err(self.wrong(most.span(), "max_fragments", "must be at least 2"));
             }
@@ -380,7 +413,8 @@ impl UserScene {
                 restitution: number(&body.restitution, options.restitution),
                 ..options
             };
-            bodies.push((made, body.colour.unwrap_or(kit.colour())));
+            let colour = body.colour.unwrap_or(kit.colour());
+            bodies.push((made, colour, body.contacts.is_some()));
         }
         let floor = file.floor.as_ref().map(|f| f.height);
         if let Some(height) = floor {
@@ -390,8 +424,12 @@ impl UserScene {
         if let Some(floor) = &file.floor {
             scene.floor(floor.height, number(&floor.friction, 0.6));
         }
-        for (body, colour) in bodies {
-            scene.add(body, colour);
+        for (body, colour, voxels) in bodies {
+            let object = scene.add(body, colour);
+            if voxels {
+                let settings = VoxelSettings::within(options.body_budget);
+                scene.world_mut().set_voxel_contacts(object, Some(settings));
+            }
         }
         for ball in file.ball.iter().map(Spanned::get_ref) {
             let at = self.vector(ball.position.as_ref(), "position", 1e4)?;
@@ -454,6 +492,11 @@ impl UserScene {
     }
 }
 
+/// Whether a contact method can have a budget.
+fn can_stop_early(method: &str) -> bool {
+    contacts_by_name(method).is_ok_and(|mode| within(mode, FrameBudget::Unlimited).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -498,6 +541,18 @@ mod tests {
                 &format!("{body}\nmax_fragments = 1\n"),
                 vec!["line 4", "`max_fragments`"],
             ),
+            (
+                &format!("{body}contacts = \"full\"\n"),
+                vec!["line 3", "`contacts`", "voxel-tree"],
+            ),
+            (
+                &format!("budget_ms = 2.0\n{body}"),
+                vec!["line 1", "`budget_ms`", "voxel-tree"],
+            ),
+            (
+                &format!("budget_ms = 0.0\ncontacts = \"budgeted\"\n{body}"),
+                vec!["line 1", "`budget_ms`"],
+            ),
         ] {
             let error = error(text);
             for part in parts {
@@ -512,6 +567,34 @@ mod tests {
         let user = UserScene::parse(text, "china-shop.toml").unwrap();
         assert_eq!(user.seed(), Some(3));
         assert_eq!(user.file.body.len(), 4);
+    }
+
+    #[test]
+    fn one_body_of_a_scene_can_have_voxel_contacts() {
+        let brick = "[[body]]\nmesh = \"brick\"\nbreakable = false\n";
+        let text = format!(
+            "step = 0.01\nbudget_ms = 2.0\nfloor = {{ height = 0.0 }}\n\
+             {brick}position = [0.0, 0.2, 0.0]\n\
+             {brick}position = [1.0, 0.2, 0.0]\ncontacts = \"voxel-tree\"\n"
+        );
+        let user = UserScene::parse(&text, "t.toml").unwrap();
+        assert!(user.has_voxel_bodies() && user.budget_ms() == Some(2.0));
+        let options = SceneOptions {
+            body_budget: FrameBudget::Work(10_000),
+            ..SceneOptions::default()
+        };
+        let mut none = |_: &str, _: Option<usize>| Err("none".to_string());
+        let mut scene = user.build(&options, &mut none, &mut |_| ()).unwrap();
+        for _ in 0..80 {
+            scene.step();
+        }
+        let stats = scene.world().stats();
+        assert_eq!(stats.voxel.pairs, 1, "one body and the floor");
+        assert!(stats.visited_points > 0, "the other is asked by its points");
+        for piece in scene.world().pieces() {
+            let body = scene.world().body(piece).unwrap();
+            assert!(body.linvel().length() < 0.1 && body.center_of_mass().y > 0.0);
+        }
     }
 
     #[test]

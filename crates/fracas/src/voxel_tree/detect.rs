@@ -68,6 +68,23 @@ pub struct CubePair {
 /// point, or nothing where the point is farther off than the second argument.
 pub type Solid<'a> = &'a dyn Fn(Vec3, f32) -> Option<(f32, Vec3)>;
 
+/// A floor in the frame of a tree: all below `height` along `normal` is solid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plane {
+    /// Outward, unit.
+    pub normal: Vec3,
+    /// How far along it the surface is from the origin.
+    pub height: f32,
+}
+
+impl Plane {
+    /// Signed distance and outward direction at a point, as [`Solid`] tells them.
+    #[must_use]
+    pub fn sample(&self, p: Vec3) -> (f32, Vec3) {
+        (self.normal.dot(p) - self.height, self.normal)
+    }
+}
+
 /// The cube of a plain shape in a [`CubePair`]: it has none.
 pub(super) const NO_CUBE: (u32, u32) = (0, u32::MAX);
 
@@ -178,6 +195,36 @@ impl Detection {
             let radius = 0.5 * (high - low).length() * (1.0 + 2e-6) + reach;
             solid(0.5 * (low + high), radius).is_some_and(|(distance, _)| distance <= radius)
         };
+        self.refine_cubes(a, near, budget)
+    }
+
+    /// As [`Detection::refine_against`] a floor: by the box of a cube's content rather than
+    /// the ball around it, so that only cubes that reach the floor are left.
+    pub fn refine_against_plane(
+        &mut self,
+        a: &VoxTree,
+        plane: &Plane,
+        reach: f32,
+        budget: &Budget,
+    ) -> Stop {
+        let across = plane.normal.abs();
+        let near = |pair: &CubePair| {
+            let (low, high) = node(a, pair.a).content;
+            let along = 0.5 * (low + high).dot(plane.normal);
+            let half = 0.5 * (high - low).dot(across);
+            let rounding = 2e-6 * (along.abs() + half + plane.height.abs());
+            along - plane.height - half <= reach + rounding
+        };
+        self.refine_cubes(a, near, budget)
+    }
+
+    /// The cubes of one tree that are near to something.
+    fn refine_cubes(
+        &mut self,
+        a: &VoxTree,
+        near: impl Fn(&CubePair) -> bool,
+        budget: &Budget,
+    ) -> Stop {
         if a.is_empty() {
             return Stop::Apart;
         }
@@ -188,7 +235,7 @@ impl Detection {
         self.run(
             budget,
             root,
-            near,
+            &near,
             |p| is_finest(a, p.a),
             |detection, pair| {
                 for next in finer(a, pair.a) {
@@ -288,6 +335,10 @@ fn node(tree: &VoxTree, at: (u32, u32)) -> &super::tree::Node {
     &tree.levels()[at.0 as usize].nodes[at.1 as usize]
 }
 
+fn voxels(tree: &VoxTree, at: (u32, u32)) -> (Vec3, Vec3) {
+    tree.levels()[at.0 as usize].extents[at.1 as usize].voxels
+}
+
 fn is_finest(tree: &VoxTree, at: (u32, u32)) -> bool {
     at.0 as usize + 1 == tree.levels().len()
 }
@@ -302,15 +353,16 @@ fn finer(tree: &VoxTree, at: (u32, u32)) -> impl Iterator<Item = (u32, u32)> + u
     range.map(move |node| (level, node))
 }
 
-/// Whether two trees may meet, by the boxes around all of their voxels: what is cheap
-/// enough to ask of every pair. `b_to_a` places B in A's frame.
+/// A length that the voxels of one tree may move towards the other's without meeting
+/// them, by the boxes around all of them: what is cheap enough to ask of every pair. Not
+/// above zero if these overlap. `b_to_a` places B in A's frame.
 #[must_use]
-pub fn roots_overlap(a: &VoxTree, b: &VoxTree, b_to_a: &Pose) -> bool {
-    let root = CubePair {
-        a: (0, 0),
-        b: (0, 0),
+pub fn roots_gap(a: &VoxTree, b: &VoxTree, b_to_a: &Pose) -> f32 {
+    let root = |tree: &VoxTree| tree.levels()[0].extents.first().map(|root| root.voxels);
+    let (Some(a), Some(b)) = (root(a), root(b)) else {
+        return f32::INFINITY;
     };
-    !a.is_empty() && !b.is_empty() && BoxTest::new(b_to_a).overlap(a, b, &root)
+    BoxTest::new(b_to_a).gap_between(a, b)
 }
 
 /// Overlap of the voxels' boxes of a cube of A and a cube of B by separating axes, with
@@ -346,13 +398,18 @@ impl BoxTest {
     }
 
     fn overlap(&self, a: &VoxTree, b: &VoxTree, pair: &CubePair) -> bool {
-        let (a, b) = (node(a, pair.a), node(b, pair.b));
-        let offset = self.b_to_a.rotation * b.voxels.0 + self.b_to_a.translation - a.voxels.0;
-        let gap = self.gap(offset, ROUNDING * a.voxels.1, ROUNDING * b.voxels.1);
+        let gap = self.gap_between(voxels(a, pair.a), voxels(b, pair.b));
         if gap > 0.0 {
             self.gap.set(self.gap.get().min(gap));
         }
         gap <= 0.0
+    }
+
+    /// How far two boxes, each by its middle and its half edges in its own frame, are apart
+    /// at least; not above zero if they overlap.
+    fn gap_between(&self, a: (Vec3, Vec3), b: (Vec3, Vec3)) -> f32 {
+        let offset = self.b_to_a.rotation * b.0 + self.b_to_a.translation - a.0;
+        self.gap(offset, ROUNDING * a.1, ROUNDING * b.1)
     }
 
     /// How far two boxes are apart at least; not above zero if they overlap. `offset`
@@ -501,7 +558,7 @@ mod tests {
             found.sort_unstable_by_key(|p| (p.a, p.b));
             assert_eq!(found, expected);
             assert_eq!(detection.in_hand(), expected.len());
-            assert!(expected.is_empty() || roots_overlap(&a, &b, &pose));
+            assert!(expected.is_empty() || roots_gap(&a, &b, &pose) <= 0.0);
             assert_eq!(
                 stop,
                 if expected.is_empty() {
@@ -604,6 +661,39 @@ mod tests {
             );
             assert_eq!((stop, detection.level()), (Stop::Level, level));
             assert!(detection.pairs().all(|p| p.a.0 == level && p.b.0 == level));
+        }
+    }
+
+    #[test]
+    fn against_a_floor_boxes_leave_exactly_the_voxels_whose_content_reaches_it() {
+        let a = tree(Vec3::new(0.6, 0.4, 0.3), 0.05);
+        let finest = a.levels().len() as u32 - 1;
+        let mut rng = Rng(41);
+        for _ in 0..300 {
+            let plane = Plane {
+                normal: rng.direction(),
+                height: rng.range(-0.4, 0.8),
+            };
+            let reach = rng.range(0.0, 0.03);
+            let mut detection = Detection::default();
+            let stop = detection.refine_against_plane(&a, &plane, reach, &Budget::default());
+            let mut found: Vec<u32> = detection.pairs().map(|p| p.a.1).collect();
+            found.sort_unstable();
+            // The lowest corner of the content, for all voxels.
+            let level = &a.levels()[finest as usize];
+            let lowest = |content: (Vec3, Vec3)| {
+                let up = plane.normal.cmpgt(Vec3::ZERO);
+                let corner = Vec3::select(up, content.0, content.1);
+                plane.sample(corner).0
+            };
+            let heights: Vec<f32> = level.nodes.iter().map(|n| lowest(n.content)).collect();
+            for (i, height) in heights.iter().enumerate() {
+                let is_found = found.binary_search(&(i as u32)).is_ok();
+                if (height - reach).abs() > 1e-5 {
+                    assert_eq!(is_found, *height < reach, "voxel {i} at {height}");
+                }
+            }
+            assert_eq!(stop == Stop::Apart, found.is_empty());
         }
     }
 }

@@ -24,7 +24,7 @@ mod tree;
 mod triangles;
 mod voxelize;
 
-pub use detect::{Budget, CubePair, Detection, Solid, Stop, roots_overlap};
+pub use detect::{Budget, CubePair, Detection, Plane, Solid, Stop, roots_gap};
 pub use fragments::{FragmentVoxels, ObjectVoxels, SplitScratch};
 pub use overlap::overlap_share;
 pub use reduce::{

@@ -13,7 +13,7 @@
 
 use std::collections::BinaryHeap;
 
-use super::detect::{Budget, Detection, Solid, Stop};
+use super::detect::{Budget, Detection, Plane, Solid, Stop};
 use super::tree::VoxTree;
 use crate::pose::Pose;
 
@@ -24,6 +24,8 @@ pub enum Other<'a> {
     Tree(&'a VoxTree, Pose),
     /// A plain shape in A's frame, and how near counts.
     Solid(Solid<'a>, f32),
+    /// A floor in A's frame, and how near counts.
+    Plane(Plane, f32),
 }
 
 /// A pair that waits for contacts.
@@ -154,6 +156,10 @@ fn advance(pair: &mut SharedPair<'_>, budget: &Budget) -> (Stop, u64) {
     let stop = match &pair.b {
         Other::Tree(b, b_to_a) => pair.detection.refine(pair.a, b, b_to_a, budget),
         Other::Solid(solid, reach) => pair.detection.refine_against(pair.a, solid, *reach, budget),
+        Other::Plane(plane, reach) => {
+            let detection = &mut pair.detection;
+            detection.refine_against_plane(pair.a, plane, *reach, budget)
+        }
     };
     pair.stop = Some(stop);
     (stop, pair.detection.tests() - before)
@@ -164,7 +170,7 @@ fn need(pair: &SharedPair<'_>) -> f32 {
     let edge = |tree: &VoxTree| tree.levels()[level.min(tree.levels().len() - 1)].cell;
     let other = match &pair.b {
         Other::Tree(b, _) => edge(b),
-        Other::Solid(..) => 0.0,
+        Other::Solid(..) | Other::Plane(..) => 0.0,
     };
     pair.weight * edge(pair.a).max(other)
 }

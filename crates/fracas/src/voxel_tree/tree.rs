@@ -32,6 +32,12 @@ pub struct Node {
     pub group: u32,
     /// The box in it that holds its content: low and high corner.
     pub content: (Vec3, Vec3),
+}
+
+/// What detection asks of a cube, apart from the rest: a crowd's trees do not fit the
+/// cache, and eight children lie in four of its lines this way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Extent {
     /// The box of its voxels that are not empty: middle and half edges. On the finest
     /// level the cube itself.
     pub(crate) voxels: (Vec3, Vec3),
@@ -46,6 +52,8 @@ pub struct Level {
     pub cell: f32,
     /// Its cubes that are not empty.
     pub nodes: Vec<Node>,
+    /// The same cubes' extents.
+    pub(crate) extents: Vec<Extent>,
 }
 
 /// A hierarchy of voxels, coarsest level first.
@@ -106,7 +114,7 @@ impl VoxTree {
     /// How far its voxels reach from the origin of the object's frame.
     #[must_use]
     pub fn radius(&self) -> f32 {
-        let root = self.levels[0].nodes.first();
+        let root = self.levels[0].extents.first();
         root.map_or(0.0, |r| (r.voxels.0.abs() + r.voxels.1).length())
     }
 
@@ -118,7 +126,7 @@ impl VoxTree {
 
     /// The children of a node, by their place on the next level.
     pub(crate) fn children(&self, level: usize, node: u32) -> std::ops::Range<u32> {
-        let (first, count) = self.levels[level].nodes[node as usize].children;
+        let (first, count) = self.levels[level].extents[node as usize].children;
         first..first + count
     }
 
@@ -131,7 +139,7 @@ impl VoxTree {
             let (coarse, fine) = (&pair[0], &pair[1]);
             let mut expected = 0;
             for (i, node) in coarse.nodes.iter().enumerate() {
-                let (first, count) = node.children;
+                let (first, count) = coarse.extents[i].children;
                 if first != expected || count == 0 {
                     return Err(format!(
                         "level {l}, node {i}: children {first}+{count}, expected from {expected}"
@@ -139,14 +147,16 @@ impl VoxTree {
                 }
                 expected += count;
                 let mut filled = 0.0;
-                for child in &fine.nodes[first as usize..(first + count) as usize] {
+                for c in first as usize..(first + count) as usize {
+                    let child = &fine.nodes[c];
                     let reach = 0.5 * (coarse.cell - fine.cell) + 1e-4 * coarse.cell;
                     if (child.centre - node.centre).abs().max_element() > reach {
                         return Err(format!("level {l}, node {i}: a child sticks out"));
                     }
                     filled += f64::from(child.occupancy);
-                    let (middle, half) = node.voxels;
-                    let beyond = (child.voxels.0 - middle).abs() + child.voxels.1 - half;
+                    let (middle, half) = coarse.extents[i].voxels;
+                    let (inner, inner_half) = fine.extents[c].voxels;
+                    let beyond = (inner - middle).abs() + inner_half - half;
                     if beyond.max_element() > 1e-4 * fine.cell {
                         return Err(format!("level {l}, node {i}: a child's voxels stick out"));
                     }
@@ -177,7 +187,7 @@ impl VoxTree {
     fn join(&mut self, cells: &[[u32; 3]], origin: Vec3) -> (Level, Vec<[u32; 3]>) {
         let fine = &self.levels[0];
         let cell = fine.cell * self.branching as f32;
-        let (mut nodes, mut parents): (Vec<Node>, Vec<[u32; 3]>) = (Vec::new(), Vec::new());
+        let (mut nodes, mut extents, mut parents) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;
         while first < cells.len() {
             let parent = cells[first].map(|c| c / self.branching);
@@ -198,13 +208,20 @@ impl VoxTree {
                     .map(|c| c.content)
                     .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
                     .unwrap_or_default(),
-                voxels: join_voxels(children),
+            });
+            extents.push(Extent {
+                voxels: join_voxels(&fine.extents[first..first + count]),
                 children: (first as u32, count as u32),
             });
             parents.push(parent);
             first += count;
         }
-        (Level { cell, nodes }, parents)
+        let level = Level {
+            cell,
+            nodes,
+            extents,
+        };
+        (level, parents)
     }
 }
 
@@ -233,7 +250,7 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
     cells.sort_by_cached_key(key);
     let outward: Vec<Vec3> = cells.iter().map(|&c| outward(grid, c)).collect();
     let (group, group_count) = groups::grow(&cells, grid.counts, &outward);
-    let nodes = cells
+    let nodes: Vec<Node> = cells
         .iter()
         .enumerate()
         .map(|(i, c)| Node {
@@ -242,16 +259,17 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
             outward: outward[i],
             group: group[i],
             content: content(grid, *c),
-            voxels: (
-                grid.origin + (Vec3::from(c.map(|x| x as f32)) + 0.5) * grid.cell,
-                Vec3::splat(0.5 * grid.cell),
-            ),
-            children: (0, 0),
         })
         .collect();
+    let half = Vec3::splat(0.5 * grid.cell);
+    let extent = |node: &Node| Extent {
+        voxels: (node.centre, half),
+        children: (0, 0),
+    };
     (
         Level {
             cell: grid.cell,
+            extents: nodes.iter().map(extent).collect(),
             nodes,
         },
         cells,
@@ -259,11 +277,11 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
     )
 }
 
-/// The box around the voxels of some nodes.
-fn join_voxels(nodes: &[Node]) -> (Vec3, Vec3) {
+/// The box around the voxels of some cubes.
+fn join_voxels(extents: &[Extent]) -> (Vec3, Vec3) {
     let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for node in nodes {
-        let (middle, half) = node.voxels;
+    for extent in extents {
+        let (middle, half) = extent.voxels;
         (low, high) = (low.min(middle - half), high.max(middle + half));
     }
     (0.5 * (low + high), 0.5 * (high - low))

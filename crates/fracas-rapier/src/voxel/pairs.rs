@@ -1,0 +1,379 @@
+//! Which pairs a step has, and what is remembered of them.
+//!
+//! Steps: boxes that overlap, by sweeping along x -> pairs in order of their colliders ->
+//! joined with what the last step knew of them, which has the same order -> those that
+//! have not come nearer than the gap between them are apart without being asked.
+//!
+//! A heap of two hundred pieces has more than a thousand pairs of overlapping boxes, and
+//! each of them is visited here in every step: this is what a crowd costs whatever the
+//! budget is, so it is kept to a few dozen nanoseconds a pair.
+
+use std::sync::Arc;
+
+use fracas::voxel_tree::{VoxTree, roots_gap};
+use glam::{Mat3, Vec3};
+use parry3d::bounding_volume::Aabb;
+use parry3d::math::Pose;
+use rapier3d::prelude::RigidBodyHandle;
+
+use super::table::{Cost, ShapeKey};
+
+/// One collider of this step.
+pub(super) struct Body {
+    pub(super) key: ShapeKey,
+    pub(super) place: Pose,
+    pub(super) bounds: Aabb,
+    pub(super) parent: Option<RigidBodyHandle>,
+    pub(super) moves: bool,
+    pub(super) tree: Option<Arc<VoxTree>>,
+    pub(super) chosen: bool,
+    /// Sample points of a fragment; no other shape has any.
+    pub(super) points: u32,
+    pub(super) inner_radius: f32,
+    /// Its place among all colliders.
+    pub(super) collider: usize,
+    /// The collider's handle, as one number: grows with the place.
+    pub(super) name: u64,
+    /// How far the voxels reach from the origin of the shape's frame.
+    pub(super) radius: f32,
+}
+
+/// What is known of a pair from the last step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Answer {
+    /// Nothing, or the main method answered.
+    None,
+    /// They do not touch.
+    Apart,
+    /// Contacts, first and number, and the level to which they were seen: none if they
+    /// cannot be seen more finely.
+    Contacts {
+        first: u32,
+        count: u32,
+        level: Option<u8>,
+    },
+}
+
+/// A pair of this step, and the record of it for the next.
+#[derive(Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) a: u32,
+    pub(super) b: u32,
+    /// Places B in the frame of A.
+    pub(super) pos12: Pose,
+    pub(super) main: bool,
+    /// Colliders, and the shapes they had: name it from step to step.
+    colliders: [u64; 2],
+    shapes: [ShapeKey; 2],
+    /// When the answer was found; it holds until the pair has moved by `room`.
+    pub(super) since: Pose,
+    pub(super) room: f32,
+    pub(super) answer: Answer,
+    pub(super) cost: Option<Cost>,
+}
+
+impl Pair {
+    /// Whether the remembered answer still holds for where the bodies are now.
+    pub(super) fn holds(&self, bodies: &[Body]) -> bool {
+        self.moved(bodies) < self.room
+    }
+
+    /// How far the bodies may have moved against each other since it was found.
+    pub(super) fn moved(&self, bodies: &[Body]) -> f32 {
+        let b = &bodies[self.b as usize];
+        if b.tree.is_some() {
+            return moved(&self.since, &self.pos12, b.radius);
+        }
+        // A floor's origin may be far off: there the body's own points are asked.
+        let radius = bodies[self.a as usize].radius;
+        moved(&self.since.inverse(), &self.pos12.inverse(), radius)
+    }
+
+    /// Notes an answer that was found where the bodies are now.
+    pub(super) fn found(&mut self, answer: Answer, room: f32) {
+        (self.answer, self.since, self.room) = (answer, self.pos12, room);
+    }
+}
+
+/// How far points within `radius` of the origin may have moved between two poses.
+fn moved(before: &Pose, now: &Pose, radius: f32) -> f32 {
+    let [a, b] = [before.rotation, now.rotation].map(|q| [q.x, q.y, q.z, q.w]);
+    let turn = |sign: f32| (0..4).map(|i| (a[i] - sign * b[i]).powi(2)).sum::<f32>();
+    // Rotations by an angle t differ by 2 sin(t / 2), their quaternions by 2 sin(t / 4).
+    let turn = 2.0 * turn(1.0).min(turn(-1.0)).sqrt();
+    (before.translation - now.translation).length() + turn * radius
+}
+
+pub(super) fn to_pose(pose: &Pose) -> fracas::Pose {
+    fracas::Pose {
+        rotation: Mat3::from_quat(pose.rotation),
+        translation: pose.translation,
+    }
+}
+
+/// A box of the sweep.
+#[derive(Clone, Copy)]
+struct Swept {
+    low: Vec3,
+    high: Vec3,
+    body: u32,
+    moves: bool,
+    fragment: bool,
+    /// Whether pairs with it are wanted, whatever the other is.
+    wanted: bool,
+}
+
+/// All pairs of a step, in order of their colliders.
+#[derive(Default)]
+pub(super) struct Pairs {
+    pub(super) list: Vec<Pair>,
+    /// Those of the step before.
+    before: Vec<Pair>,
+    swept: Vec<Swept>,
+    keys: Vec<(u32, u32)>,
+    /// Pairs that are known to be apart.
+    pub(super) apart: usize,
+}
+
+impl Pairs {
+    /// Finds the pairs of a step. `chosen_only`: none without a chosen body.
+    pub(super) fn find(&mut self, bodies: &[Body], chosen_only: bool) {
+        self.sweep(bodies, chosen_only);
+        std::mem::swap(&mut self.list, &mut self.before);
+        self.list.clear();
+        self.apart = 0;
+        debug_assert!(bodies.is_sorted_by_key(|b| b.name));
+        let mut at = 0;
+        for &(a, b) in &self.keys {
+            let (one, two) = (&bodies[a as usize], &bodies[b as usize]);
+            let colliders = [one.name, two.name];
+            let shapes = [one.key, two.key];
+            let pos12 = one.place.inv_mul(&two.place);
+            // Both lists are in the order of colliders. Addresses are compared, never
+            // ordered by.
+            while self.before.get(at).is_some_and(|p| p.colliders < colliders) {
+                at += 1;
+            }
+            let known = self.before.get(at);
+            let known = known.filter(|p| p.colliders == colliders && p.shapes == shapes);
+            let mut pair = Pair {
+                a,
+                b,
+                pos12,
+                main: false,
+                colliders,
+                shapes,
+                since: known.map_or(pos12, |p| p.since),
+                room: known.map_or(0.0, |p| p.room),
+                answer: known.map_or(Answer::None, |p| p.answer),
+                cost: known.and_then(|p| p.cost),
+            };
+            match (&one.tree, &two.tree) {
+                (Some(tree), Some(other)) => {
+                    if pair.answer == Answer::Apart && !pair.holds(bodies) {
+                        pair.answer = Answer::None;
+                    }
+                    if pair.answer == Answer::None {
+                        let gap = roots_gap(tree, other, &to_pose(&pos12));
+                        if gap > 0.0 {
+                            pair.found(Answer::Apart, 0.99 * gap);
+                        }
+                    }
+                }
+                // A fragment that could not be voxelised keeps the main method.
+                _ => {
+                    let voxels = |body: &Body| body.points == 0 || body.tree.is_some();
+                    pair.main = !(voxels(one) && voxels(two));
+                    if pair.answer == Answer::Apart {
+                        pair.answer = Answer::None;
+                    }
+                }
+            }
+            self.apart += usize::from(pair.answer == Answer::Apart);
+            self.list.push(pair);
+        }
+    }
+
+    /// Notes what the main method cost, by the pairs' places in the list.
+    pub(super) fn note_costs(&mut self, costs: impl Iterator<Item = (u32, Cost)>) {
+        for (pair, cost) in costs {
+            if let Some(pair) = self.list.get_mut(pair as usize) {
+                pair.cost = Some(cost);
+            }
+        }
+    }
+
+    /// Boxes that overlap, into `keys`, sorted.
+    fn sweep(&mut self, bodies: &[Body], chosen_only: bool) {
+        self.swept.clear();
+        self.swept
+            .extend(bodies.iter().zip(0..).map(|(b, i)| Swept {
+                low: b.bounds.mins,
+                high: b.bounds.maxs,
+                body: i,
+                moves: b.moves,
+                fragment: b.points > 0,
+                wanted: !chosen_only || b.chosen,
+            }));
+        let by_low = |a: &Swept, b: &Swept| a.low.x.total_cmp(&b.low.x).then(a.body.cmp(&b.body));
+        self.swept.sort_unstable_by(by_low);
+        self.keys.clear();
+        for (i, one) in self.swept.iter().enumerate() {
+            let reached = self.swept[i + 1..].iter();
+            for other in reached.take_while(|o| o.low.x <= one.high.x) {
+                let meets = one.low.y <= other.high.y
+                    && other.low.y <= one.high.y
+                    && one.low.z <= other.high.z
+                    && other.low.z <= one.high.z;
+                if !meets
+                    || !(one.moves || other.moves)
+                    || !(one.fragment || other.fragment)
+                    || !(one.wanted || other.wanted)
+                {
+                    continue;
+                }
+                let (a, b) = (one.body.min(other.body), one.body.max(other.body));
+                let [first, second] = [a, b].map(|i| &bodies[i as usize]);
+                if first.parent.is_some() && first.parent == second.parent {
+                    continue;
+                }
+                // The one with voxels is A; of two the earlier.
+                let voxels_first = first.tree.is_some() || second.tree.is_none();
+                self.keys.push(if voxels_first { (a, b) } else { (b, a) });
+            }
+        }
+        self.keys.sort_unstable();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fracas::testing::{Rng, box_grid};
+    use fracas::voxel_tree::VoxelGrid;
+
+    fn cube() -> Arc<VoxTree> {
+        let mesh = box_grid([1, 1, 1], Vec3::splat(0.2));
+        let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+        let grid = VoxelGrid::from_surface(mesh.positions(), &triangles, 0.05).unwrap();
+        Arc::new(VoxTree::build(&grid, 2))
+    }
+
+    fn body(name: u64, at: Vec3, tree: &Arc<VoxTree>) -> Body {
+        let low = at - 0.01;
+        Body {
+            key: name as usize,
+            place: Pose::from_translation(at),
+            bounds: Aabb::new(low, low + 0.22),
+            parent: None,
+            moves: true,
+            tree: Some(tree.clone()),
+            chosen: name.is_multiple_of(3),
+            points: 8,
+            inner_radius: 0.1,
+            collider: name as usize,
+            name,
+            radius: tree.radius(),
+        }
+    }
+
+    #[test]
+    fn the_sweep_finds_what_comparing_all_boxes_finds() {
+        let mut rng = Rng(5);
+        let tree = cube();
+        for chosen_only in [false, true] {
+            let mut bodies: Vec<Body> = (0..60)
+                .map(|i| body(i, rng.in_box(Vec3::splat(-0.4), Vec3::splat(0.4)), &tree))
+                .collect();
+            // A floor under all, without voxels; and some that rest.
+            bodies.push(Body {
+                bounds: Aabb::new(Vec3::splat(-1e9), Vec3::splat(0.0)),
+                tree: None,
+                points: 0,
+                moves: false,
+                chosen: false,
+                ..body(60, Vec3::ZERO, &tree)
+            });
+            bodies.iter_mut().step_by(4).for_each(|b| b.moves = false);
+            let mut pairs = Pairs::default();
+            pairs.find(&bodies, chosen_only);
+            let mut all = Vec::new();
+            for a in 0..bodies.len() {
+                for b in a + 1..bodies.len() {
+                    let (one, two) = (&bodies[a], &bodies[b]);
+                    let near = one.bounds.mins.cmple(two.bounds.maxs).all()
+                        && two.bounds.mins.cmple(one.bounds.maxs).all();
+                    if near
+                        && (one.moves || two.moves)
+                        && (!chosen_only || one.chosen || two.chosen)
+                    {
+                        all.push((a as u32, b as u32));
+                    }
+                }
+            }
+            let found: Vec<_> = pairs.list.iter().map(|p| (p.a, p.b)).collect();
+            assert_eq!(found, all);
+            assert!(found.len() > 100);
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_a_pair_is_found_again_after_others_came_and_went() {
+        let tree = cube();
+        let at = |i: u64| Vec3::new(0.15 * i as f32, 0.0, 0.0);
+        let mut bodies: Vec<Body> = (0..8).map(|i| body(i, at(i), &tree)).collect();
+        let mut pairs = Pairs::default();
+        pairs.find(&bodies, false);
+        for pair in &mut pairs.list {
+            let count = 10 * pair.a + pair.b;
+            let answer = Answer::Contacts {
+                first: 0,
+                count,
+                level: None,
+            };
+            pair.found(answer, 0.01);
+        }
+        // One goes, one comes, one gets another shape, one moves.
+        bodies.remove(3);
+        bodies.push(body(9, at(3), &tree));
+        bodies[0].key = 1000;
+        bodies[6].place.translation.x += 0.02;
+        pairs.find(&bodies, false);
+        for pair in &pairs.list {
+            let names = [pair.a, pair.b].map(|i| bodies[i as usize].name);
+            let known = names.iter().all(|n| (1..9).contains(n) && *n != 3);
+            let expected = if known {
+                Answer::Contacts {
+                    first: 0,
+                    count: 10 * names[0] as u32 + names[1] as u32,
+                    level: None,
+                }
+            } else {
+                Answer::None
+            };
+            assert_eq!(pair.answer, expected, "{names:?}");
+            if known {
+                assert_eq!(pair.holds(&bodies), names[1] != 7, "{names:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_that_are_apart_are_not_asked_until_they_may_meet() {
+        let tree = cube();
+        let mut bodies: Vec<Body> = (0..2).map(|i| body(i, Vec3::ZERO, &tree)).collect();
+        // Boxes overlap, voxels do not.
+        bodies[1].place.translation = Vec3::X * 0.3;
+        let mut pairs = Pairs::default();
+        pairs.find(&bodies, false);
+        assert_eq!((pairs.apart, pairs.list[0].answer), (1, Answer::Apart));
+        let since = pairs.list[0].since;
+        bodies[1].place.translation = Vec3::X * 0.28;
+        pairs.find(&bodies, false);
+        assert_eq!(pairs.apart, 1);
+        assert_eq!(pairs.list[0].since, since, "it was not asked again");
+        bodies[1].place.translation = Vec3::X * 0.15;
+        pairs.find(&bodies, false);
+        assert_eq!((pairs.apart, pairs.list[0].answer), (0, Answer::None));
+    }
+}
