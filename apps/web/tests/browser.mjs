@@ -58,6 +58,13 @@ export async function pause(page) {
 /** Waits until the worker has done, and the page has been told, all that was asked before. */
 export const settled = (page) => page.evaluate(() => window.fracas.settled());
 
+/** Waits until what the page was told last is drawn. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => {
+  let left = 6; // poses are blended over a few frames
+  const frame = () => (--left > 0 ? requestAnimationFrame(frame) : done());
+  requestAnimationFrame(frame);
+}));
+
 export const state = (page) => page.evaluate(() => window.fracas.state());
 
 /** Waits until a test of the page's state holds; says what it was if it never does. */

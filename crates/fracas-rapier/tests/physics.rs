@@ -176,7 +176,13 @@ fn free_collisions_keep_momentum_and_add_no_energy() {
 fn fast_bodies_do_not_enter_the_floor() {
     for length_unit in [0.01, 0.03, 0.1] {
         for size in [0.02, 0.1, 0.4_f32] {
-            for speed in [3.0, 10.0, 30.0] {
+            for (speed, along) in [
+                (3.0, 0.0),
+                (10.0, 0.0),
+                (30.0, 0.0),
+                (2.0, 30.0),
+                (5.0, 20.0),
+            ] {
                 let mut world = World::new(WorldSettings {
                     length_unit,
                     ..WorldSettings::measured(0.015)
@@ -184,7 +190,8 @@ fn fast_bodies_do_not_enter_the_floor() {
                 world.add_floor(0.0, 0.6);
                 let block = blueprint([3, 3, 3], Vec3::splat(size));
                 let mut options = ObjectOptions::new(block);
-                options.velocity = Vec3::Y * -speed;
+                options.velocity = Vec3::new(along, -speed, 0.0);
+                options.friction = 0.0;
                 options.continuous = true;
                 let start = Vec3::Y * (size + 0.4 * speed * 0.015);
                 // Flat: a tilted one spins so fast after it that it turns into the floor.
@@ -198,7 +205,7 @@ fn fast_bodies_do_not_enter_the_floor() {
                 // The engine lets a body in by a part of its thickness before it calls it fast.
                 assert!(
                     lowest > 0.25 * size,
-                    "unit {length_unit}, size {size}, speed {speed}: down to {lowest}"
+                    "unit {length_unit}, size {size}, speed {speed} and {along}: down to {lowest}"
                 );
             }
         }
@@ -228,7 +235,7 @@ fn broken_pile(settings: WorldSettings, tilt: f32, seconds: f32) -> (World, f64)
 }
 
 #[test]
-fn a_breaking_block_never_gains_energy_and_its_pile_does_not_overlap_at_rest() {
+fn a_breaking_block_gains_little_energy_and_its_pile_overlaps_little_at_rest() {
     // Fast bodies sink into the floor for a step, and pushing them out lifts them, as
     // it does the engine's own boxes; contacts that are foreseen prevent it.
     let foreseen = WorldSettings {

@@ -531,8 +531,9 @@ impl FilmSoft {
         let mut spans = self.shapes.iter().zip(ends.chain([u32::MAX]));
         order
             && spans.all(|((first, triangles), end)| {
+                // In 64 bits: a vertex number may be the largest there is.
                 let most = triangles.as_flattened().iter().max();
-                let needed = most.map_or(0, |&v| v as usize + 1);
+                let needed = most.map_or(0, |&v| u64::from(v) + 1);
                 // The last frame stands for all after it.
                 let from = (*first as usize).min(frames.saturating_sub(1));
                 let to = (end as usize).min(frames).max(from);
@@ -540,7 +541,7 @@ impl FilmSoft {
                 let last = self.frames.last().into_iter();
                 own.iter()
                     .chain(last.filter(|_| own.is_empty()))
-                    .all(|positions| needed <= positions.len())
+                    .all(|positions| needed <= positions.len() as u64)
                     && (frames > 0 || needed == 0)
             })
     }

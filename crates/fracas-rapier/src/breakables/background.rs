@@ -110,6 +110,10 @@ fn start() -> Worker {
 impl Breakables {
     /// Starts the modes of fragments that were just born.
     pub(super) fn start_modes(&mut self, children: &[PieceId]) {
+        // Whoever follows a script decides nothing by them.
+        if self.follows() {
+            return;
+        }
         let FragmentModesPolicy::AfterSteps(after) = self.settings.fragment_modes else {
             return;
         };

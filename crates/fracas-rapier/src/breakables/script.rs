@@ -66,8 +66,10 @@ impl Breakables {
         }
     }
 
-    /// From now on impacts decide nothing: what breaks is what the script says. A break
-    /// whose body is gone is left out, and with it the later ones of that object.
+    /// From now on impacts decide nothing, and are not told as events: what breaks is what
+    /// the script says. A break whose body is gone is left out, and with it the later ones
+    /// of that object. One that was made between two steps follows after the second.
+    /// Snapshots do not hold the script.
     pub fn follow(&mut self, script: BreakScript) {
         self.scripting = Scripting::Follow(script);
     }
@@ -87,7 +89,7 @@ impl Breakables {
     /// Makes the breaks that the script has for this step; `false` if there is none to
     /// follow.
     pub(super) fn follow_script(&mut self, engine: &mut Engine<'_>) -> bool {
-        if !matches!(self.scripting, Scripting::Follow(_)) {
+        if !self.follows() {
             return false;
         }
         while let Some(next) = self.next_scripted() {
@@ -102,6 +104,10 @@ impl Breakables {
             }
         }
         true
+    }
+
+    pub(super) fn follows(&self) -> bool {
+        matches!(self.scripting, Scripting::Follow(_))
     }
 
     fn next_scripted(&mut self) -> Option<Scripted> {

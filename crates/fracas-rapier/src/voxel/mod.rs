@@ -22,7 +22,8 @@
 //!
 //! **Guarantee**: with a budget of work the run repeats bit for bit. With a budget of
 //! time it need not: the clock sets how much work a step may do. A world that is restored
-//! from a snapshot knows no earlier contacts, and may go on in other bits.
+//! from a snapshot knows no earlier contacts; taking one makes a world forget them, too,
+//! so that both go on alike.
 
 #[cfg(feature = "world")]
 mod pace;
@@ -100,7 +101,8 @@ pub const LEVELS: usize = 6;
 pub struct VoxelStats {
     /// Pairs that got voxel contacts (or were found apart by voxels).
     pub pairs: u64,
-    /// Of these, pairs that the main method was meant for but did not fit.
+    /// Pairs that the main method was meant for but did not fit: most got voxel contacts,
+    /// the late ones what could be had.
     pub fallbacks: u64,
     /// Of `fallbacks`, pairs that the main method was to answer, but time was over when
     /// their turn came: they kept the contacts of the step before, or got those that few

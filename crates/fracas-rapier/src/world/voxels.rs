@@ -1,5 +1,6 @@
 //! Voxel contacts in a world: the stage before the engine's step.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rapier3d::prelude::PhysicsWorld;
@@ -14,6 +15,8 @@ use crate::voxel::{VoxelSettings, VoxelStats, VoxelTable};
 pub(super) struct Voxels {
     stage: Option<VoxelStage>,
     table: Arc<VoxelTable>,
+    /// Objects that have voxel contacts by choice.
+    pub(super) chosen: BTreeMap<ObjectId, VoxelSettings>,
     /// How often pairs were told to forget what they remember.
     forgotten: u64,
 }
@@ -28,6 +31,7 @@ impl Voxels {
                 _ => None,
             },
             table: Arc::clone(table),
+            chosen: BTreeMap::new(),
             forgotten: 0,
         }
     }
@@ -70,7 +74,8 @@ impl Voxels {
 
 impl World {
     /// Gives the pairs of an object's bodies voxel contacts, whatever the world's
-    /// method is, or takes them back. The settings of the first call hold for all.
+    /// method is, or takes them back. The settings of the first call hold for all. Like
+    /// the world's settings it is no part of a snapshot, and stays when one is restored.
     pub fn set_voxel_contacts(&mut self, object: ObjectId, settings: Option<VoxelSettings>) {
         let Some(address) = self.address_of(object) else {
             return;
@@ -82,6 +87,10 @@ impl World {
         if let Some(stage) = &mut self.voxels.stage {
             stage.choose(address, settings.is_some());
         }
+        match settings {
+            Some(settings) => self.voxels.chosen.insert(object, settings),
+            None => self.voxels.chosen.remove(&object),
+        };
     }
 
     /// What names an object for as long as it lives.

@@ -15,8 +15,8 @@ const BOARDS: [f32; 2] = [0.582, 0.317];
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
     // The paper has 44 fragments of four plates (Table 2); the limit is seldom reached.
     let fracture = FractureSettings {
-        max_fragments: 14,
-        max_cracks: 14,
+        max_fragments: 12,
+        max_cracks: 12,
         seed: options.seed,
         ..FractureSettings::default()
     };

@@ -141,7 +141,7 @@ struct Body {
     friction: Option<Spanned<f32>>,
     restitution: Option<Spanned<f32>>,
     colour: Option<[u8; 3]>,
-    /// `voxel-tree`: for pairs with this body, whatever the scene's method is.
+    /// `voxel-tree`: for pairs with this body, where the scene has sphere trees.
     contacts: Option<Spanned<String>>,
 }
 
@@ -298,6 +298,13 @@ impl UserScene {
                 && contacts.get_ref() != "voxel-tree"
             {
                 let why = "one body can have voxel-tree, or else the scene's own method";
+                return Err(self.wrong(contacts.span(), "contacts", why));
+            }
+            let scene = self.contacts().unwrap_or("adaptive");
+            if let Some(contacts) = body.contacts.as_ref()
+                && (scene == "budgeted" || scene.starts_with("parry-"))
+            {
+                let why = format!("cannot be chosen for one body where the scene has {scene}");
                 return Err(self.wrong(contacts.span(), "contacts", why));
             }
             if let Some(most) = body.max_fragments.as_ref().filter(|m| *m.get_ref() < 2) {

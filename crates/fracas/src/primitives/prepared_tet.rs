@@ -10,9 +10,9 @@
 //!
 //! **Guarantee.** Never contradicts the exact tests. A height is `n.p - n.a`; with L the
 //! tetrahedron's extent, M the largest coordinate of anything asked about, u = 2^-24:
-//! the normal's components are at most 2 L^2 and wrong by 8 u L^2; its product with p is
-//! wrong by 42 u L^2 M, that with a by 18, their difference by 12. So less than 72 u L^2
-//! M, and 100 are kept back (underflow: a constant more). A tetrahedron that is flat
+//! the normal's components are at most 2 L^2 and wrong by 8 u L^2, which moves the height
+//! by 48 u L^2 M; the two products are wrong by 18 each, their difference by 12. So less
+//! than 100 u L^2 M, and 167 are kept back (underflow: a constant more). A tetrahedron that is flat
 //! within that doubt, not finite, or so large that f32 overflows is never sure of
 //! anything.
 
@@ -53,7 +53,7 @@ impl PreparedTet {
         let (lo, hi) = (a.min(b).min(c.min(d)), a.max(b).max(c.max(d)));
         let extent = (hi - lo).max_element();
         let farthest = farthest.max(lo.abs().max(hi.abs()).max_element());
-        let mut doubt = 6e-6 * extent * extent * farthest + 1e-30;
+        let mut doubt = 1e-5 * extent * extent * farthest + 1e-30;
         // The face [b, c, d] is turned as the others are: it tells the orientation.
         let volume = (c - b).cross(d - b).dot(a - b);
         let inward = if volume > 0.0 { 1.0 } else { -1.0 };

@@ -61,8 +61,8 @@ pub(super) fn edges_part(a: &[Vec3; 4], b: &[Vec3; 4], front: [u8; 4]) -> bool {
 /// Differences of coordinates are at most L, the extent of all points. Each is
 /// rounded once, each of the determinant's six products of three twice more, and
 /// they are summed in five additions: less than 60 roundings of L^3, of 2^-24 each in
-/// f32 and 2^-53 in f64. What f32 cannot hold (underflow) is covered by a constant,
-/// what overflows is no number or not beyond an infinite doubt.
+/// f32 and 2^-53 in f64. What f32 cannot hold (underflow) is covered by a constant; where
+/// a product could overflow, f32 is never sure.
 #[derive(Clone, Copy)]
 pub(super) struct Doubt {
     single: f32,
@@ -90,8 +90,13 @@ impl Doubt {
         let extent = a_hi.max(b_hi).as_dvec3() - a_lo.min(b_lo).as_dvec3();
         let longest = extent.max_element();
         let cube = longest * longest * longest;
+        let fits = cube < 1e37;
         Some(Self {
-            single: (4e-6 * cube + 1e-30) as f32,
+            single: if fits {
+                (4e-6 * cube + 1e-30) as f32
+            } else {
+                f32::INFINITY
+            },
             double: 1e-14 * cube,
         })
     }

@@ -347,6 +347,8 @@ impl DepthField {
                 let p = positions[v as usize];
                 // However near the triangle: it would arrive later than what is known.
                 let spare = known - arrival;
+                // (By more than a tie: `known` is only so exact.)
+                let spare = spare + 4.0 * f32::EPSILON * known;
                 if CAUSALITY_SQUARED * p.distance_squared(from) > spare * spare {
                     continue;
                 }

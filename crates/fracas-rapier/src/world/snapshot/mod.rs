@@ -193,6 +193,7 @@ impl World {
         // Voxels are rebuilt from the objects; which pairs were dear is learnt anew.
         let table = Arc::default();
         let dispatcher = super::dispatcher(&self.settings, &self.counters, &table);
+        let chosen = std::mem::take(&mut self.voxels.chosen);
         self.voxels = super::Voxels::new(&self.settings.contacts.mode, &table);
         physics.narrow_phase.set_query_dispatcher(dispatcher);
         physics.physics_pipeline.counters.enable();
@@ -207,6 +208,9 @@ impl World {
         self.steps = saved.world_steps;
         self.stats = super::StepStats::default();
         self.counters.take();
+        for (object, settings) in chosen {
+            self.set_voxel_contacts(object, Some(settings));
+        }
         Ok(())
     }
 
