@@ -113,7 +113,7 @@ fn build(
             );
             let options = ObjectOptions::new(blueprint.clone())
                 .breakable(breaker.clone())
-                .at(corner.into());
+                .at((corner, Quat::IDENTITY).into());
             bricks
                 .breakables
                 .add(options, &mut bodies.bodies, &mut colliders.colliders);
