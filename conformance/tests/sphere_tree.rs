@@ -144,8 +144,9 @@ fn full_detection_finds_exactly_what_the_field_says_of_every_point() {
 fn no_point_inside_the_true_surface_is_missed() {
     let mut rng = Rng(2);
     let (mut scratch, mut surfaces) = (QueryScratch::default(), SurfaceScratch::default());
-    let mut deep_points = 0;
-    for (name, mesh) in objects() {
+    let objects = objects();
+    let (mut deep_points, count) = (0, objects.len());
+    for (name, mesh) in objects {
         let edge = mesh.mean_edge_length();
         let object = broken(mesh, 27, &mut rng);
         let living = object.living();
@@ -184,7 +185,11 @@ fn no_point_inside_the_true_surface_is_missed() {
             }
         }
     }
-    assert!(deep_points > 500, "only {deep_points} points were deep");
+    // The brick alone, where the others are absent, has 72.
+    assert!(
+        deep_points > 50 * count,
+        "only {deep_points} points were deep"
+    );
 }
 
 #[test]

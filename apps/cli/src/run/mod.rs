@@ -64,7 +64,7 @@ pub struct Run {
     /// Milliseconds of world time per step (default: the scene's own).
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     step: Option<f32>,
-    /// Threads of the engine's step (with the feature `parallel`; other bits than one thread).
+    /// Threads of the engine's step (with the feature `parallel`).
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
     /// How contacts are found (see below).

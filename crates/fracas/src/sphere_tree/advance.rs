@@ -20,12 +20,13 @@
 //! Not in Glondu 2013, which names continuous collision detection as the extension
 //! it lacks (section 8).
 //!
-//! **Guarantee**: at the returned time no point of the tree is inside the partner by more
-//! than the target distance, and one is nearer than a fifth of it (or, after a hundred
-//! strides along the partner, than twice of it). Where no time is returned, no point has
-//! passed the partner: one may have been inside on its way by less than ten target
-//! distances, between two strides. The time is 0 where a point is nearer than a tenth of
-//! the target at the start, and only there. Points alone are swept: ask in both directions.
+//! **Guarantee**: until the returned time no point of the tree gets inside the partner
+//! by more than the target distance. At that time one is nearer than a fifth of it; or
+//! nearer than twice of it, and none comes closer within the next strides, because it
+//! grazes or comes at a flat angle (slower than a thirteenth of the bound on speeds):
+//! whoever looks ahead less than that may miss the contact. The time is 0 where a point is
+//! nearer than a tenth of the target at the start, or nearer than the target and does not
+//! come closer within the next strides. Points alone are swept: ask in both directions.
 
 use glam::Vec3;
 
@@ -87,12 +88,8 @@ const SHORT_WAY: f32 = 16.0;
 
 /// How close a point is brought, as a share of the target distance.
 const CLOSE: f32 = 0.1;
-/// No point goes farther in a stride than so many target distances.
-const STRIDE: f32 = 10.0;
-/// The stride in which a point comes close is halved so often.
-const HALVINGS: u32 = 4;
-/// Strides before the search begins anew.
-const MOST_STRIDES: u32 = 100;
+/// In at most so many strides, in each of which no point goes farther than the target.
+const MOST_STRIDES: u32 = 24;
 
 /// A node over an interval of time: still to be looked at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -166,12 +163,12 @@ impl SphereTree {
         }
         let first = match self.touching(&start, partner, target, stack) {
             Some(near) => near,
-            None => self.sweep(partner, &mut relative, 0.0, target, stack)?,
+            None => self.sweep(partner, &mut relative, target, stack)?,
         };
-        self.close_in(first, partner, &mut relative, target, stack)
+        Some(self.close_in(first, partner, &mut relative, target, stack))
     }
 
-    /// Goes on from a first approach, by strides in which no point gets far, until a point
+    /// Goes on from a first impact, by strides in which no point gets far, until a point
     /// is close.
     fn close_in<P: Partner + ?Sized>(
         &self,
@@ -180,41 +177,30 @@ impl SphereTree {
         relative: &mut Relative<'_>,
         target: f32,
         stack: &mut Vec<Swept>,
-    ) -> Option<Impact> {
+    ) -> Impact {
         let root = &self.nodes[0];
         let p = relative.at(first.time).point(root.centre);
         let speed = relative.speed(root.centre, root.radius, p, 1.0);
-        let stride = STRIDE * target / speed.max(f32::MIN_POSITIVE);
-        let close = 2.0 * CLOSE * target;
-        let mut before = first.time;
+        let stride = target / speed.max(f32::MIN_POSITIVE);
+        let mut time = first.time;
         for _ in 0..MOST_STRIDES {
-            let mut time = before + stride;
+            time += stride;
             if time > 1.0 {
-                return None;
+                break;
             }
-            let Some(mut found) = self.touching(&relative.at(time), partner, close, stack) else {
-                before = time;
-                continue;
-            };
-            for _ in 0..HALVINGS {
-                let middle = 0.5 * (before + time);
-                match self.touching(&relative.at(middle), partner, close, stack) {
-                    Some(earlier) => (found, time) = (earlier, middle),
-                    None => before = middle,
-                }
+            let pose = relative.at(time);
+            if let Some(close) = self.touching(&pose, partner, 2.0 * CLOSE * target, stack) {
+                return Impact { time, ..close };
             }
-            return Some(Impact { time, ..found });
         }
-        // Long along the partner: on from here.
-        self.sweep(partner, relative, before, target, stack)
+        first
     }
 
-    /// The first point that comes within `target` after a time, and when.
+    /// The first point that comes within `target`, and when.
     fn sweep<P: Partner + ?Sized>(
         &self,
         partner: &P,
         relative: &mut Relative<'_>,
-        from: f32,
         target: f32,
         stack: &mut Vec<Swept>,
     ) -> Option<Impact> {
@@ -222,7 +208,7 @@ impl SphereTree {
         stack.clear();
         stack.push(Swept {
             node: 0,
-            from,
+            from: 0.0,
             to: 1.0,
         });
         while let Some(Swept { node, from, to }) = stack.pop() {
