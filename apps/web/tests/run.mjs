@@ -52,7 +52,7 @@ const tests = {
         await page.selectOption("#scene", scene);
         await ready(page, before);
       }
-      await until(page, scene, (s) => s.steps >= 20 && s.pieces.length > 0);
+      await until(page, scene, (s) => s.steps >= 8 && s.pieces.length > 0);
       await shot(page, `scene-${scene}`);
     }
     return errors;
