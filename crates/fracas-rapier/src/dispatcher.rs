@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fracas::sphere_tree::{Ball, BoxShape, HalfSpace, Motion, Partner, QueryStats, Swept};
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 use parry3d::math::{Pose, Real, Vector};
 use parry3d::query::details::NormalConstraints;
 use parry3d::query::details::ShapeCastOptions;
@@ -540,10 +540,7 @@ fn cast_at_shape(
         TypedShape::Compound(compound) => {
             let mut best: Option<(f32, Vec3)> = None;
             for (pose, inner) in compound.shapes() {
-                let local = fracas::Pose {
-                    rotation: Mat3::from_quat(pose.rotation),
-                    translation: pose.translation,
-                };
+                let local = pair::to_pose(pose);
                 let placed = Motion {
                     start: local.then(&shape_motion.start),
                     centre: local.inverse().point(shape_motion.centre),
@@ -563,13 +560,9 @@ fn cast_at_shape(
 }
 
 fn to_motion(motion: &NonlinearRigidMotion, start_time: f32, end_time: f32) -> Motion {
-    let start = motion.position_at_time(start_time);
     let span = end_time - start_time;
     Motion {
-        start: fracas::Pose {
-            rotation: Mat3::from_quat(start.rotation),
-            translation: start.translation,
-        },
+        start: pair::to_pose(&motion.position_at_time(start_time)),
         centre: motion.local_center,
         displacement: motion.linvel * span,
         rotation: motion.angvel * span,

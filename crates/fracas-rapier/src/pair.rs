@@ -190,6 +190,14 @@ struct Placed<'a> {
     first_is_tree: bool,
 }
 
+/// The engine's pose as the library has it.
+pub(crate) fn to_pose(pose: &Pose) -> fracas::Pose {
+    fracas::Pose {
+        rotation: Mat3::from_quat(pose.rotation),
+        translation: pose.translation,
+    }
+}
+
 impl Placed<'_> {
     /// From the frame of the points to the frame of the field.
     fn pose(&self) -> fracas::Pose {
@@ -198,10 +206,7 @@ impl Placed<'_> {
         } else {
             *self.pos12
         };
-        fracas::Pose {
-            rotation: Mat3::from_quat(pose.rotation),
-            translation: pose.translation,
-        }
+        to_pose(&pose)
     }
 
     /// A contact in the field's frame as a contact of the pair.

@@ -11,12 +11,13 @@
 use std::sync::Arc;
 
 use fracas::voxel_tree::{VoxTree, roots_gap};
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Pose;
 use rapier3d::prelude::RigidBodyHandle;
 
 use super::table::{Cost, ShapeKey};
+use crate::pair::to_pose;
 
 /// One collider of this step.
 pub(super) struct Body {
@@ -102,13 +103,6 @@ fn moved(before: &Pose, now: &Pose, radius: f32) -> f32 {
     // Rotations by an angle t differ by 2 sin(t / 2), their quaternions by 2 sin(t / 4).
     let turn = 2.0 * turn(1.0).min(turn(-1.0)).sqrt();
     (before.translation - now.translation).length() + turn * radius
-}
-
-pub(super) fn to_pose(pose: &Pose) -> fracas::Pose {
-    fracas::Pose {
-        rotation: Mat3::from_quat(pose.rotation),
-        translation: pose.translation,
-    }
 }
 
 /// A box of the sweep.

@@ -29,12 +29,13 @@ use parry3d::math::Pose;
 use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
 
 use super::pace::{Load, Pace};
-use super::pairs::{Answer, Body, Pair, Pairs, to_pose};
+use super::pairs::{Answer, Body, Pair, Pairs};
 use super::pieces::Pieces;
 use super::sampler::{plane, sampler};
 use super::table::{self, Contents, Cost, Entry, MainTime, StepClock, VoxelTable, key_of};
 use super::{FrameBudget, LEVELS, POINT_WORK, VoxelSettings, VoxelStats};
 use crate::manifold::{Feature, PairContact};
+use crate::pair::to_pose;
 use crate::shape::FragmentShape;
 
 /// Which pairs get voxel contacts.
