@@ -8,8 +8,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fracas::sphere_tree::{Ball, BoxShape, HalfSpace, Motion, Partner, QueryStats, Swept};
-use glam::Vec3;
+use fracas::sphere_tree::{Motion, QueryStats};
 use parry3d::math::{Pose, Real, Vector};
 use parry3d::query::details::NormalConstraints;
 use parry3d::query::details::ShapeCastOptions;
@@ -19,11 +18,11 @@ use parry3d::query::{
     ShapeCastStatus, ShapeDistance, ShapeIntersection, TypedWorkspaceData, Unsupported,
     WorkspaceData,
 };
-use parry3d::shape::{Shape, TypedShape};
+use parry3d::shape::Shape;
 
+use crate::cast::{self, Question};
 use crate::manifold;
-use crate::pair::{self, ContactSettings, PairMemory, PairScratch};
-use crate::partner::{Mesh, Solid};
+use crate::pair::{self, ContactMode, ContactSettings, PairMemory, PairScratch};
 use crate::shape::FragmentShape;
 use crate::voxel::{Found, VoxelTable};
 
@@ -153,7 +152,6 @@ impl WorkspaceData for Workspace {
 
 thread_local! {
     static SCRATCH: RefCell<PairScratch> = RefCell::default();
-    static CAST_STACK: RefCell<Vec<Swept>> = RefCell::default();
 }
 
 /// A pair with a fragment, in the order it was given.
@@ -173,11 +171,75 @@ impl<'a> Pair<'a> {
             (None, None) => None,
         }
     }
+
+    /// Radius of the smaller object that a fragment of the pair comes from.
+    fn object_radius(&self) -> f32 {
+        match self {
+            Self::Fragments(a, b) => a.tree().object_radius().min(b.tree().object_radius()),
+            Self::First(f, _) | Self::Second(_, f) => f.tree().object_radius(),
+        }
+    }
 }
+
+/// Near is what is within this share of the smaller object's radius: about the distance
+/// by which engines look ahead in a world of such objects.
+const NEAR_SHARE: f32 = 0.025;
+
+/// Nodes and points that a look beyond what is near may visit: enough to find the eight
+/// contacts of a new pair. Four times as many make a break twice as dear, and piles no
+/// better.
+const FAR_VISITS: u32 = 64;
 
 impl FragmentDispatcher {
     /// Fills `scratch.contacts` for a pair, told as shapes 1 and 2 were given.
+    ///
+    /// The engine looks ahead as far as bodies move in a step, which can be farther than
+    /// they are long. Points in so wide a reach are many, and the few that a query wants
+    /// would mostly be far ones. So what is near comes first, whatever the reach; what is
+    /// farther is added by a short second look.
     fn collect(
+        &self,
+        pair: &Pair<'_>,
+        pos12: &Pose,
+        prediction: Real,
+        memory: &mut PairMemory,
+        scratch: &mut PairScratch,
+    ) -> Result<QueryStats, Unsupported> {
+        let near = prediction.min(NEAR_SHARE * pair.object_radius());
+        let mut stats = self.collect_within(pair, pos12, near, memory, scratch)?;
+        if near < prediction {
+            stats.add(&self.look_farther(pair, pos12, prediction, scratch)?);
+        }
+        Ok(stats)
+    }
+
+    /// Adds contacts within `prediction` to those that are known.
+    fn look_farther(
+        &self,
+        pair: &Pair<'_>,
+        pos12: &Pose,
+        prediction: Real,
+        scratch: &mut PairScratch,
+    ) -> Result<QueryStats, Unsupported> {
+        let mut found = std::mem::take(&mut scratch.contacts);
+        let visits = scratch.visits;
+        scratch.visits = Some(visits.map_or(FAR_VISITS, |v| v.min(FAR_VISITS)));
+        // What a pair remembers is about what is near.
+        let memory = &mut PairMemory::default();
+        let stats = self.collect_within(pair, pos12, prediction, memory, scratch);
+        scratch.visits = visits;
+        let known = found.len();
+        for contact in &scratch.contacts {
+            if found[..known].iter().all(|f| f.feature != contact.feature) {
+                found.push(*contact);
+            }
+        }
+        scratch.contacts = found;
+        stats
+    }
+
+    /// The same, all within one reach.
+    fn collect_within(
         &self,
         pair: &Pair<'_>,
         pos12: &Pose,
@@ -219,7 +281,7 @@ impl FragmentDispatcher {
         };
         SCRATCH.with_borrow_mut(|scratch| {
             measuring
-                .collect(&pair, pos12, 0.0, &mut PairMemory::default(), scratch)
+                .collect_within(&pair, pos12, 0.0, &mut PairMemory::default(), scratch)
                 .ok()?;
             let inside = scratch.contacts.iter().filter(|c| c.distance < 0.0);
             let deepest = inside.clone().map(|c| -c.distance).fold(0.0, f32::max);
@@ -239,13 +301,13 @@ impl FragmentDispatcher {
         SCRATCH.with_borrow_mut(|scratch| {
             let full = Self {
                 settings: ContactSettings {
-                    mode: pair::ContactMode::Full,
+                    mode: ContactMode::Full,
                     ..self.settings
                 },
                 counters: Arc::default(),
                 voxels: Arc::default(),
             };
-            full.collect(&pair, pos12, reach, &mut PairMemory::default(), scratch)?;
+            full.collect_within(&pair, pos12, reach, &mut PairMemory::default(), scratch)?;
             let mut best: Option<&manifold::PairContact> = None;
             for contact in &scratch.contacts {
                 if best.is_none_or(|b| contact.distance < b.distance) {
@@ -404,15 +466,9 @@ impl QueryDispatcher for FragmentDispatcher {
     ) -> Result<Option<ShapeCastHit>, Unsupported> {
         let rest = NonlinearRigidMotion::identity();
         let moving = NonlinearRigidMotion::new(*pos12, Vector::ZERO, vel12, Vector::ZERO);
-        self.cast_shapes_nonlinear(
-            &rest,
-            g1,
-            &moving,
-            g2,
-            0.0,
-            options.max_time_of_impact,
-            options.stop_at_penetration,
-        )
+        let times = [0.0, options.max_time_of_impact];
+        let hit = cast(Question::Touches, [&rest, &moving], [g1, g2], times)?;
+        Ok(hit.filter(|hit| options.stop_at_penetration || hit.time_of_impact > 0.0))
     }
 
     fn cast_shapes_nonlinear(
@@ -425,138 +481,49 @@ impl QueryDispatcher for FragmentDispatcher {
         end_time: Real,
         stop_at_penetration: bool,
     ) -> Result<Option<ShapeCastHit>, Unsupported> {
-        let (m1, m2) = (
-            to_motion(motion1, start_time, end_time),
-            to_motion(motion2, start_time, end_time),
-        );
-        let hit = match Pair::of(g1, g2).ok_or(Unsupported)? {
-            Pair::Fragments(f1, f2) => {
-                let (s1, s2) = (
-                    f1.object().read(),
-                    (!f1.object().is(f2.object())).then(|| f2.object().read()),
-                );
-                let state2 = s2.as_deref().unwrap_or(&s1);
-                let field1 = s1.field().of(s1.fragments(), f1.id());
-                let field2 = state2.field().of(state2.fragments(), f2.id());
-                let one = first_hit(f1, &m1, &field2, &m2).map(|(t, n)| (t, -n));
-                match one {
-                    // Nothing can be earlier.
-                    Some((0.0, _)) => one,
-                    _ => match (one, first_hit(f2, &m2, &field1, &m1)) {
-                        (Some(a), Some(b)) => Some(if a.0 <= b.0 { a } else { b }),
-                        (a, b) => a.or(b),
-                    },
-                }
-            }
-            Pair::First(f, g) => cast_at_shape(f, &m1, g, &m2)?.map(|(t, n)| (t, -n)),
-            Pair::Second(g, f) => cast_at_shape(f, &m2, g, &m1)?,
-        };
-        let Some((time, normal)) = hit else {
-            return Ok(None);
-        };
-        let time = start_time + time * (end_time - start_time);
-        // `normal` points from 1 to 2, in the world, at the time of the impact.
-        let (p1, p2) = (
-            motion1.position_at_time(time),
-            motion2.position_at_time(time),
-        );
-        if time <= start_time && !stop_at_penetration {
-            return Ok(None);
-        }
-        let status = if time <= start_time {
-            ShapeCastStatus::PenetratingOrWithinTargetDist
+        // The engine asks for the latter to keep bodies from passing through each other.
+        let question = if stop_at_penetration {
+            Question::Touches
         } else {
-            ShapeCastStatus::Converged
+            Question::GoesThrough
         };
-        Ok(Some(ShapeCastHit {
-            time_of_impact: time,
-            witness1: Vector::ZERO,
-            witness2: Vector::ZERO,
-            normal1: p1.rotation.inverse() * normal,
-            normal2: p2.rotation.inverse() * -normal,
-            subshape1: 0,
-            subshape2: 0,
-            status,
-        }))
+        let times = [start_time, end_time];
+        cast(question, [motion1, motion2], [g1, g2], times)
     }
 }
 
-/// Closer than this share of a fragment's inner radius counts as touching in a cast.
-/// The engine stops the body at a fifth of it or closer, and must find it in contact in
-/// its next step: that is to be less than the distance by which it looks ahead (a
-/// fiftieth of its unit of length), or the body would fall through.
-const CAST_TARGET_SHARE: f32 = 0.02;
-
-/// First touch of a fragment's points with a partner: time and the way out of the
-/// partner, in the world.
-fn first_hit<P: Partner + ?Sized>(
-    fragment: &FragmentShape,
-    motion: &Motion,
-    partner: &P,
-    partner_motion: &Motion,
-) -> Option<(f32, Vec3)> {
-    let target = CAST_TARGET_SHARE * fragment.inner_radius();
-    let impact = CAST_STACK.with_borrow_mut(|stack| {
-        let tree = fragment.tree();
-        tree.first_impact(motion, partner, partner_motion, target, stack)
-    })?;
-    Some((
-        impact.time,
-        partner_motion
-            .at(impact.time)
-            .direction(impact.contact.normal),
-    ))
-}
-
-fn cast_at_shape(
-    fragment: &FragmentShape,
-    motion: &Motion,
-    shape: &dyn Shape,
-    shape_motion: &Motion,
-) -> Result<Option<(f32, Vec3)>, Unsupported> {
-    Ok(match shape.as_typed_shape() {
-        TypedShape::HalfSpace(h) => first_hit(
-            fragment,
-            motion,
-            &HalfSpace::new(h.normal, 0.0),
-            shape_motion,
-        ),
-        TypedShape::Ball(b) => first_hit(
-            fragment,
-            motion,
-            &Ball::new(Vec3::ZERO, b.radius),
-            shape_motion,
-        ),
-        TypedShape::Cuboid(c) => first_hit(
-            fragment,
-            motion,
-            &BoxShape::new(c.half_extents),
-            shape_motion,
-        ),
-        TypedShape::TriMesh(mesh) => {
-            let thickness = fragment.inner_radius();
-            first_hit(fragment, motion, &Mesh { mesh, thickness }, shape_motion)
+/// Asks about two shapes that move from a start time to an end time.
+fn cast(
+    question: Question,
+    [motion1, motion2]: [&NonlinearRigidMotion; 2],
+    [g1, g2]: [&dyn Shape; 2],
+    [start_time, end_time]: [Real; 2],
+) -> Result<Option<ShapeCastHit>, Unsupported> {
+    let [m1, m2] = [motion1, motion2].map(|m| to_motion(m, start_time, end_time));
+    let hit = match Pair::of(g1, g2).ok_or(Unsupported)? {
+        Pair::Fragments(f1, f2) => cast::fragments(question, f1, &m1, f2, &m2),
+        Pair::First(f, g) => cast::at_shape(question, f, &m1, g, &m2)?.map(|(t, n)| (t, -n)),
+        Pair::Second(g, f) => cast::at_shape(question, f, &m2, g, &m1)?,
+    };
+    Ok(hit.map(|(share, normal)| {
+        let time = start_time + share * (end_time - start_time);
+        // `normal` points from 1 to 2, in the world, at the time of the impact.
+        let [turn1, turn2] = [motion1, motion2].map(|m| m.position_at_time(time).rotation);
+        ShapeCastHit {
+            time_of_impact: time,
+            witness1: Vector::ZERO,
+            witness2: Vector::ZERO,
+            normal1: turn1.inverse() * normal,
+            normal2: turn2.inverse() * -normal,
+            subshape1: 0,
+            subshape2: 0,
+            status: if time <= start_time {
+                ShapeCastStatus::PenetratingOrWithinTargetDist
+            } else {
+                ShapeCastStatus::Converged
+            },
         }
-        TypedShape::Compound(compound) => {
-            let mut best: Option<(f32, Vec3)> = None;
-            for (pose, inner) in compound.shapes() {
-                let local = pair::to_pose(pose);
-                let placed = Motion {
-                    start: local.then(&shape_motion.start),
-                    centre: local.inverse().point(shape_motion.centre),
-                    ..*shape_motion
-                };
-                if let Some(hit) = cast_at_shape(fragment, motion, &**inner, &placed)?
-                    && best.is_none_or(|b| hit.0 < b.0)
-                {
-                    best = Some(hit);
-                }
-            }
-            best
-        }
-        _ if shape.is_convex() => first_hit(fragment, motion, &Solid(shape), shape_motion),
-        _ => return Err(Unsupported),
-    })
+    }))
 }
 
 fn to_motion(motion: &NonlinearRigidMotion, start_time: f32, end_time: f32) -> Motion {

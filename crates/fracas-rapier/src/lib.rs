@@ -6,6 +6,7 @@
 
 #[cfg(feature = "world")]
 pub mod breakables;
+mod cast;
 #[cfg(feature = "world")]
 mod codec;
 pub mod dispatcher;
@@ -17,6 +18,7 @@ mod partner;
 #[cfg(feature = "world")]
 mod saved_workspace;
 pub mod shape;
+mod untangle;
 pub mod voxel;
 #[cfg(feature = "world")]
 pub mod world;

@@ -19,6 +19,7 @@ use crate::manifold::{Feature, PairContact};
 use crate::parry_shape::ParryShape;
 use crate::partner::{Heights, Mesh, Solid};
 use crate::shape::FragmentShape;
+use crate::untangle::untangle;
 use crate::voxel::VoxelSettings;
 
 /// How contacts of fragments are found: which of the points in contact are reported,
@@ -145,6 +146,9 @@ pub(crate) fn fragments(
         first_is_tree: false,
     };
     ask.tree(shape2, &field1, &other, &mut states[1]);
+    if settings.normals == Normals::Chosen {
+        untangle(&mut ask.scratch.contacts, pos12, shape1, shape2);
+    }
     ask.stats
 }
 

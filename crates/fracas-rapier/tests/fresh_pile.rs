@@ -298,7 +298,7 @@ fn settings_of_the_corner_drop() {
         (
             "friction in bias, foreseen",
             WorldSettings {
-                foresee: 0.2,
+                foresee: 1.0,
                 ..rubbing
             },
         ),

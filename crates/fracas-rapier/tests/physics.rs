@@ -232,7 +232,7 @@ fn a_breaking_block_gains_little_energy_and_its_pile_overlaps_little_at_rest() {
     // Fast bodies sink into the floor for a step, and pushing them out lifts them, as
     // it does the engine's own boxes; contacts that are foreseen prevent it.
     let foreseen = WorldSettings {
-        foresee: 0.1,
+        foresee: 1.0,
         ..awake()
     };
     let measured = WorldSettings::measured(1.0 / 120.0);

@@ -22,7 +22,7 @@ fn assert_nothing_lost(scene: &Scene, what: &str) {
 fn ten_seeds_of_every_scene_lose_nothing() {
     // The wall of a thousand bricks has its own test below.
     for info in SCENES.iter().filter(|s| s.name != "wall") {
-        let (mut pieces, mut growth) = (Vec::new(), 0.0_f64);
+        let (mut pieces, mut growth, mut deepest) = (Vec::new(), 0.0_f64, 0.0_f32);
         for seed in 0..10 {
             let options = SceneOptions {
                 seed,
@@ -34,11 +34,13 @@ fn ten_seeds_of_every_scene_lose_nothing() {
             assert_nothing_lost(&scene, &format!("{}, seed {seed}", info.name));
             pieces.push(recording.steps.last().map_or(0, |s| s.fragments));
             growth = growth.max(recording.energy_growth_of_input());
+            deepest = deepest.max(scene.world().deepest_overlap());
         }
         println!(
-            "{}: fragments {pieces:?}, energy grew by {:.2}% at most",
+            "{}: fragments {pieces:?}, energy grew by {:.2}% at most, {:.1} mm deep at the end",
             info.name,
-            growth * 1e2
+            growth * 1e2,
+            deepest * 1e3
         );
     }
 }

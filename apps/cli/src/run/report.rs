@@ -223,12 +223,12 @@ impl Report {
             contacts: job.contacts.clone(),
             settings: format!(
                 "sleeping {}, contact recycling {}, clustering {}, friction in bias {}, \
-                 contacts foreseen {:.0} mm ahead, all chosen points reach the solver in manifolds of up to 4",
+                 contacts foreseen {} radii ahead, all chosen points reach the solver in manifolds of up to 4",
                 on(own.sleep),
                 on(own.recycle_contacts),
                 on(own.cluster_contacts),
                 on(own.friction_in_bias),
-                own.foresee * 1e3,
+                own.foresee,
             ),
             measured: settings.measured,
             fragments: last.fragments,

@@ -7,6 +7,12 @@
 //! compressed at the speed at which the bodies met. So it does not matter to the
 //! fracture by how many points a contact method describes one impact.
 //!
+//! Contacts are foreseen: the step in which bodies are about to meet slows them down to
+//! what closes the gap, and the next one stops them. That is one blow: a point that was
+//! still a distance apart will yet stop its mass from the speed that closes it, and this
+//! is added to its impulse. So what breaks does not depend on where in its step a body
+//! meets another.
+//!
 //! At most so many bodies are decided to break in one step; the impacts on the
 //! others wait, in the objects' own frames, for the next.
 
@@ -50,7 +56,7 @@ impl Breakables {
                     fragment,
                 };
                 impacts.clear();
-                self.impacts_on(piece, engine, &mut impacts);
+                self.impacts_on(piece, dt, engine, &mut impacts);
                 let decided = breaks.iter().any(|b: &Break| b.piece == piece);
                 if !impacts.is_empty() && !decided {
                     if breaks.len() < self.settings.most_breaks_per_step {
@@ -101,7 +107,7 @@ impl Breakables {
 
     /// The contacts that pushed a piece in the last step, in its object's frame; hard
     /// ones are told as events.
-    fn impacts_on(&mut self, id: PieceId, engine: &Engine<'_>, impacts: &mut Vec<Impact>) {
+    fn impacts_on(&mut self, id: PieceId, dt: f32, engine: &Engine<'_>, impacts: &mut Vec<Impact>) {
         let Some(piece) = self.piece(id) else {
             return;
         };
@@ -149,6 +155,9 @@ impl Breakables {
                         point.local_p2
                     };
                     let world = *own.position() * local;
+                    let share = point.data.impulse / impulses;
+                    let effective_mass = share * effective_mass(body, other_body, world, normal);
+                    let blow = point.data.impulse + effective_mass * point.dist.max(0.0) / dt;
                     if point.data.impulse > self.settings.event_impulse {
                         self.events.push(Event::Contact {
                             piece: id,
@@ -159,11 +168,9 @@ impl Breakables {
                     if breakable {
                         impacts.push(Impact {
                             point: body.position().inverse_transform_point(world),
-                            impulse: body.position().rotation.inverse()
-                                * (normal * point.data.impulse),
+                            impulse: body.position().rotation.inverse() * (normal * blow),
                             speed: 0.0,
-                            effective_mass: effective_mass(body, other_body, world, normal)
-                                * (point.data.impulse / impulses),
+                            effective_mass,
                             radius: 0.0,
                             other_modulus,
                         });

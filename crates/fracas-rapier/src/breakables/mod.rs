@@ -103,8 +103,8 @@ pub struct BreakSettings {
     pub fragments_sleep: bool,
     /// When fragments get modes of their own.
     pub fragment_modes: FragmentModesPolicy,
-    /// Contacts are foreseen so many metres ahead, a step's motion at most: bodies meet
-    /// before they overlap. An impact is then spread over two steps.
+    /// Bodies foresee contacts so many of their own radii ahead, a step's motion at most:
+    /// they meet before they overlap.
     pub foresee: f32,
 }
 
@@ -118,7 +118,7 @@ impl Default for BreakSettings {
             sleep: true,
             fragments_sleep: true,
             fragment_modes: FragmentModesPolicy::Off,
-            foresee: 0.0,
+            foresee: 1.0,
         }
     }
 }
@@ -286,7 +286,7 @@ impl Breakables {
             .linvel(options.velocity)
             .angvel(options.spin)
             .can_sleep(self.settings.sleep)
-            .soft_ccd_prediction(self.settings.foresee)
+            .soft_ccd_prediction(self.settings.foresee * reach(&shape))
             .build();
         let engine_shape = match self.settings.contacts {
             ContactMode::Parry(kind) => options.blueprint.parry_shape(kind),
@@ -421,6 +421,11 @@ impl Breakables {
             .pieces
             .get(&id.fragment)
     }
+}
+
+/// Radius of the ball around a piece.
+fn reach(shape: &FragmentShape) -> f32 {
+    shape.tree().bounding_sphere().1
 }
 
 /// Takes up a new body's mass at once: the engine does so in its next step only.

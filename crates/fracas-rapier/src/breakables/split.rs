@@ -11,7 +11,7 @@ use fracas::Fracture;
 use fracas_fracture::FractureStats;
 use parry3d::shape::SharedShape;
 
-use super::{Breakables, Engine, Event, ObjectOptions, Piece, PieceId, collider, weigh};
+use super::{Breakables, Engine, Event, ObjectOptions, Piece, PieceId, collider, reach, weigh};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 
@@ -140,7 +140,7 @@ impl Breakables {
                 .linvel(velocity + spin.cross(own_centre - centre))
                 .angvel(spin)
                 .can_sleep(self.settings.fragments_sleep)
-                .soft_ccd_prediction(self.settings.foresee);
+                .soft_ccd_prediction(self.settings.foresee * reach(&shape));
             let body = engine.bodies.insert(body);
             let collider = engine.colliders.insert_with_parent(
                 collider(&shape, engine_shape, options),

@@ -39,9 +39,8 @@ pub struct WorldSettings {
     pub event_impulse: f32,
     /// When fragments get modes of their own.
     pub fragment_modes: FragmentModesPolicy,
-    /// Contacts are foreseen so many metres ahead, a step's motion at most: bodies meet
-    /// before they overlap, and pushing them apart adds no energy. An impact is then
-    /// spread over two steps, which breaks a little less. Zero by default.
+    /// Bodies foresee contacts so many of their own radii ahead, a step's motion at most:
+    /// they meet before they overlap, and nothing has to push them apart.
     pub foresee: f32,
     /// Bodies whose centre is lower are lost: taken away and counted. By default a
     /// metre under the lowest floor.
@@ -73,7 +72,7 @@ impl Default for WorldSettings {
             most_breaks_per_step: 64,
             event_impulse: f32::INFINITY,
             fragment_modes: FragmentModesPolicy::Off,
-            foresee: 0.0,
+            foresee: 1.0,
             lost_below: None,
             count_colliding: false,
         }

@@ -5,7 +5,6 @@
 
 use fracas::testing::Rng;
 use fracas_fracture::Material;
-use fracas_rapier::world::WorldSettings;
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
@@ -20,12 +19,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let plate = Kit::build("plate", options.detail, solid, progress)?;
     let view = (Vec3::new(-0.3, 0.0, -0.3), Vec3::new(0.3, 0.3, 0.3));
     let steps = options.steps(2.0, 0.010);
-    // Without it, pieces sink into each other within a step, and pushing them apart lifts
-    // them.
-    let settings = WorldSettings {
-        foresee: 0.02,
-        ..options.world(0.010, 0.05)
-    };
+    let settings = options.world(0.010, 0.05);
     let mut scene = Scene::new("plate-in-bowl", settings, steps, view);
     scene.floor(0.0, 0.6);
     scene.add(bowl.fixed(Pose::identity()), bowl.colour());

@@ -14,6 +14,7 @@
 
 use glam::Vec3;
 
+use super::face_mask::FaceMask;
 use super::feature::FeatureId;
 
 /// Children of a block.
@@ -189,18 +190,46 @@ impl FaceTree {
         self.first..self.first + self.counts[0]
     }
 
+    /// How many blocks there are.
+    pub(super) fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The lowest blocks with their features.
+    pub(super) fn lowest_blocks(
+        &self,
+    ) -> impl Iterator<Item = (u32, std::ops::Range<FeatureId>)> + use<> {
+        let std::ops::Range { start, end } = self.features();
+        (0..self.counts[0].div_ceil(WIDTH as u32)).map(move |block| {
+            let from = start + block * WIDTH as u32;
+            (block, from..end.min(from + WIDTH as u32))
+        })
+    }
+
+    /// The blocks that a feature is in, the lowest first.
+    #[inline]
+    pub(super) fn blocks_of(&self, feature: FeatureId) -> impl Iterator<Item = u32> + '_ {
+        let mut place = feature - self.first;
+        self.starts[..self.levels].iter().map(move |start| {
+            place /= WIDTH as u32;
+            start + place
+        })
+    }
+
     /// Whether its features may reach into a box.
     pub(super) fn may_meet(&self, low: Vec3, high: Vec3) -> bool {
         self.bounds.low.cmple(high).all() && self.bounds.high.cmpge(low).all()
     }
 
     /// Calls `visit` with the features whose boxes are within the limit, a squared
-    /// distance that `visit` may lower. Nearer ones tend to come first.
+    /// distance that `visit` may lower, of blocks that `mask` has. Nearer ones tend to
+    /// come first.
     #[inline]
     pub(super) fn search(
         &self,
         p: Vec3,
         limit: &mut f32,
+        mask: &FaceMask,
         mut visit: impl FnMut(FeatureId, &mut f32),
     ) {
         let off = p - p.max(self.bounds.low).min(self.bounds.high);
@@ -232,8 +261,9 @@ impl FaceTree {
             }
             // Kept in order, the nearest on top.
             let bottom = depth;
+            let below = self.starts[level as usize - 1] + base;
             for i in 0..count {
-                if distances[i] > *limit * SLACK {
+                if distances[i] > *limit * SLACK || !mask.has(below + i as u32) {
                     continue;
                 }
                 let mut at = depth;
@@ -348,7 +378,7 @@ mod tests {
                 let mut limit = rng.range(0.0, 100.0);
                 let wanted = limit;
                 let mut seen = vec![false; count];
-                tree.search(p, &mut limit, |id, _| {
+                tree.search(p, &mut limit, &FaceMask::default(), |id, _| {
                     assert!(!std::mem::replace(&mut seen[id as usize - 100], true));
                 });
                 for (b, seen) in made.iter().zip(&seen) {
@@ -356,7 +386,7 @@ mod tests {
                 }
                 // The nearest, with a limit that shrinks.
                 let mut best = f32::INFINITY;
-                tree.search(p, &mut best, |id, limit| {
+                tree.search(p, &mut best, &FaceMask::default(), |id, limit| {
                     *limit = limit.min(exact(&made[id as usize - 100]));
                 });
                 assert_eq!(best, made.iter().map(exact).fold(f32::INFINITY, f32::min));

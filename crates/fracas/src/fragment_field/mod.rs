@@ -21,6 +21,7 @@
 //! culls a sphere that touches; `nearest` is exact up to rounding. An update works
 //! on the broken fragment alone.
 
+mod face_mask;
 mod face_tree;
 mod feature;
 mod locate;
@@ -45,6 +46,7 @@ use thiserror::Error;
 use crate::fragment::{FragmentId, Fragments, Split};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 use crate::triangle_tree::TriangleTree;
+use face_mask::FaceMask;
 use face_tree::Bounds;
 use feature::Features;
 use locate::TetGrid;
@@ -104,9 +106,23 @@ struct View {
     low: Vec3,
     high: Vec3,
     cells: FragmentCells,
+    /// Where in the tree of the object's boundary its own faces are.
+    old_faces: FaceMask,
     /// Of the fractures that made it those that reach its box, in order: its cracks
-    /// are theirs.
-    fractures: Vec<u32>,
+    /// are theirs. And where in their trees.
+    fractures: Vec<(u32, FaceMask)>,
+}
+
+impl View {
+    fn bytes(&self) -> usize {
+        let cracks = self.fractures.iter();
+        size_of::<Self>()
+            + self.cells.bytes()
+            + self.old_faces.bytes()
+            + cracks
+                .map(|(_, mask)| size_of::<(u32, FaceMask)>() + mask.bytes())
+                .sum::<usize>()
+    }
 }
 
 /// Bytes that a field takes, by what they are for.
@@ -185,6 +201,7 @@ impl FragmentField {
             low,
             high,
             cells,
+            old_faces: FaceMask::default(),
             fractures: Vec::new(),
         };
         Ok(Self {
@@ -297,10 +314,7 @@ impl FragmentField {
             nodes: self.nodes.len() * size_of::<Node>(),
             features: self.features.bytes(),
             location: self.tets.bytes(),
-            occupancy: self.occupancy.bytes()
-                + views
-                    .map(|v| size_of::<View>() + v.cells.bytes() + v.fractures.len() * 4)
-                    .sum::<usize>(),
+            occupancy: self.occupancy.bytes() + views.map(|view| view.bytes()).sum::<usize>(),
             scratch: self.front.bytes() + self.features.scratch_bytes(),
             old_surface_grid: self.old_surface.bytes(),
         }
@@ -346,8 +360,11 @@ impl FragmentField {
                 let features = self.features.of_cut(fragments.cut_index(tet));
                 for (plane, feature) in cut.planes().iter().zip(features) {
                     let mut trees = view.fractures.iter();
-                    let listed =
-                        trees.any(|&f| self.features.crack_tree(f).features().contains(feature));
+                    let listed = trees.any(|(f, mask)| {
+                        let tree = self.features.crack_tree(*f);
+                        tree.features().contains(feature)
+                            && tree.blocks_of(*feature).all(|block| mask.has(block))
+                    });
                     if plane[own] != 0.0 && !listed {
                         unknown = Some(tet);
                     }
@@ -388,12 +405,18 @@ impl FragmentField {
                 }
             }
             let mut fractures = Vec::with_capacity(parent.fractures.len() + 1);
-            fractures.extend(parent.fractures.iter().copied());
-            fractures.push(fracture);
+            fractures.extend(
+                parent
+                    .fractures
+                    .iter()
+                    .map(|(f, _)| (*f, FaceMask::default())),
+            );
+            fractures.push((fracture, FaceMask::default()));
             self.views[child.0 as usize] = Some(Box::new(View {
                 low: bounds.low,
                 high: bounds.high,
                 cells: FragmentCells::default(),
+                old_faces: FaceMask::default(),
                 fractures,
             }));
         }
@@ -425,10 +448,56 @@ impl FragmentField {
             if let Some(view) = &mut self.views[child.0 as usize] {
                 let features = &self.features;
                 view.fractures
-                    .retain(|&f| features.crack_tree(f).may_meet(view.low, view.high));
+                    .retain(|(f, _)| features.crack_tree(*f).may_meet(view.low, view.high));
             }
         }
         self.occupy(fragments, split);
+        self.find_faces(fragments, split, &parent, fracture);
+    }
+
+    /// Where the new fragments' faces are: among those of the parent, and the new cracks.
+    fn find_faces(&mut self, fragments: &Fragments, split: &Split, parent: &View, fracture: u32) {
+        let features = &self.features;
+        let (labels, tets) = (fragments.node_fragment(), fragments.mesh().tets());
+        let first_child = split.children[0];
+        for &child in &split.children {
+            if let Some(view) = self.views[child.0 as usize].as_deref_mut() {
+                view.old_faces = FaceMask::none_of(features.old_tree());
+                for (f, mask) in &mut view.fractures {
+                    *mask = FaceMask::none_of(features.crack_tree(*f));
+                }
+            }
+        }
+        let tree = features.old_tree();
+        for feature in parent.old_faces.faces(tree) {
+            let (_, origin) = features.origin(feature);
+            let nodes = &tets[(origin / 4) as usize];
+            for i in TET_FACES[(origin % 4) as usize] {
+                let id = labels[nodes[i] as usize];
+                if id >= first_child
+                    && let Some(view) = &mut self.views[id.0 as usize]
+                {
+                    view.old_faces.add(tree, feature);
+                }
+            }
+        }
+        let new = (fracture, FaceMask::default());
+        for (f, mask) in parent.fractures.iter().chain([&new]) {
+            let tree = features.crack_tree(*f);
+            for feature in mask.faces(tree) {
+                let (_, origin) = features.origin(feature);
+                for n in tets[(origin / 4) as usize] {
+                    let id = labels[n as usize];
+                    if id >= first_child
+                        && let Some(view) = &mut self.views[id.0 as usize]
+                    {
+                        let own = view.fractures.iter_mut().find(|(own, _)| own == f);
+                        own.into_iter()
+                            .for_each(|(_, mask)| mask.add(tree, feature));
+                    }
+                }
+            }
+        }
     }
 
     /// The cells of the new fragments.

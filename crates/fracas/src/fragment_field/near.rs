@@ -1,7 +1,7 @@
 //! The real surface of a fragment near a point: `nearest` and `faces_near`.
 //!
 //! Steps: search the trees of features that can bound the fragment (the object's
-//! boundary, and the cracks of its own fractures) -> a feature in reach that bounds
+//! boundary, and the cracks of its own fractures), where they hold its own -> a feature in reach that bounds
 //! the fragment is its surface if no later crack took a part of it away, or if the
 //! closest point is not in the part taken away -> else, clip.
 //!
@@ -127,9 +127,9 @@ impl FragmentDistance<'_> {
         }
         let mut limit = max * max;
         let features = &self.field.features;
-        for &fracture in &self.view.fractures {
-            let tree = features.crack_tree(fracture);
-            tree.search(p, &mut limit, |feature, limit| {
+        for (fracture, mask) in &self.view.fractures {
+            let tree = features.crack_tree(*fracture);
+            tree.search(p, &mut limit, mask, |feature, limit| {
                 if let Some(face) = self.crack_face(feature, p, *limit) {
                     visit(face, limit);
                 }
@@ -141,7 +141,8 @@ impl FragmentDistance<'_> {
         if known != NONE && least * least > limit {
             return;
         }
-        features.old_tree().search(p, &mut limit, |feature, limit| {
+        let (tree, mask) = (features.old_tree(), &self.view.old_faces);
+        tree.search(p, &mut limit, mask, |feature, limit| {
             if let Some(face) = self.old_face(feature, p, *limit) {
                 visit(face, limit);
             }

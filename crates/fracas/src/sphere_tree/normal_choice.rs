@@ -32,6 +32,11 @@ use crate::Pose;
 /// does no harm.
 const CLEARLY_OPPOSED: f32 = -0.98;
 
+/// From so many bands away on, the field's direction has no rival: the parts of the
+/// surface that are nearly as near look the same way, or the point is before an edge,
+/// where only the field knows which way it will pass.
+const FAR_BANDS: f32 = 8.0;
+
 /// Which rule accepts a normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NormalRule {
@@ -126,7 +131,10 @@ pub(super) fn choose_normal<P: Partner + ?Sized>(
             best = Some((cosine, candidate));
         }
     };
-    partner.faces_near(p, sample.distance.abs() + settings.band, faces);
+    faces.clear();
+    if sample.distance < FAR_BANDS * settings.band {
+        partner.faces_near(p, sample.distance.abs() + settings.band, faces);
+    }
     for face in faces.iter() {
         let (low, high) = (
             sample.distance - settings.band,
