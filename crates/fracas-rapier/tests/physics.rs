@@ -228,21 +228,13 @@ fn broken_pile(settings: WorldSettings, tilt: f32, seconds: f32) -> (World, f64)
 }
 
 #[test]
-fn a_breaking_block_gains_little_energy_and_its_pile_overlaps_little_at_rest() {
-    // Fast bodies sink into the floor for a step, and pushing them out lifts them, as
-    // it does the engine's own boxes; contacts that are foreseen prevent it.
-    let foreseen = WorldSettings {
-        foresee: 1.0,
-        ..awake()
-    };
+fn a_breaking_block_gains_no_energy_and_its_pile_overlaps_little_at_rest() {
     let measured = WorldSettings::measured(1.0 / 120.0);
-    // Wanted: no pair over the limit. Seen in two builds: medians of 0.1 to 3.5 mm over,
-    // 7.2 at worst, where a piece lies wedged between others.
-    let slack = 5e-3;
-    for (name, settings, most_growth) in [
-        ("game, foreseen", foreseen, 0.01),
-        ("game", awake(), 0.1),
-        ("measured, 120 Hz", measured, 0.1),
+    // Wanted: no pair over the limit. Seen in two builds: medians from 0.2 mm under it (at
+    // 120 Hz) to 2 mm over (at 60 Hz), 6.5 at worst, where a piece lies wedged.
+    for (name, settings, slack) in [
+        ("game", awake(), 4e-3),
+        ("measured, 120 Hz", measured, 1.5e-3),
     ] {
         // Which piece comes to lie wedged is chance: the median of several drops counts.
         let mut worst: Vec<f32> = Vec::new();
@@ -260,7 +252,7 @@ fn a_breaking_block_gains_little_energy_and_its_pile_overlaps_little_at_rest() {
                 world.pieces().count()
             );
             assert_eq!(world.bodies_lost(), 0);
-            assert!(growth < most_growth, "{name}: energy grew by {growth}");
+            assert!(growth < 0.01, "{name}: energy grew by {growth}");
         }
         worst.sort_by(f32::total_cmp);
         assert!(worst[2] <= slack, "{name}: {worst:?}");
