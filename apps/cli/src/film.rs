@@ -19,7 +19,9 @@ const MOST_PICTURES: usize = 9;
 /// The moments worth seeing: the start, around each break, and the end.
 fn moments(recording: &Recording) -> Vec<(u64, String)> {
     let last = recording.steps.len() as u64;
-    let mut moments = vec![(0, "start".to_string())];
+    // Where bodies come later, the first ones.
+    let start = recording.tracks.iter().map(|(_, track)| track.first).min();
+    let mut moments = vec![(start.unwrap_or(0), "start".to_string())];
     let step_ms = |s: u64| format!("{:.2} s", s as f32 * recording.step);
     let first_breaks = recording.breaks.iter().take((MOST_PICTURES - 4) / 2);
     for (i, &at) in first_breaks.enumerate() {
@@ -35,6 +37,18 @@ fn moments(recording: &Recording) -> Vec<(u64, String)> {
     moments.retain(|m| m.0 <= last);
     moments.sort_by_key(|m| m.0);
     moments.dedup_by_key(|m| m.0);
+    // Room that is left shows the longest times in between.
+    while moments.len() < MOST_PICTURES {
+        let gap = |i: &usize| moments[*i].0 - moments[i - 1].0;
+        let Some(widest) = (1..moments.len()).rev().max_by_key(gap) else {
+            break;
+        };
+        if gap(&widest) < 20 {
+            break;
+        }
+        let middle = moments[widest - 1].0 + gap(&widest) / 2;
+        moments.insert(widest, (middle, step_ms(middle)));
+    }
     moments
 }
 

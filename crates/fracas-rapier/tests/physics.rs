@@ -260,6 +260,32 @@ fn a_breaking_block_gains_no_energy_and_its_pile_overlaps_little_at_rest() {
 }
 
 #[test]
+fn a_stack_does_not_break_by_its_own_weight_and_does_when_it_is_hit() {
+    // The load of the lowest brick is thirteen times its weight, and comes within the
+    // first steps: as a blow it would break bricks of this strength.
+    let mut world = world(1.0 / 60.0);
+    for i in 0..14 {
+        let at = Vec3::Y * (0.0325 + 0.065 * i as f32);
+        let options = ObjectOptions::new(brick()).breakable(fragile(3));
+        world.add(options.at(Pose::from_translation(at)));
+    }
+    for _ in 0..30 {
+        world.step();
+    }
+    assert_eq!(world.pieces().count(), 14, "something broke by itself");
+    let hammer = ObjectOptions {
+        velocity: Vec3::new(0.0, -6.0, 0.0),
+        density: 7800.0,
+        ..ObjectOptions::new(blueprint([3, 3, 3], Vec3::splat(0.1)))
+    };
+    world.add(hammer.at(Pose::from_translation(Vec3::Y * 1.05)));
+    for _ in 0..10 {
+        world.step();
+    }
+    assert!(world.pieces().count() > 15, "the hammer broke nothing");
+}
+
+#[test]
 fn bodies_built_into_the_ground_stay_there_when_they_break() {
     let mut world = world(1.0 / 60.0);
     let wall = blueprint([6, 6, 2], Vec3::new(0.6, 0.6, 0.1));

@@ -89,11 +89,12 @@ pub fn still(
     // All bodies and the ground below them; what rolls out of the scene is let go.
     let (near, far) = scene.view();
     let reach = far - near;
+    let out = 0.2 * reach;
     let (low, high) = (
         low.min(near.with_x(f32::INFINITY).with_z(f32::INFINITY))
-            .max(near - reach),
+            .max(near - out),
         high.max(low + 0.2 * reach)
-            .min(far + reach.with_y(f32::INFINITY)),
+            .min(far + out.with_y(f32::INFINITY)),
     );
     let camera = Camera::framing(low.min(high), high, Vec3::new(0.6, 0.42, 1.0));
     picture.render(&camera, size[0], size[1], quality)

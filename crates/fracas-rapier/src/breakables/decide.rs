@@ -7,6 +7,12 @@
 //! compressed at the speed at which the bodies met. So it does not matter to the
 //! fracture by how many points a contact method describes one impact.
 //!
+//! A load is no blow. What a pair bore in the last step already does not count (see
+//! [`super::loads`]); nor does anything that happens to a body in a step in which hardly
+//! any of it comes from bodies that moved towards each other (see [`super::approach`]).
+//! Where something does hit, all contacts count: what lies under the hammer breaks by the
+//! anvil, too.
+//!
 //! Contacts are foreseen: the step in which bodies are about to meet slows them down to
 //! what closes the gap, and the next one stops them. That is one blow: a point that was
 //! still a distance apart will yet stop its mass from the speed that closes it, and this
@@ -33,6 +39,10 @@ pub(crate) struct Waiting {
 
 /// E / (1 - nu^2) of granite: what floors and plain bodies count as.
 const STONE: f64 = 55e9 / (1.0 - 0.25 * 0.25);
+
+/// Where less than this share of a step's impulses comes from bodies that approached each
+/// other, nothing hit the body.
+const LEAST_HIT: f32 = 0.1;
 
 impl Breakables {
     /// Asks every breakable body that was hit what becomes of it.
@@ -121,6 +131,9 @@ impl Breakables {
         if body.is_sleeping() || !(breakable || self.settings.event_impulse.is_finite()) {
             return;
         }
+        let own_handle = piece.body;
+        // Of all impulses, and those that approach explains.
+        let (mut all, mut hits) = (0.0, 0.0);
         for pair in engine.narrow_phase.contact_pairs_with(collider) {
             let Some(rigid) = pair.rigid() else { continue };
             let is_first = pair.collider1 == collider;
@@ -132,14 +145,16 @@ impl Breakables {
             let Some(own) = engine.colliders.get(collider) else {
                 continue;
             };
-            let other_body = engine.colliders.get(other).and_then(|c| c.parent());
-            let other_body = other_body.and_then(|h| engine.bodies.get(h));
+            let other_handle = engine.colliders.get(other).and_then(|c| c.parent());
+            let other_body = other_handle.and_then(|h| engine.bodies.get(h));
             let other_modulus = self.modulus_of(other);
             let points = rigid
                 .solver_manifolds()
                 .iter()
                 .flat_map(|m| m.points.iter());
             let impulses = points.map(|p| p.data.impulse.max(0.0)).sum::<f32>();
+            let load = self.loads.between(collider, other);
+            let fresh = ((impulses - load) / impulses.max(f32::MIN_POSITIVE)).max(0.0);
             for manifold in rigid.solver_manifolds() {
                 // The manifold's normal looks from 1 to 2; the body is pushed away.
                 let normal = if is_first {
@@ -157,7 +172,8 @@ impl Breakables {
                     let world = *own.position() * local;
                     let share = point.data.impulse / impulses;
                     let effective_mass = share * effective_mass(body, other_body, world, normal);
-                    let blow = point.data.impulse + effective_mass * point.dist.max(0.0) / dt;
+                    let coming = effective_mass * point.dist.max(0.0) / dt;
+                    let blow = fresh * (point.data.impulse + coming);
                     if point.data.impulse > self.settings.event_impulse {
                         self.events.push(Event::Contact {
                             piece: id,
@@ -165,7 +181,14 @@ impl Breakables {
                             impulse: point.data.impulse,
                         });
                     }
-                    if breakable {
+                    if breakable && blow > 0.0 {
+                        let before = |handle, body| self.approach.at(handle, body, world);
+                        let other = other_handle.zip(other_body);
+                        let velocity = before(own_handle, body)
+                            - other.map_or(Vec3::ZERO, |(h, b)| before(h, b));
+                        let approach = -velocity.dot(normal);
+                        all += blow;
+                        hits += blow.min(effective_mass * approach.max(0.0));
                         impacts.push(Impact {
                             point: body.position().inverse_transform_point(world),
                             impulse: body.position().rotation.inverse() * (normal * blow),
@@ -177,6 +200,9 @@ impl Breakables {
                     }
                 }
             }
+        }
+        if self.approach.is_known() && hits < LEAST_HIT * all {
+            impacts.clear();
         }
     }
 

@@ -9,8 +9,10 @@
 //! Stages of [`Breakables::after_step`]: modes that are due take effect -> impulses
 //! to decisions -> cut and update -> replace bodies.
 
+mod approach;
 mod background;
 mod decide;
+mod loads;
 mod options;
 mod owners;
 mod script;
@@ -37,8 +39,10 @@ pub use script::BreakScript;
 use crate::object::SharedObject;
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
+use approach::Approach;
 use background::ModesJobs;
 pub(crate) use decide::Waiting;
+use loads::Loads;
 use owners::Owners;
 use script::Scripting;
 
@@ -227,6 +231,9 @@ pub struct Breakables {
     pub(crate) objects: Vec<Object>,
     pub(crate) owners: Owners,
     pub(crate) waiting: Vec<Waiting>,
+    /// Of the last step.
+    pub(crate) loads: Loads,
+    approach: Approach,
     pub(crate) jobs: ModesJobs,
     pub(crate) steps: u64,
     pub(crate) events: Vec<Event>,
@@ -251,6 +258,8 @@ impl Breakables {
             objects: Vec::new(),
             owners: Owners::default(),
             waiting: Vec::new(),
+            loads: Loads::default(),
+            approach: Approach::default(),
             jobs: ModesJobs::default(),
             steps: 0,
             events: Vec::new(),
@@ -315,6 +324,12 @@ impl Breakables {
         id.object
     }
 
+    /// Looks how fast bodies are before the engine's step. To be called by those who pile
+    /// up many bodies: without it a load that comes suddenly counts as a blow.
+    pub fn before_step(&mut self, bodies: &RigidBodySet) {
+        self.approach.note(bodies);
+    }
+
     /// What follows a step of `dt` seconds of the engine: decide, cut, replace.
     pub fn after_step(&mut self, dt: f32, engine: &mut Engine<'_>) -> BreakReport {
         self.report = BreakReport::default();
@@ -325,6 +340,8 @@ impl Breakables {
             self.report.fracture += ((self.clock)() - start) * 1e3;
             self.break_bodies(breaks, engine);
         }
+        self.loads.note(engine.narrow_phase);
+        self.approach.forget();
         self.steps += 1;
         self.report
     }

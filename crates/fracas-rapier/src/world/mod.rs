@@ -138,6 +138,7 @@ impl World {
             ..StepStats::default()
         };
         self.pull_hands();
+        self.breakables.before_step(&self.physics.bodies);
         self.step_engine();
         self.break_bodies();
         self.clear_lost();

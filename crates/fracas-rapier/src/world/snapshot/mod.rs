@@ -190,6 +190,7 @@ impl World {
         let hands = saved.hands(&breakables)?;
         breakables.waiting = saved.waiting(&breakables)?;
         saved.restart_modes(&mut breakables)?;
+        breakables.loads.note(&physics.narrow_phase);
         // Voxels are rebuilt from the objects; which pairs were dear is learnt anew.
         let table = Arc::default();
         let dispatcher = super::dispatcher(&self.settings, &self.counters, &table);
