@@ -20,7 +20,7 @@ const MOST_PICTURES: usize = 9;
 fn moments(recording: &Recording) -> Vec<(u64, String)> {
     let last = recording.steps.len() as u64;
     // Where bodies come later, the first ones.
-    let start = recording.tracks.iter().map(|(_, track)| track.first).min();
+    let start = recording.tracks.values().map(|track| track.first).min();
     let mut moments = vec![(start.unwrap_or(0), "start".to_string())];
     let step_ms = |s: u64| format!("{:.2} s", s as f32 * recording.step);
     let first_breaks = recording.breaks.iter().take((MOST_PICTURES - 4) / 2);
