@@ -228,7 +228,7 @@ impl Report {
                 on(own.recycle_contacts),
                 on(own.cluster_contacts),
                 on(own.friction_in_bias),
-                own.foresee,
+                own.look_ahead(),
             ),
             measured: settings.measured,
             fragments: last.fragments,

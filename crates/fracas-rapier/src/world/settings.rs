@@ -92,6 +92,16 @@ impl WorldSettings {
         }
     }
 
+    /// How many of their own radii bodies look ahead: [`Self::foresee`]; not at all where
+    /// the engine's own shapes are compared, which have the engine's own ways.
+    #[must_use]
+    pub fn look_ahead(&self) -> f32 {
+        match self.contacts.mode {
+            ContactMode::Parry(_) => 0.0,
+            _ => self.foresee,
+        }
+    }
+
     pub(crate) fn breaking(&self) -> BreakSettings {
         BreakSettings {
             contacts: self.contacts.mode,
@@ -101,7 +111,7 @@ impl WorldSettings {
             sleep: self.sleep,
             fragments_sleep: self.sleep && self.debris.sleep,
             fragment_modes: self.fragment_modes,
-            foresee: self.foresee,
+            foresee: self.look_ahead(),
         }
     }
 

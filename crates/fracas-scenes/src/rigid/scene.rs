@@ -92,7 +92,7 @@ impl Scene {
             .translation(at)
             .linvel(velocity)
             .ccd_enabled(true)
-            .soft_ccd_prediction(self.world.settings().foresee * radius)
+            .soft_ccd_prediction(self.world.settings().look_ahead() * radius)
             .can_sleep(self.world.settings().sleep);
         let collider = ColliderBuilder::ball(radius).density(7800.0).friction(0.4);
         let (body, _) = self.world.physics.insert(body, collider);
