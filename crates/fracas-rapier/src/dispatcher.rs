@@ -221,7 +221,8 @@ impl FragmentDispatcher {
         prediction: Real,
         scratch: &mut PairScratch,
     ) -> Result<QueryStats, Unsupported> {
-        let mut found = std::mem::take(&mut scratch.contacts);
+        let mut found = std::mem::take(&mut scratch.near);
+        std::mem::swap(&mut found, &mut scratch.contacts);
         let visits = scratch.visits;
         scratch.visits = Some(visits.map_or(FAR_VISITS, |v| v.min(FAR_VISITS)));
         // What a pair remembers is about what is near.
@@ -234,7 +235,7 @@ impl FragmentDispatcher {
                 found.push(*contact);
             }
         }
-        scratch.contacts = found;
+        scratch.near = std::mem::replace(&mut scratch.contacts, found);
         stats
     }
 

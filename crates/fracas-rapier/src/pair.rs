@@ -99,6 +99,8 @@ pub(crate) struct PairScratch {
     found: Vec<Contact>,
     vertices: Vec<u32>,
     pub(crate) contacts: Vec<PairContact>,
+    /// What is near, while a pair is asked about what is farther.
+    pub(crate) near: Vec<PairContact>,
     pub(crate) groups: crate::manifold::Groups,
     /// Nodes that a query may visit, where time is short.
     pub(crate) visits: Option<u32>,

@@ -264,7 +264,8 @@ fn best() -> WorldSettings {
 #[test]
 fn a_cube_dropped_on_its_corner_ends_without_overlap() {
     // Five millimetres are wanted. Which piece comes to lie on which is chance, so the
-    // median of several cuts counts; of seven cuts 3.0 to 19 were seen, 4.6 the median.
+    // median of several cuts counts. Seen of seven cuts: 3.7 to 8.2 mm, median 4.2, in one
+    // build; 3.4 to 37, median 6.9, in another.
     let deepest = corner_drops(best());
     assert!(deepest[deepest.len() / 2] < 0.008, "{deepest:?} m");
 }
@@ -296,9 +297,9 @@ fn settings_of_the_corner_drop() {
             },
         ),
         (
-            "friction in bias, foreseen",
+            "friction in bias, not foreseen",
             WorldSettings {
-                foresee: 1.0,
+                foresee: 0.0,
                 ..rubbing
             },
         ),

@@ -28,7 +28,7 @@ use glam::Vec3;
 use rapier3d::prelude::{ColliderHandle, RigidBody};
 
 use super::split::Break;
-use super::{Breakables, Engine, Event, ObjectId, PieceId};
+use super::{Breakables, Engine, Event, ObjectId, PieceId, loads};
 
 /// Impacts that are not decided yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,11 +148,7 @@ impl Breakables {
             let other_handle = engine.colliders.get(other).and_then(|c| c.parent());
             let other_body = other_handle.and_then(|h| engine.bodies.get(h));
             let other_modulus = self.modulus_of(other);
-            let points = rigid
-                .solver_manifolds()
-                .iter()
-                .flat_map(|m| m.points.iter());
-            let impulses = points.map(|p| p.data.impulse.max(0.0)).sum::<f32>();
+            let impulses = loads::impulse(rigid.solver_manifolds());
             let load = self.loads.between(collider, other);
             let fresh = ((impulses - load) / impulses.max(f32::MIN_POSITIVE)).max(0.0);
             for manifold in rigid.solver_manifolds() {
@@ -170,10 +166,6 @@ impl Breakables {
                         point.local_p2
                     };
                     let world = *own.position() * local;
-                    let share = point.data.impulse / impulses;
-                    let effective_mass = share * effective_mass(body, other_body, world, normal);
-                    let coming = effective_mass * point.dist.max(0.0) / dt;
-                    let blow = fresh * (point.data.impulse + coming);
                     if point.data.impulse > self.settings.event_impulse {
                         self.events.push(Event::Contact {
                             piece: id,
@@ -181,7 +173,12 @@ impl Breakables {
                             impulse: point.data.impulse,
                         });
                     }
-                    if breakable && blow > 0.0 {
+                    if breakable && fresh > 0.0 {
+                        let share = point.data.impulse / impulses;
+                        let effective_mass =
+                            share * effective_mass(body, other_body, world, normal);
+                        let coming = effective_mass * point.dist.max(0.0) / dt;
+                        let blow = fresh * (point.data.impulse + coming);
                         let before = |handle, body| self.approach.at(handle, body, world);
                         let other = other_handle.zip(other_body);
                         let velocity = before(own_handle, body)

@@ -7,7 +7,7 @@
 //! Nothing of it has to be saved: the engine's own contacts hold the impulses of the
 //! last step.
 
-use rapier3d::prelude::{ColliderHandle, NarrowPhase};
+use rapier3d::prelude::{ColliderHandle, ContactManifold, NarrowPhase};
 
 /// Impulses of all pairs in one step.
 #[derive(Clone, Debug, Default)]
@@ -24,14 +24,19 @@ fn key(a: ColliderHandle, b: ColliderHandle) -> Key {
     key
 }
 
+/// What a pair's points bore together in the last step (N s).
+pub(super) fn impulse(manifolds: &[ContactManifold]) -> f32 {
+    let points = manifolds.iter().flat_map(|m| &m.points);
+    points.map(|p| p.data.impulse.max(0.0)).sum()
+}
+
 impl Loads {
     /// Reads the impulses of the last step.
     pub(crate) fn note(&mut self, narrow_phase: &NarrowPhase) {
         self.pairs.clear();
         for pair in narrow_phase.contact_pairs() {
             let Some(rigid) = pair.rigid() else { continue };
-            let points = rigid.solver_manifolds().iter().flat_map(|m| &m.points);
-            let sum: f32 = points.map(|p| p.data.impulse.max(0.0)).sum();
+            let sum = impulse(rigid.solver_manifolds());
             if sum > 0.0 {
                 self.pairs.push((key(pair.collider1, pair.collider2), sum));
             }

@@ -1,9 +1,9 @@
 //! The real surface of a fragment near a point: `nearest` and `faces_near`.
 //!
 //! Steps: search the trees of features that can bound the fragment (the object's
-//! boundary, and the cracks of its own fractures), where they hold its own -> a feature in reach that bounds
-//! the fragment is its surface if no later crack took a part of it away, or if the
-//! closest point is not in the part taken away -> else, clip.
+//! boundary, and the cracks of its own fractures), where they hold its own -> a feature
+//! in reach that bounds the fragment is its surface if no later crack took a part of it
+//! away, or if the closest point is not in the part taken away -> else, clip.
 //!
 //! The paper leaves these queries out; a positive tolerance needs them.
 //!
