@@ -159,12 +159,14 @@ impl TetMesh {
 
     /// The nodes that share an edge with `node`, in increasing order.
     #[must_use]
+    #[inline]
     pub fn adjacent_nodes(&self, node: u32) -> &[u32] {
         self.node_nodes.row(node)
     }
 
     /// The tetrahedra around `node`, in increasing order.
     #[must_use]
+    #[inline]
     pub fn adjacent_tets(&self, node: u32) -> &[u32] {
         self.node_tets.row(node)
     }
@@ -278,6 +280,7 @@ struct Rows {
 }
 
 impl Rows {
+    #[inline]
     fn row(&self, i: u32) -> &[u32] {
         &self.items[self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize]
     }

@@ -1,8 +1,13 @@
 //! How a fracture becomes fragments: the cut.
 //!
 //! Steps of [`Fragments::apply`]: check the fracture, giving the fragment's nodes
-//! their parts crack by crack -> crack by crack, find the edges whose ends part and
-//! split the tetrahedra around them -> flood connected fragments -> relabel.
+//! their parts crack by crack -> find the nodes whose edges are cut, in one look at the
+//! final parts -> crack by crack, cut these nodes' edges and split the tetrahedra around
+//! them -> flood connected fragments -> relabel.
+//!
+//! An edge is cut where its ends are in different parts at last, and only there. Which
+//! crack has cut it follows from the two parts ([`separating_crack`]), so that no crack
+//! has to look at all nodes of the part it splits.
 //!
 //! Source: Glondu 2013, section 4.1.
 //!
@@ -28,8 +33,10 @@ impl Fragments {
         let nodes = self.fragments[parent.0 as usize].nodes.len();
         let mut cut_tets = Vec::with_capacity(nodes);
         let mut cut_edges = Vec::with_capacity(nodes);
-        for crack in &fracture.cracks {
-            self.split_tets(&crack.levels, &mut cut_tets, &mut cut_edges);
+        let (beside, starts) = self.nodes_beside_cracks(fracture);
+        for (k, crack) in fracture.cracks.iter().enumerate() {
+            let beside = &beside[starts[k] as usize..starts[k + 1] as usize];
+            self.split_tets(&crack.levels, beside, &mut cut_tets, &mut cut_edges);
         }
         cut_tets.sort_unstable();
         cut_tets.dedup();
@@ -89,30 +96,17 @@ impl Fragments {
             });
         };
         // As many as the part has, increasing, and all of the part: just the part.
-        let increasing = crack.levels.is_sorted_by(|a, b| a.0 < b.0);
-        let belongs = |&(n, _): &(u32, f32)| self.node_part.get(n as usize) == Some(&part);
-        if crack.levels.len() != size || !increasing || !crack.levels.iter().all(belongs) {
-            let nodes = &self.fragments[id.0 as usize].nodes;
-            let mut expected = nodes
-                .iter()
-                .filter(|&&n| self.node_part[n as usize] == part);
-            let mut given = crack.levels.iter().map(|(n, _)| n);
-            let differs = expected.find(|&n| given.next() != Some(n));
-            return Err(FractureError::WrongNodes {
-                crack: k,
-                part,
-                node: differs.copied().unwrap_or(NONE),
-            });
+        let mut sound = crack.levels.len() == size;
+        let (mut next, mut leaving) = (0, 0);
+        for &(n, level) in &crack.levels {
+            let belongs = self.node_part.get(n as usize) == Some(&part);
+            sound &= n >= next && belongs && level.is_finite() && level != 0.0;
+            next = n.saturating_add(1);
+            leaving += usize::from(level > 0.0);
         }
-        let bad = |(_, s): &&(u32, f32)| !s.is_finite() || *s == 0.0;
-        if let Some(&(node, level)) = crack.levels.iter().find(bad) {
-            return Err(FractureError::BadLevel {
-                crack: k,
-                node,
-                level,
-            });
+        if !sound {
+            return Err(self.diagnose(id, k, crack));
         }
-        let leaving = crack.levels.iter().filter(|(_, s)| *s > 0.0).count();
         if leaving == 0 || leaving == size {
             return Err(FractureError::OneSided { crack: k, part });
         }
@@ -126,11 +120,77 @@ impl Fragments {
         Ok(())
     }
 
+    /// What is wrong with a crack whose part exists.
+    fn diagnose(&self, id: FragmentId, k: usize, crack: &Crack) -> FractureError {
+        let part = crack.part;
+        let nodes = &self.fragments[id.0 as usize].nodes;
+        let mut expected = nodes
+            .iter()
+            .filter(|&&n| self.node_part[n as usize] == part);
+        let mut given = crack.levels.iter().map(|(n, _)| n);
+        let differs = expected.find(|&n| given.next() != Some(n)).copied();
+        let bad = |(_, s): &&(u32, f32)| !s.is_finite() || *s == 0.0;
+        match (
+            differs.or(given.next().map(|_| NONE)),
+            crack.levels.iter().find(bad),
+        ) {
+            (None, Some(&(node, level))) => FractureError::BadLevel {
+                crack: k,
+                node,
+                level,
+            },
+            (differs, _) => FractureError::WrongNodes {
+                crack: k,
+                part,
+                node: differs.unwrap_or(NONE),
+            },
+        }
+    }
+
+    /// The nodes with an edge that is cut, crack by crack, in increasing order; and where
+    /// those of each crack begin.
+    fn nodes_beside_cracks(&self, fracture: &Fracture) -> (Vec<u32>, Vec<u32>) {
+        let mesh = &self.mesh;
+        let cracks = &fracture.cracks;
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        for &n in &self.fragments[fracture.fragment.0 as usize].nodes {
+            let part = self.node_part[n as usize];
+            let first = found.len();
+            for &m in mesh.adjacent_nodes(n) {
+                let other = self.node_part[m as usize];
+                if other == part || other == NONE {
+                    continue;
+                }
+                let crack = separating_crack(cracks, part, other);
+                if !found[first..].iter().any(|f| f.0 == crack) {
+                    found.push((crack, n));
+                }
+            }
+        }
+        let mut starts = vec![0_u32; cracks.len() + 1];
+        for (crack, _) in &found {
+            starts[*crack as usize + 1] += 1;
+        }
+        for k in 0..cracks.len() {
+            starts[k + 1] += starts[k];
+        }
+        let mut next = starts.clone();
+        let mut nodes = vec![0; found.len()];
+        for (crack, n) in found {
+            let at = &mut next[crack as usize];
+            nodes[*at as usize] = n;
+            *at += 1;
+        }
+        (nodes, starts)
+    }
+
     /// Cuts every edge whose ends part, and gives a plane to every tetrahedron
-    /// around such an edge. Edges come in increasing order of their nodes.
+    /// around such an edge. Edges come in increasing order of their nodes. `beside` are
+    /// the nodes that have such an edge.
     fn split_tets(
         &mut self,
         levels: &[(u32, f32)],
+        beside: &[u32],
         cut_tets: &mut Vec<u32>,
         cut_edges: &mut Vec<CutEdge>,
     ) {
@@ -140,26 +200,23 @@ impl Fragments {
         for &(n, s) in levels {
             self.node_level[n as usize] = s;
         }
-        for &(n, s_n) in levels {
-            let mut cut_here = false;
+        for &n in beside {
+            let s_n = self.node_level[n as usize];
             for &m in mesh.adjacent_nodes(n) {
                 let s_m = self.node_level[m as usize];
-                if parts(s_n, s_m) {
-                    cut_here = true;
-                    if m > n {
-                        let [a, b] = [n, m].map(|i| positions[i as usize]);
-                        let (t, point) = cut_point(a, b, s_n, s_m);
-                        cut_edges.push(CutEdge {
-                            nodes: [n, m],
-                            t: t as f32,
-                            point: point.as_vec3(),
-                        });
-                    }
+                if m > n && parts(s_n, s_m) {
+                    let [a, b] = [n, m].map(|i| positions[i as usize]);
+                    let (t, point) = cut_point(a, b, s_n, s_m);
+                    cut_edges.push(CutEdge {
+                        nodes: [n, m],
+                        t: t as f32,
+                        point: point.as_vec3(),
+                    });
                 }
             }
             // Every cut tetrahedron has a negative node with a cut edge; it is
             // looked at from the lowest.
-            if !cut_here || s_n > 0.0 {
+            if s_n > 0.0 {
                 continue;
             }
             for &tet in mesh.adjacent_tets(n) {
@@ -230,5 +287,20 @@ impl Fragments {
         (first_child..self.fragments.len())
             .map(|i| FragmentId(i as u32))
             .collect()
+    }
+}
+
+/// The crack that has put two nodes into different parts, from the parts they are in at
+/// last. The higher part was made by the crack before its number, out of the part that
+/// this crack split: if that is where the other node was, they parted there; else they
+/// had parted before.
+fn separating_crack(cracks: &[Crack], a: u32, b: u32) -> u32 {
+    let (mut low, mut high) = (a.min(b), a.max(b));
+    loop {
+        let from = cracks[high as usize - 1].part;
+        if from == low {
+            return high - 1;
+        }
+        (low, high) = (low.min(from), low.max(from));
     }
 }
