@@ -77,14 +77,19 @@ pub(crate) struct Grown {
     pub parts: usize,
 }
 
-/// What growth knows about a node, in one place of memory.
+/// What growth knows about a node, in one place of memory: neighbours are looked at by
+/// the hundred thousand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
-    /// Its piece in the current event; `u32::MAX` outside of it.
-    pub piece: u32,
+    /// Where it is: as in the mesh.
+    position: Vec3,
     /// Its level in the crack that was grown last.
     pub level: f32,
+    /// Normal of the surface there, once it was marched.
+    normal: Vec3,
     state: u32,
+    /// Its piece in the current event; `u32::MAX` outside of it.
+    pub piece: u32,
     /// The band node that it was reached from.
     group: u32,
 }
@@ -96,7 +101,6 @@ pub(crate) struct Growth {
     pub cells: Vec<Cell>,
     /// Nodes of the piece that was grown last, in the order they were reached.
     pub reached: Vec<u32>,
-    normal: Vec<Vec3>,
     heap: BinaryHeap<Near>,
     groups: Vec<u32>,
     /// Nodes of each group, and how many of them wait to be looked at.
@@ -138,19 +142,24 @@ impl PartialOrd for Near {
 }
 
 impl Growth {
-    /// Sizes the memory for a mesh; `mean_edge` is its mean edge length.
-    pub fn fit(&mut self, nodes: usize, mean_edge: f32) {
+    /// Makes ready for a mesh; `mean_edge` is its mean edge length.
+    pub fn fit(&mut self, mesh: &TetMesh, mean_edge: f32) {
         self.mean_edge = mean_edge;
-        if self.cells.len() != nodes {
+        let positions = mesh.positions();
+        if self.cells.len() != positions.len() {
             self.reached.clear();
             let outside = Cell {
-                piece: u32::MAX,
+                position: Vec3::ZERO,
                 level: 0.0,
+                normal: Vec3::ZERO,
                 state: UNSEEN,
+                piece: u32::MAX,
                 group: 0,
             };
-            self.cells = vec![outside; nodes];
-            self.normal = vec![Vec3::ZERO; nodes];
+            self.cells = vec![outside; positions.len()];
+        }
+        for (cell, &p) in self.cells.iter_mut().zip(positions) {
+            cell.position = p;
         }
     }
 
@@ -186,8 +195,7 @@ impl Growth {
         options: &GrowthOptions,
         stress: &mut dyn FnMut(u32) -> Tension,
     ) {
-        let positions = mesh.positions();
-        let start = positions[seed.node as usize];
+        let start = self.cells[seed.node as usize].position;
         let noise = Noise::new(seed.chance, 3.0 * self.mean_edge);
         let rough = options.roughness * self.mean_edge;
         let offset = noise.at(start);
@@ -195,22 +203,21 @@ impl Growth {
         self.heap.push(Near(0.0, seed.node));
         self.cells[seed.node as usize].state = QUEUED;
         while let Some(Near(_, n)) = self.heap.pop() {
-            let i = n as usize;
-            let p = positions[i];
+            let p = self.cells[n as usize].position;
             let (level, normal) = self
                 .level_and_normal(mesh, n)
                 .unwrap_or((seed.normal.dot(p - start), seed.normal));
-            self.normal[i] = turn(normal, &stress(n), options.turning);
-            self.cells[i].level = level;
-            self.cells[i].state = FINISHED;
+            let own = &mut self.cells[n as usize];
+            own.normal = turn(normal, &stress(n), options.turning);
+            own.level = level;
+            own.state = FINISHED;
             self.reached.push(n);
             for &m in mesh.adjacent_nodes(n) {
-                let j = m as usize;
-                let cell = &mut self.cells[j];
+                let cell = &mut self.cells[m as usize];
                 if cell.piece != seed.piece || cell.state != UNSEEN {
                     continue;
                 }
-                let q = positions[j];
+                let q = cell.position;
                 // Only an edge longer than the level can cross the surface.
                 let reach = 1.44 * p.distance_squared(q);
                 if level * level <= reach {
@@ -222,34 +229,32 @@ impl Growth {
         // Roughness last, so that it does not add up along the way.
         if rough > 0.0 {
             for &n in &self.reached {
-                let bump = noise.at(positions[n as usize]) - offset;
-                self.cells[n as usize].level += rough * bump;
+                let cell = &mut self.cells[n as usize];
+                cell.level += rough * (noise.at(cell.position) - offset);
             }
         }
     }
 
     /// Level and normal at a node from at least three finished neighbours.
     fn level_and_normal(&self, mesh: &TetMesh, n: u32) -> Option<(f32, Vec3)> {
-        let positions = mesh.positions();
-        let p = positions[n as usize];
+        let p = self.cells[n as usize].position;
         let narrow = 1.0 / (1.5 * self.mean_edge * 1.5 * self.mean_edge);
         // Sums of w, w s_j, w m_j . to_j, w m_j and w to_j: the level is the mean of
         // s_j + (m_j + m) . to_j / 2.
         let (mut total, mut levels, mut slopes, mut count) = (0.0, 0.0, 0.0, 0);
         let (mut normals, mut ways) = (Vec3::ZERO, Vec3::ZERO);
         for &m in mesh.adjacent_nodes(n) {
-            let j = m as usize;
-            let cell = &self.cells[j];
+            let cell = &self.cells[m as usize];
             if cell.state != FINISHED {
                 continue;
             }
-            let to = p - positions[j];
+            let to = p - cell.position;
             let x = cell.level * cell.level * narrow;
             let w = 1.0 / (to.length_squared() * (1.0 + x * (1.0 + 0.5 * x)));
             total += w;
             levels += w * cell.level;
-            slopes += w * self.normal[j].dot(to);
-            normals += w * self.normal[j];
+            slopes += w * cell.normal.dot(to);
+            normals += w * cell.normal;
             ways += w * to;
             count += 1;
         }
@@ -267,7 +272,6 @@ impl Growth {
     /// groups of one side that meet are joined. When all groups but one have no node
     /// left to look at, all that was not reached is of that one.
     fn flood(&mut self, mesh: &TetMesh, seed: Seed, least: usize) -> Option<usize> {
-        let positions = mesh.positions();
         let band = self.reached.len();
         let (groups, sizes, beside) = (&mut self.groups, &mut self.sizes, &mut self.beside);
         beside.clear();
@@ -282,7 +286,12 @@ impl Growth {
         let mut next = 0;
         while next < self.reached.len() {
             let n = self.reached[next];
-            let Cell { level, group, .. } = self.cells[n as usize];
+            let Cell {
+                position,
+                level,
+                group,
+                ..
+            } = self.cells[n as usize];
             if waiting == 1 && next >= band && level.abs() > seed.reach {
                 break;
             }
@@ -295,7 +304,7 @@ impl Growth {
                 }
                 if cell.state == UNSEEN {
                     // Distance grows by most of each edge.
-                    let edge = positions[n as usize].distance(positions[m as usize]);
+                    let edge = position.distance(cell.position);
                     let farther = level.abs() + 0.7 * edge;
                     cell.state = FLOODED;
                     cell.level = if level < 0.0 { -farther } else { farther };
@@ -515,7 +524,7 @@ mod tests {
         options: &GrowthOptions,
     ) -> (Growth, Option<Grown>) {
         let mut growth = Growth::default();
-        growth.fit(mesh.positions().len(), mesh.mean_edge_length());
+        growth.fit(mesh, mesh.mean_edge_length());
         growth.cells.iter_mut().for_each(|c| c.piece = 0);
         let pull = tension(&[1e6, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let seed = Seed {
@@ -570,7 +579,7 @@ mod tests {
             .filter(|&&n| {
                 mesh.positions()[n as usize].y > 0.7 && growth.cells[n as usize].state == FINISHED
             })
-            .map(|&n| growth.normal[n as usize].x)
+            .map(|&n| growth.cells[n as usize].normal.x)
             .fold(1.0, f32::min);
         assert!(far > 0.85, "{far}");
     }
@@ -607,7 +616,7 @@ mod tests {
         let mesh = box_grid([30, 5, 4], Vec3::new(3.0, 0.5, 0.4));
         let far = grow_in(&mesh, 8, Vec3::X, &GrowthOptions::default());
         let mut near = Growth::default();
-        near.fit(mesh.positions().len(), mesh.mean_edge_length());
+        near.fit(&mesh, mesh.mean_edge_length());
         near.cells.iter_mut().for_each(|c| c.piece = 0);
         let pull = tension(&[1e6, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let seed = Seed {

@@ -155,6 +155,9 @@ pub struct FractureEvent {
     stresses: Vec<Stress>,
     stamps: Vec<u32>,
     stamp: u32,
+    /// Directions of tension of nodes that a crack has passed, by mesh node: cracks come
+    /// by again and again. Valid where stamped.
+    tensions: Vec<(u32, Tension)>,
     /// Place of each mesh node among the fragment's nodes.
     places: Vec<u32>,
 }
@@ -240,10 +243,11 @@ impl FractureEvent {
         shake: &Shake,
     ) {
         let nodes = mesh.positions().len();
-        self.growth.fit(nodes, modes.mean_edge());
+        self.growth.fit(mesh, modes.mean_edge());
         if self.stamps.len() != nodes {
             self.stresses = vec![[0.0; 6]; nodes];
             self.stamps = vec![0; nodes];
+            self.tensions = vec![(0, Tension::default()); nodes];
             self.places = vec![0; nodes];
             self.stamp = 0;
         }
@@ -316,6 +320,7 @@ impl FractureEvent {
                 stamps: &mut self.stamps,
                 stamp: self.stamp,
                 stresses: &mut self.stresses,
+                tensions: &mut self.tensions,
             };
             let seed = Seed {
                 node,
@@ -327,9 +332,7 @@ impl FractureEvent {
             };
             let grown = self
                 .growth
-                .grow(mesh, seed, &settings.growth, &mut |n| -> Tension {
-                    tension(&field.at(n))
-                });
+                .grow(mesh, seed, &settings.growth, &mut |n| field.tension(n));
             let Some(grown) = grown else {
                 self.candidates[worst].overload = 0.0;
                 stats.crumbs += 1;
@@ -402,9 +405,20 @@ struct Field<'a> {
     stamps: &'a mut [u32],
     stamp: u32,
     stresses: &'a mut [Stress],
+    tensions: &'a mut [(u32, Tension)],
 }
 
 impl Field<'_> {
+    fn tension(&mut self, n: u32) -> Tension {
+        let (stamp, known) = self.tensions[n as usize];
+        if stamp == self.stamp {
+            return known;
+        }
+        let found = tension(&self.at(n));
+        self.tensions[n as usize] = (self.stamp, found);
+        found
+    }
+
     fn at(&mut self, n: u32) -> Stress {
         let i = n as usize;
         if self.stamps[i] != self.stamp {

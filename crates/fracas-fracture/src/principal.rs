@@ -65,7 +65,7 @@ pub struct Principal {
 }
 
 /// What crack growth asks of a stress.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tension {
     /// Direction of the largest principal stress.
     pub direction: Vec3,
