@@ -472,9 +472,11 @@ impl FragmentField {
         for feature in parent.old_faces.faces(tree) {
             let (_, origin) = features.origin(feature);
             let nodes = &tets[(origin / 4) as usize];
+            let mut last = None;
             for i in TET_FACES[(origin % 4) as usize] {
                 let id = labels[nodes[i] as usize];
                 if id >= first_child
+                    && last.replace(id) != Some(id)
                     && let Some(view) = &mut self.views[id.0 as usize]
                 {
                     view.old_faces.add(tree, feature);
@@ -486,9 +488,11 @@ impl FragmentField {
             let tree = features.crack_tree(*f);
             for feature in mask.faces(tree) {
                 let (_, origin) = features.origin(feature);
+                let mut last = None;
                 for n in tets[(origin / 4) as usize] {
                     let id = labels[n as usize];
                     if id >= first_child
+                        && last.replace(id) != Some(id)
                         && let Some(view) = &mut self.views[id.0 as usize]
                     {
                         let own = view.fractures.iter_mut().find(|(own, _)| own == f);

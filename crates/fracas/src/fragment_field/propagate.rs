@@ -156,13 +156,20 @@ impl Update<'_> {
             };
             let plane = cut.planes()[k];
             let nodes = self.mesh().tets()[tet as usize];
+            // Nodes on the object's surface cannot come nearer to anything.
+            let limits = [0, 1, 2, 3].map(|i| {
+                let own = self.nodes[nodes[i] as usize].distance - LEAST_CHANGE * self.edge;
+                if plane[i] == 0.0 { 0.0 } else { own }
+            });
+            if limits.iter().all(|&limit| limit <= 0.0) {
+                continue;
+            }
             let corners = self.mesh().corners(tet);
             let squared = four_to_quad_squared(&corners, self.features.crack(feature));
             self.stats.tests += 4;
             for i in 0..4 {
-                let limit = self.nodes[nodes[i] as usize].distance - LEAST_CHANGE * self.edge;
-                let nearer = limit > 0.0 && squared[i] < limit * limit;
-                if plane[i] != 0.0 && nearer && self.offer(nodes[i], feature) {
+                let nearer = limits[i] > 0.0 && squared[i] < limits[i] * limits[i];
+                if nearer && self.offer(nodes[i], feature) {
                     push(front, nodes[i]);
                 }
             }
