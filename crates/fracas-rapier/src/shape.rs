@@ -6,7 +6,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use fracas::{FragmentId, FragmentSurface, SphereTree};
+use fracas::{
+    FragmentId, FragmentMass, FragmentSurface, MassProperties as UnitMass, SphereTree,
+    SurfaceScratch,
+};
 use glam::Vec3;
 use parry3d::bounding_volume::{Aabb, BoundingSphere};
 use parry3d::mass_properties::MassProperties;
@@ -23,21 +26,29 @@ pub struct FragmentShape {
     object: SharedObject,
     id: FragmentId,
     tree: Arc<SphereTree>,
-    surface: Arc<FragmentSurface>,
+    mass: UnitMass,
     bounds: Aabb,
     inner_radius: f32,
+    /// Made when first asked for: nothing but drawing and rays needs it.
+    surface: Arc<OnceLock<Arc<FragmentSurface>>>,
     /// Made at the first ray or projection; `None` inside where it cannot be made.
     triangles: Arc<OnceLock<Option<TriMesh>>>,
 }
 
 impl FragmentShape {
+    /// `surface` is the fragment's where it is known already.
     pub(crate) fn new(
         object: &SharedObject,
         id: FragmentId,
         tree: Arc<SphereTree>,
-        surface: Arc<FragmentSurface>,
+        weighed: &FragmentMass,
+        surface: Option<Arc<FragmentSurface>>,
     ) -> Self {
-        let (low, high) = surface.bounds();
+        let FragmentMass {
+            properties,
+            low,
+            high,
+        } = *weighed;
         let state = object.read();
         let deepest = state
             .fragments()
@@ -53,9 +64,10 @@ impl FragmentShape {
             object: object.clone(),
             id,
             tree,
-            surface,
+            mass: properties,
             bounds: Aabb::new(low, high),
             inner_radius: deepest.max(0.25 * thinnest),
+            surface: Arc::new(surface.map_or_else(OnceLock::new, OnceLock::from)),
             triangles: Arc::new(OnceLock::new()),
         }
     }
@@ -78,16 +90,37 @@ impl FragmentShape {
         &self.tree
     }
 
-    /// Its closed surface, cracks marked: what a renderer shows.
+    /// Its closed surface, cracks marked: what a renderer shows. Made when first asked
+    /// for, on any thread; whoever asks for that of a fragment that has broken since, and
+    /// that nobody asked for before, gets an empty one.
     #[must_use]
     pub fn surface(&self) -> &Arc<FragmentSurface> {
-        &self.surface
+        self.surface.get_or_init(|| {
+            let state = self.object.read();
+            Arc::new(FragmentSurface::extract(
+                state.fragments(),
+                self.id,
+                &mut SurfaceScratch::default(),
+            ))
+        })
+    }
+
+    /// Whether somebody has asked for the surface, so that it is there.
+    #[must_use]
+    pub fn has_surface(&self) -> bool {
+        self.surface.get().is_some()
+    }
+
+    /// Volume, centre and inertia at unit density, in the object's frame.
+    #[must_use]
+    pub fn unit_mass(&self) -> &UnitMass {
+        &self.mass
     }
 
     /// Its volume.
     #[must_use]
     pub fn volume(&self) -> f64 {
-        self.surface.mass_properties().volume
+        self.mass.volume
     }
 
     /// The radius of the largest ball known to fit in.
@@ -99,11 +132,8 @@ impl FragmentShape {
     fn triangles(&self) -> Option<&TriMesh> {
         self.triangles
             .get_or_init(|| {
-                TriMesh::new(
-                    self.surface.positions().to_vec(),
-                    self.surface.triangles().to_vec(),
-                )
-                .ok()
+                let surface = self.surface();
+                TriMesh::new(surface.positions().to_vec(), surface.triangles().to_vec()).ok()
             })
             .as_ref()
     }
@@ -169,7 +199,7 @@ impl Shape for FragmentShape {
     }
 
     fn mass_properties(&self, density: Real) -> MassProperties {
-        let unit = self.surface.mass_properties();
+        let unit = &self.mass;
         // Not by parry's own eigenvalues: they take cosines from the system's library,
         // which differ by a bit between machines.
         let (moments, axes) = unit.principal();

@@ -46,7 +46,7 @@ pub(crate) fn untangle(
     if !caught {
         return;
     }
-    let centre = |shape: &FragmentShape| shape.surface().mass_properties().centre.as_vec3();
+    let centre = |shape: &FragmentShape| shape.unit_mass().centre.as_vec3();
     let line = *pos12 * centre(shape2) - centre(shape1);
     let Some(normal) = line.try_normalize() else {
         return;

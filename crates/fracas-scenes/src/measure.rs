@@ -58,7 +58,7 @@ pub fn spread(world: &World) -> f64 {
     let centres = world.pieces().filter_map(|piece| {
         let body = world.body(piece)?;
         let shape = world.shape(piece)?;
-        let centre = shape.surface().mass_properties().centre.as_vec3();
+        let centre = shape.unit_mass().centre.as_vec3();
         Some((*body.position() * centre).as_dvec3())
     });
     mean_distance(&centres.collect::<Vec<_>>())

@@ -131,6 +131,11 @@ impl Piece {
         piece
     }
 
+    /// The piece of a tetrahedron with one plane that holds the nodes of a mask.
+    pub(crate) fn of_one_plane(kept: u8) -> &'static Self {
+        &SIMPLE[kept as usize]
+    }
+
     fn whole() -> Self {
         let mut piece = Self {
             polygons: [Polygon::new(Side::Face(0)); 7],

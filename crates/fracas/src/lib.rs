@@ -22,7 +22,7 @@
 //! | what an object is made of | [`tet_mesh`] | | [`TetMesh`] |
 //! | cracks and fragments | [`crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
 //! | deforming, fracturing surfaces | [`fast_bvh`] | Heo 2010 | [`fast_bvh::FastBvh`] |
-//! | closed surfaces and masses of fragments | [`fragment_surface`], [`mass_properties`] | | [`FragmentSurface`] |
+//! | closed surfaces and masses of fragments | [`fragment_surface`], [`fragment_mass`], [`mass_properties`] | | [`FragmentSurface`] |
 //! | distances to fragments | [`fragment_field`] | Glondu 2013, §4 | [`FragmentField`] |
 //! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |
 //! | the slow and certain answers | [`brute_force`] | | |
@@ -38,6 +38,7 @@ mod cut_piece;
 pub mod fast_bvh;
 pub mod fragment;
 pub mod fragment_field;
+pub mod fragment_mass;
 pub mod fragment_surface;
 pub mod grid;
 pub mod mass_properties;
@@ -57,6 +58,7 @@ pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError};
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
 pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
+pub use fragment_mass::{FragmentMass, MassScratch};
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
 pub use pose::Pose;

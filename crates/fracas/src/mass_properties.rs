@@ -115,6 +115,7 @@ impl MassSum {
     }
 
     /// Adds a triangle, counter-clockwise seen from outside.
+    #[inline]
     pub fn add(&mut self, triangle: [DVec3; 3]) {
         let [a, b, c] = triangle.map(|p| p - self.origin);
         let volume6 = a.dot(b.cross(c));

@@ -101,7 +101,7 @@ fn made_before(job: &Job, scene: &Scene, method: &str) -> Result<f64, Box<dyn Er
         return Ok(start.elapsed().as_secs_f64() * 1e3);
     }
     let clock = move || start.elapsed().as_secs_f64();
-    Ok(structures(job.seed, 3, &clock)?.update * 1e3)
+    Ok(structures(job.seed, 3, &clock)?.update() * 1e3)
 }
 
 /// The engine's convex shapes on the exact cells of the break.

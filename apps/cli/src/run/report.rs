@@ -154,18 +154,32 @@ const fn number(
     }
 }
 
-const NUMBERS: [Number; 15] = [
+/// A stage of the break: of steps in which something broke only.
+const fn stage(key: &'static str, name: &'static str, of: fn(&StepStats) -> f64) -> Number {
+    Number {
+        at_breaks: true,
+        ..number(key, name, 3, of)
+    }
+}
+
+/// So many of [`NUMBERS`] are in the table of every run.
+const ALWAYS: usize = 16;
+
+const NUMBERS: [Number; 22] = [
     number("total_ms", "total ms", 3, |s| s.times.total),
     number("collision_ms", "collision ms", 3, |s| s.times.collision),
     number("physics_ms", "physics ms", 3, |s| s.times.physics),
-    Number {
-        at_breaks: true,
-        ..number("update_ms", "update ms *", 3, |s| s.times.update)
-    },
-    Number {
-        at_breaks: true,
-        ..number("fracture_ms", "fracture ms *", 3, |s| s.times.fracture)
-    },
+    stage("update_ms", "update ms *", |s| s.times.update),
+    stage("fracture_ms", "fracture ms *", |s| s.times.fracture),
+    stage("deciding_ms", "  deciding *", |s| s.times.breaking.deciding),
+    stage("cutting_ms", "  cutting *", |s| s.times.breaking.cutting),
+    stage("masses_ms", "  masses *", |s| s.times.breaking.masses),
+    stage("surfaces_ms", "  surfaces *", |s| s.times.breaking.surfaces),
+    stage("field_ms", "  field *", |s| s.times.breaking.field),
+    stage("tree_ms", "  tree *", |s| s.times.breaking.tree),
+    stage("replacing_ms", "  replacing *", |s| {
+        s.times.breaking.replacing
+    }),
     number("pairs", "pairs", 0, |s| s.pairs as f64),
     number("contacts", "contacts", 0, |s| s.contacts as f64),
     number("solver_contacts", "solver contacts", 0, |s| {
@@ -199,7 +213,7 @@ impl Report {
             .filter(|body| body.linvel().length() > AT_REST)
             .count();
         let mut rows = Vec::new();
-        for n in NUMBERS.iter().take(9) {
+        for n in NUMBERS.iter().take(ALWAYS) {
             let steps = recording.steps.iter();
             let chosen = steps.filter(|s| !n.at_breaks || s.broken > 0);
             rows.push((n.name, Summary::of(chosen.map(n.of)), n.digits));

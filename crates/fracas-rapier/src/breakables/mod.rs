@@ -173,15 +173,51 @@ impl Engine<'_> {
     }
 }
 
+/// Times of the stages of breaking after one step, in milliseconds, in stage order.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BreakStages {
+    /// From impulses to cracks.
+    pub deciding: f64,
+    /// Cutting tetrahedra and labelling nodes.
+    pub cutting: f64,
+    /// Mass, centre, inertia and box of every fragment.
+    pub masses: f64,
+    /// Surfaces, where the engine's own shapes need them at once; else they are made
+    /// when somebody asks, and that is not told here.
+    pub surfaces: f64,
+    /// Updating the distance field; or building parry's shapes.
+    pub field: f64,
+    /// Splitting the sphere tree.
+    pub tree: f64,
+    /// Replacing bodies and colliders.
+    pub replacing: f64,
+}
+
+impl BreakStages {
+    /// Deciding, cutting, weighing, surfaces.
+    #[must_use]
+    pub fn fracture(&self) -> f64 {
+        self.deciding + self.cutting + self.masses + self.surfaces
+    }
+
+    /// Field and tree; or parry's shapes.
+    #[must_use]
+    pub fn update(&self) -> f64 {
+        self.field + self.tree
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.fracture() + self.update() + self.replacing
+    }
+}
+
 /// What breaking did after one step, times in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BreakReport {
-    /// Deciding, cutting, extracting surfaces and masses.
-    pub fracture: f64,
-    /// Updating field, grid bits and tree; or building parry's shapes.
-    pub update: f64,
-    /// Replacing bodies.
-    pub replace: f64,
+    /// How long each stage took.
+    pub stages: BreakStages,
     /// Kept up to date for measurements only (field and tree where parry's shapes
     /// are used): to be taken off the step's time.
     pub apart: f64,
@@ -337,7 +373,7 @@ impl Breakables {
         if !self.follow_script(engine) {
             self.take_due_modes();
             let breaks = self.decide_breaks(dt, engine);
-            self.report.fracture += ((self.clock)() - start) * 1e3;
+            self.report.stages.deciding += ((self.clock)() - start) * 1e3;
             self.break_bodies(breaks, engine);
         }
         self.loads.note(engine.narrow_phase);

@@ -76,19 +76,30 @@ impl Breakables {
             let before = object.history.len();
             self.note(id, before, &fracture);
             self.objects[id.object.0 as usize].history.push(fracture);
-            self.report.fracture += times.cut * 1e3;
             let start = (self.clock)();
+            let by_parry = matches!(self.settings.contacts, ContactMode::Parry(_));
+            if by_parry {
+                shapes.iter().for_each(|s| {
+                    let _ = s.surface();
+                });
+            }
+            let drawn = (self.clock)();
             let engine_shapes: Vec<SharedShape> =
                 shapes.iter().map(|s| self.engine_shape(s)).collect();
             let shaped = (self.clock)();
-            if matches!(self.settings.contacts, ContactMode::Parry(_)) {
-                self.report.update += (shaped - start) * 1e3;
-                self.report.apart += times.update * 1e3;
+            let stages = &mut self.report.stages;
+            stages.cutting += times.cut * 1e3;
+            stages.masses += times.masses * 1e3;
+            if by_parry {
+                stages.surfaces += (drawn - start) * 1e3;
+                stages.field += (shaped - drawn) * 1e3;
+                self.report.apart += times.update() * 1e3;
             } else {
-                self.report.update += times.update * 1e3;
+                stages.field += times.field * 1e3;
+                stages.tree += times.tree * 1e3;
             }
             let children = self.replace(id, shapes, engine_shapes, engine);
-            self.report.replace += ((self.clock)() - shaped) * 1e3;
+            self.report.stages.replacing += ((self.clock)() - shaped) * 1e3;
             self.report.broken += 1;
             self.start_modes(&children);
             self.events.push(Event::Broke {
@@ -134,7 +145,7 @@ impl Breakables {
             };
             let options = &object.options;
             let anchored = is_anchored(&shape, options);
-            let own_centre = pose * shape.surface().mass_properties().centre.as_vec3();
+            let own_centre = pose * shape.unit_mass().centre.as_vec3();
             let body = options
                 .body(anchored, pose)
                 .linvel(velocity + spin.cross(own_centre - centre))

@@ -29,7 +29,8 @@ use rapier3d::prelude::{
 };
 
 pub use crate::breakables::{
-    BreakScript, BreakSettings, Event, FragmentModesPolicy, ObjectId, ObjectOptions, PieceId,
+    BreakScript, BreakSettings, BreakStages, Event, FragmentModesPolicy, ObjectId, ObjectOptions,
+    PieceId,
 };
 pub use debris::DebrisPolicy;
 pub use depth::Overlap;
@@ -331,9 +332,10 @@ impl World {
         let before = self.breakables.events.len();
         let mut engine = Engine::from(&mut self.physics);
         let report = self.breakables.after_step(self.settings.step, &mut engine);
-        self.stats.times.fracture = report.fracture;
-        self.stats.times.update += report.update;
-        self.stats.times.physics += report.replace;
+        self.stats.times.fracture = report.stages.fracture();
+        self.stats.times.update += report.stages.update();
+        self.stats.times.physics += report.stages.replacing;
+        self.stats.times.breaking = report.stages;
         self.stats.times.total = -report.apart;
         self.stats.broken = report.broken;
         self.stats.breaks_waiting = report.waiting;

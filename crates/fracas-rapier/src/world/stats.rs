@@ -1,5 +1,7 @@
 //! What a step did and how long its stages took.
 
+use crate::breakables::BreakStages;
+
 /// Times of one step, in milliseconds, one field per stage, in stage order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepTimes {
@@ -7,10 +9,12 @@ pub struct StepTimes {
     pub collision: f64,
     /// Solving, and replacing broken bodies.
     pub physics: f64,
-    /// Deciding, cutting, extracting surfaces and masses.
+    /// Deciding, cutting, weighing.
     pub fracture: f64,
     /// Updating field, grid bits and tree; or building parry's shapes.
     pub update: f64,
+    /// The break told apart: `fracture`, `update` and the bodies' replacement.
+    pub breaking: BreakStages,
     /// The whole step by the clock.
     pub total: f64,
 }

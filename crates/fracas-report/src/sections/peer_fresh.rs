@@ -142,7 +142,7 @@ fn with_method(bench: &Bench<'_>, method: &str, steps: u64) -> Result<Line, Skip
         (format!("Rapier, {method}"), ms)
     } else {
         let times = structures(bench.options.seed, 3, &thread_ms).map_err(Skip::because)?;
-        (format!("fracas, {method}"), times.update)
+        (format!("fracas, {method}"), times.update())
     };
     let times = stepped(bench, steps, || scene.step());
     let world = scene.world();

@@ -78,7 +78,7 @@ fn cube(progress: Progress<'_>) -> Result<Kit, SceneError> {
 }
 
 /// Breaks cubes as the scene does, `runs` times, and tells the shortest times: cutting
-/// with surfaces and masses, and making the collision structures of all pieces.
+/// and weighing, and making the collision structures of all pieces.
 ///
 /// # Errors
 /// See [`SceneError::Body`].
@@ -89,10 +89,7 @@ pub fn structures(
 ) -> Result<BreakTimes, SceneError> {
     let kit = cube(&mut |_| ())?;
     let cells = Cells::build(CELLS, PIECES, seed);
-    let mut best = BreakTimes {
-        cut: f64::INFINITY,
-        update: f64::INFINITY,
-    };
+    let mut best: Option<BreakTimes> = None;
     for _ in 0..runs {
         let (object, shape) = kit.blueprint().object();
         let fracture = cut(object.read().fragments(), &cells)?;
@@ -101,10 +98,9 @@ pub fn structures(
             what: "break".into(),
             why: e.to_string(),
         })?;
-        best.cut = best.cut.min(times.cut);
-        best.update = best.update.min(times.update);
+        best = Some(best.map_or(times, |best| best.min(&times)));
     }
-    Ok(best)
+    Ok(best.unwrap_or_default())
 }
 
 /// The groups as cracks: the level of a node is its distance to the bisector between
