@@ -6,16 +6,12 @@
 //! blocks the next -> a search opens nearer boxes first and skips those beyond the
 //! best distance so far.
 //!
-//! A tree is built once and never changes: one for the boundary triangles of the
-//! object, one for the crack polygons of each fracture. Each feature is in one tree,
-//! whichever fragments it bounds; whose it is, is asked only of features in reach.
+//! A tree is built once and never changes. Each fragment has one over its own faces
+//! (`own_faces.rs`).
 //!
 //! **Guarantee**: boxes are rounded outward, so no feature within the limit is missed.
 
 use glam::Vec3;
-
-use super::face_mask::FaceMask;
-use super::feature::FeatureId;
 
 /// Children of a block.
 const WIDTH: usize = 8;
@@ -137,10 +133,9 @@ impl Block {
     }
 }
 
-/// A tree over features with successive ids.
+/// A tree over features that are numbered from zero.
 #[derive(Clone, Debug)]
 pub(super) struct FaceTree {
-    first: FeatureId,
     bounds: Bounds,
     /// The lowest level first; the last block is the root.
     blocks: Vec<Block>,
@@ -152,13 +147,11 @@ pub(super) struct FaceTree {
 }
 
 impl FaceTree {
-    /// A tree over the features `first..first + boxes.len()`. `boxes` serves as
-    /// workspace.
-    pub(super) fn build(first: FeatureId, boxes: &mut Vec<Bounds>) -> Self {
+    /// A tree over features with the given boxes, which serve as workspace.
+    pub(super) fn build(boxes: &mut Vec<Bounds>) -> Self {
         let mut tree = Self {
-            first,
             bounds: Bounds::EMPTY,
-            blocks: Vec::with_capacity(boxes.len() / (WIDTH - 1) + MOST_LEVELS),
+            blocks: Vec::with_capacity(boxes.len() / (WIDTH - 1) + 2),
             counts: [0; MOST_LEVELS],
             starts: [0; MOST_LEVELS],
             levels: 0,
@@ -185,53 +178,10 @@ impl FaceTree {
         tree
     }
 
-    /// The ids of its features.
-    pub(super) fn features(&self) -> std::ops::Range<FeatureId> {
-        self.first..self.first + self.counts[0]
-    }
-
-    /// How many blocks there are.
-    pub(super) fn block_count(&self) -> usize {
-        self.blocks.len()
-    }
-
-    /// The lowest blocks with their features.
-    pub(super) fn lowest_blocks(
-        &self,
-    ) -> impl Iterator<Item = (u32, std::ops::Range<FeatureId>)> + use<> {
-        let std::ops::Range { start, end } = self.features();
-        (0..self.counts[0].div_ceil(WIDTH as u32)).map(move |block| {
-            let from = start + block * WIDTH as u32;
-            (block, from..end.min(from + WIDTH as u32))
-        })
-    }
-
-    /// The blocks that a feature is in, the lowest first.
-    #[inline]
-    pub(super) fn blocks_of(&self, feature: FeatureId) -> impl Iterator<Item = u32> + '_ {
-        let mut place = feature - self.first;
-        self.starts[..self.levels].iter().map(move |start| {
-            place /= WIDTH as u32;
-            start + place
-        })
-    }
-
-    /// Whether its features may reach into a box.
-    pub(super) fn may_meet(&self, low: Vec3, high: Vec3) -> bool {
-        self.bounds.low.cmple(high).all() && self.bounds.high.cmpge(low).all()
-    }
-
     /// Calls `visit` with the features whose boxes are within the limit, a squared
-    /// distance that `visit` may lower, of blocks that `mask` has. Nearer ones tend to
-    /// come first.
+    /// distance that `visit` may lower. Nearer ones tend to come first.
     #[inline]
-    pub(super) fn search(
-        &self,
-        p: Vec3,
-        limit: &mut f32,
-        mask: &FaceMask,
-        mut visit: impl FnMut(FeatureId, &mut f32),
-    ) {
+    pub(super) fn search(&self, p: Vec3, limit: &mut f32, mut visit: impl FnMut(u32, &mut f32)) {
         let off = p - p.max(self.bounds.low).min(self.bounds.high);
         if self.levels == 0 || off.length_squared() > *limit * SLACK {
             return;
@@ -254,16 +204,15 @@ impl FaceTree {
             if level == 0 {
                 for i in 0..count {
                     if distances[i] <= *limit * SLACK {
-                        visit(self.first + base + i as u32, limit);
+                        visit(base + i as u32, limit);
                     }
                 }
                 continue;
             }
             // Kept in order, the nearest on top.
             let bottom = depth;
-            let below = self.starts[level as usize - 1] + base;
             for i in 0..count {
-                if distances[i] > *limit * SLACK || !mask.has(below + i as u32) {
+                if distances[i] > *limit * SLACK {
                     continue;
                 }
                 let mut at = depth;
@@ -369,8 +318,7 @@ mod tests {
                     Bounds::of(&[centre, if flat { centre } else { far }])
                 })
                 .collect();
-            let tree = FaceTree::build(100, &mut made.clone());
-            assert_eq!(tree.features(), 100..100 + count as u32);
+            let tree = FaceTree::build(&mut made.clone());
             for _ in 0..200 {
                 let p = rng.in_box(Vec3::splat(-15.0), Vec3::splat(15.0));
                 let exact = |b: &Bounds| p.distance_squared(p.clamp(b.low, b.high));
@@ -378,16 +326,16 @@ mod tests {
                 let mut limit = rng.range(0.0, 100.0);
                 let wanted = limit;
                 let mut seen = vec![false; count];
-                tree.search(p, &mut limit, &FaceMask::default(), |id, _| {
-                    assert!(!std::mem::replace(&mut seen[id as usize - 100], true));
+                tree.search(p, &mut limit, |id, _| {
+                    assert!(!std::mem::replace(&mut seen[id as usize], true));
                 });
                 for (b, seen) in made.iter().zip(&seen) {
                     assert!(*seen || exact(b) > wanted);
                 }
                 // The nearest, with a limit that shrinks.
                 let mut best = f32::INFINITY;
-                tree.search(p, &mut best, &FaceMask::default(), |id, limit| {
-                    *limit = limit.min(exact(&made[id as usize - 100]));
+                tree.search(p, &mut best, |id, limit| {
+                    *limit = limit.min(exact(&made[id as usize]));
                 });
                 assert_eq!(best, made.iter().map(exact).fold(f32::INFINITY, f32::min));
             }

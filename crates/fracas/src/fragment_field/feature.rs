@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::face_tree::{Bounds, Curve, FaceTree, sort_by_place};
+use super::face_tree::{Bounds, Curve, sort_by_place};
 use crate::cut_piece::{CornerPoints, signs};
-use crate::fragment::{FragmentId, Fragments, TetCut};
+use crate::fragment::{Fragments, TetCut};
 use crate::primitives::point_triangle::{to_quad, to_triangle};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 
@@ -21,39 +21,21 @@ use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 /// polygons in the order in which they opened, those of one fracture along the curve.
 pub(super) type FeatureId = u32;
 
-/// What a crack polygon is to a fragment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CrackSide {
-    /// It bounds the fragment, all of it; `inward`: its normal points into it.
-    Whole { inward: bool },
-    /// It bounds others.
-    Elsewhere,
-    /// It may bound the fragment with a part of it.
-    Unknown,
-}
-
 /// All features of one object.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     /// Of each boundary face, four times the tetrahedron plus the local face.
     old: Arc<[u32]>,
-    old_tree: Arc<FaceTree>,
     curve: Curve,
     /// Flat, convex, the normal pointing to the side of positive levels; a
     /// triangle has its last corner twice.
     cracks: Vec<[Vec3; 4]>,
     /// Of each crack polygon, four times the tetrahedron plus the plane.
     crack_origins: Vec<u32>,
-    /// Of each crack polygon, the fragments it bounds, on the positive and on the
-    /// negative side; [`NONE`] where it bounds several, or no longer as a whole.
-    crack_sides: Vec<[u32; 2]>,
-    /// By fracture.
-    crack_trees: Vec<FaceTree>,
     /// By index of the cut, the feature of each of its planes.
     of_cut: Vec<[FeatureId; 3]>,
     order: Vec<u64>,
     spare: Vec<u64>,
-    boxes: Vec<Bounds>,
 }
 
 impl Features {
@@ -70,23 +52,14 @@ impl Features {
             .collect();
         sort_by_place(&mut order, &mut Vec::new());
         let old: Arc<[u32]> = order.iter().map(|&item| item as u32).collect();
-        let mut boxes = old
-            .iter()
-            .map(|&origin| Bounds::of(&corners_of_face(mesh, origin)))
-            .collect();
-        let old_tree = FaceTree::build(0, &mut boxes);
         Self {
             old,
-            old_tree: Arc::new(old_tree),
             curve,
             cracks: Vec::new(),
             crack_origins: Vec::new(),
-            crack_sides: Vec::new(),
-            crack_trees: Vec::new(),
             of_cut: Vec::new(),
             order: Vec::new(),
             spare: Vec::new(),
-            boxes: Vec::new(),
         }
     }
 
@@ -120,14 +93,13 @@ impl Features {
         }
     }
 
-    /// The tree of all boundary faces.
-    pub(super) fn old_tree(&self) -> &FaceTree {
-        &self.old_tree
-    }
-
-    /// The tree of the crack polygons that a fracture has opened.
-    pub(super) fn crack_tree(&self, fracture: u32) -> &FaceTree {
-        &self.crack_trees[fracture as usize]
+    /// A box around a feature.
+    pub(super) fn bounds(&self, mesh: &TetMesh, feature: FeatureId) -> Bounds {
+        let at = feature as usize;
+        match at.checked_sub(self.old.len()) {
+            None => Bounds::of(&self.old_corners(mesh, at)),
+            Some(crack) => Bounds::of(&self.cracks[crack]),
+        }
     }
 
     /// From `p` to the closest point of a feature.
@@ -183,40 +155,6 @@ impl Features {
         &self.cracks[feature as usize - self.old.len()]
     }
 
-    /// What a crack polygon is to a fragment, as far as it is known at once.
-    #[inline]
-    pub(super) fn crack_side(&self, feature: FeatureId, id: FragmentId) -> CrackSide {
-        match self.crack_sides[feature as usize - self.old.len()] {
-            [positive, _] if positive == id.0 => CrackSide::Whole { inward: true },
-            [_, negative] if negative == id.0 => CrackSide::Whole { inward: false },
-            [NONE, _] | [_, NONE] => CrackSide::Unknown,
-            _ => CrackSide::Elsewhere,
-        }
-    }
-
-    /// Finds out anew which fragments the polygons of a cut tetrahedron bound.
-    pub(super) fn renew_sides(&mut self, fragments: &Fragments, tet: u32) {
-        let Some(cut) = fragments.cut(tet) else {
-            return;
-        };
-        let features = self.of_cut[fragments.cut_index(tet) as usize];
-        for (k, &feature) in features[..cut.planes().len()].iter().enumerate() {
-            self.crack_sides[feature as usize - self.old.len()] = sides(fragments, tet, cut, k);
-        }
-    }
-
-    /// Whether [`Self::crack_side`] is up to date for a cut tetrahedron.
-    pub(super) fn knows_sides(&self, fragments: &Fragments, tet: u32) -> bool {
-        let Some(cut) = fragments.cut(tet) else {
-            return true;
-        };
-        let features = self.of_cut[fragments.cut_index(tet) as usize];
-        let planes = features[..cut.planes().len()].iter().enumerate();
-        planes.into_iter().all(|(k, &feature)| {
-            self.crack_sides[feature as usize - self.old.len()] == sides(fragments, tet, cut, k)
-        })
-    }
-
     /// The features of the planes of a cut.
     #[inline]
     pub(super) fn of_cut(&self, cut: u32) -> &[FeatureId; 3] {
@@ -224,8 +162,12 @@ impl Features {
     }
 
     /// Adds polygons for the planes that tetrahedra have gained since they were last
-    /// seen; returns the number of the fracture, which names their tree.
-    pub(super) fn add_fracture(&mut self, fragments: &Fragments, tets: &[u32]) -> u32 {
+    /// seen; returns their features.
+    pub(super) fn add_fracture(
+        &mut self,
+        fragments: &Fragments,
+        tets: &[u32],
+    ) -> std::ops::Range<FeatureId> {
         let mesh = fragments.mesh();
         let first = self.cracks.len();
         self.order.clear();
@@ -234,19 +176,15 @@ impl Features {
             self.curve.item(mesh.positions()[node as usize], tet)
         }));
         sort_by_place(&mut self.order, &mut self.spare);
-        self.boxes.clear();
-        self.boxes.reserve(tets.len());
         self.cracks.reserve(tets.len());
         self.crack_origins.reserve(tets.len());
-        self.crack_sides.reserve(tets.len());
         for at in 0..self.order.len() {
             self.add_planes(fragments, self.order[at] as u32);
         }
-        let tree = FaceTree::build((self.old.len() + first) as u32, &mut self.boxes);
-        self.crack_trees.push(tree);
         // Objects are many and seldom break: the workspace does not stay with them.
-        (self.order, self.spare, self.boxes) = Default::default();
-        self.crack_trees.len() as u32 - 1
+        (self.order, self.spare) = Default::default();
+        let old = self.old.len();
+        (old + first) as u32..(old + self.cracks.len()) as u32
     }
 
     fn add_planes(&mut self, fragments: &Fragments, tet: u32) {
@@ -268,49 +206,20 @@ impl Features {
             } else {
                 later_plane(fragments.mesh(), tet, cut, k)
             };
-            self.boxes.push(Bounds::of(&quad));
             self.cracks.push(quad);
             self.crack_origins.push(tet * 4 + k as u32);
-            self.crack_sides.push([NONE; 2]);
         }
-        self.renew_sides(fragments, tet);
     }
 
     /// Bytes of what is kept between fractures.
     pub(super) fn bytes(&self) -> usize {
-        let trees = self.crack_trees.iter().map(FaceTree::bytes).sum::<usize>();
-        self.old.len() * 4
-            + self.old_tree.bytes()
-            + self.cracks.len() * 60
-            + trees
-            + self.of_cut.len() * 12
+        self.old.len() * 4 + self.cracks.len() * 52 + self.of_cut.len() * 12
     }
 
     /// Bytes of workspace.
     pub(super) fn scratch_bytes(&self) -> usize {
-        (self.order.len() + self.spare.len()) * 8 + self.boxes.len() * size_of::<Bounds>()
+        (self.order.len() + self.spare.len()) * 8
     }
-}
-
-/// The fragments that plane `k` bounds, see [`Features::crack_sides`].
-fn sides(fragments: &Fragments, tet: u32, cut: &TetCut, k: usize) -> [u32; 2] {
-    let (labels, nodes) = (
-        fragments.node_fragment(),
-        fragments.mesh().tets()[tet as usize],
-    );
-    let [plane, later @ ..] = &cut.planes()[k..] else {
-        return [NONE; 2];
-    };
-    signs(plane).map(|mask| {
-        let mut own = (0..4).filter(|i| mask & (1 << i) != 0);
-        let Some(first) = own.next() else {
-            return NONE;
-        };
-        let id = labels[nodes[first] as usize];
-        let alone = own.all(|i| labels[nodes[i] as usize] == id);
-        let whole = later.iter().all(|plane| plane[first] == 0.0);
-        if alone && whole { id.0 } else { NONE }
-    })
 }
 
 fn corners_of_face(mesh: &TetMesh, origin: u32) -> [Vec3; 3] {

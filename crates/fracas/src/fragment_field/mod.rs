@@ -21,23 +21,24 @@
 //! culls a sphere that touches; `nearest` is exact up to rounding. An update works
 //! on the broken fragment alone.
 
-mod face_mask;
 mod face_tree;
 mod feature;
 mod locate;
 mod near;
 mod occupancy;
 mod old_surface;
+mod own_faces;
 mod propagate;
 mod query;
 #[cfg(test)]
 mod tests;
 
 pub use locate::{Location, SLACK};
-pub use near::{NearFace, Nearest};
+pub use near::{Around, NearFace, Nearest};
 pub use propagate::{FieldStats, Propagation};
 pub use query::{FragmentDistance, Penetration, SignedDistance};
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -46,12 +47,12 @@ use thiserror::Error;
 use crate::fragment::{FragmentId, Fragments, Split};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 use crate::triangle_tree::TriangleTree;
-use face_mask::FaceMask;
 use face_tree::Bounds;
-use feature::Features;
+use feature::{FeatureId, Features};
 use locate::TetGrid;
 use occupancy::{FragmentCells, Occupancy};
 use old_surface::OldSurface;
+use own_faces::OwnFaces;
 use propagate::{Front, Node, Update};
 
 /// How a [`FragmentField`] is built and kept.
@@ -106,22 +107,12 @@ struct View {
     low: Vec3,
     high: Vec3,
     cells: FragmentCells,
-    /// Where in the tree of the object's boundary its own faces are.
-    old_faces: FaceMask,
-    /// Of the fractures that made it those that reach its box, in order: its cracks
-    /// are theirs. And where in their trees.
-    fractures: Vec<(u32, FaceMask)>,
+    faces: OwnFaces,
 }
 
 impl View {
     fn bytes(&self) -> usize {
-        let cracks = self.fractures.iter();
-        size_of::<Self>()
-            + self.cells.bytes()
-            + self.old_faces.bytes()
-            + cracks
-                .map(|(_, mask)| size_of::<(u32, FaceMask)>() + mask.bytes())
-                .sum::<usize>()
+        size_of::<Self>() + self.cells.bytes() + self.faces.bytes()
     }
 }
 
@@ -201,9 +192,9 @@ impl FragmentField {
             low,
             high,
             cells,
-            old_faces: FaceMask::default(),
-            fractures: Vec::new(),
+            faces: OwnFaces::default(),
         };
+        whole.faces.tree(&features, fragments, FragmentId(0));
         Ok(Self {
             options: *options,
             edge,
@@ -223,7 +214,7 @@ impl FragmentField {
     ///
     /// Work and memory depend on the broken fragment alone.
     pub fn apply(&mut self, fragments: &Fragments, split: &Split) {
-        let fracture = self.features.add_fracture(fragments, &split.cut_tets);
+        let new = self.features.add_fracture(fragments, &split.cut_tets);
         let mut update = Update {
             fragments,
             features: &self.features,
@@ -234,15 +225,14 @@ impl FragmentField {
                 ..FieldStats::default()
             },
         };
-        let new = self.features.crack_tree(fracture).features();
-        update.seed(new, &mut self.front);
+        update.seed(new.clone(), &mut self.front);
         match self.options.propagation {
             Propagation::ClosestFeature => update.spread_features(&mut self.front),
             Propagation::Averaging => update.spread_averages(&mut self.front),
             Propagation::Exact => update.recompute(split, &mut self.front),
         }
         self.stats = update.stats;
-        self.renew_views(fragments, split, fracture);
+        self.renew_views(fragments, split, new);
     }
 
     /// The view of one living fragment.
@@ -349,23 +339,15 @@ impl FragmentField {
                 ));
             }
             let Some(view) = view else { continue };
+            let listed: Vec<u32> = view.faces.listed(&self.features).collect();
             let mut unknown = None;
             fragments.for_each_surface_tet_of(id, |tet, own| {
                 let Some(cut) = fragments.cut(tet) else {
                     return;
                 };
-                if !self.features.knows_sides(fragments, tet) {
-                    unknown = Some(tet);
-                }
                 let features = self.features.of_cut(fragments.cut_index(tet));
                 for (plane, feature) in cut.planes().iter().zip(features) {
-                    let mut trees = view.fractures.iter();
-                    let listed = trees.any(|(f, mask)| {
-                        let tree = self.features.crack_tree(*f);
-                        tree.features().contains(feature)
-                            && tree.blocks_of(*feature).all(|block| mask.has(block))
-                    });
-                    if plane[own] != 0.0 && !listed {
+                    if plane[own] != 0.0 && listed.binary_search(feature).is_err() {
                         unknown = Some(tet);
                     }
                 }
@@ -377,8 +359,8 @@ impl FragmentField {
         Ok(())
     }
 
-    /// Boxes, cells and cracks of the new fragments.
-    fn renew_views(&mut self, fragments: &Fragments, split: &Split, fracture: u32) {
+    /// Boxes, cells and faces of the new fragments.
+    fn renew_views(&mut self, fragments: &Fragments, split: &Split, new: Range<FeatureId>) {
         let Some(parent) = self.views[split.parent.0 as usize].take() else {
             debug_assert!(false, "a split is applied once");
             return;
@@ -404,20 +386,11 @@ impl FragmentField {
                     }
                 }
             }
-            let mut fractures = Vec::with_capacity(parent.fractures.len() + 1);
-            fractures.extend(
-                parent
-                    .fractures
-                    .iter()
-                    .map(|(f, _)| (*f, FaceMask::default())),
-            );
-            fractures.push((fracture, FaceMask::default()));
             self.views[child.0 as usize] = Some(Box::new(View {
                 low: bounds.low,
                 high: bounds.high,
                 cells: FragmentCells::default(),
-                old_faces: FaceMask::default(),
-                fractures,
+                faces: OwnFaces::default(),
             }));
         }
         // A piece reaches to its cut edges, and in tetrahedra of several cracks to
@@ -443,63 +416,38 @@ impl FragmentField {
                 }
             }
         }
-        // Of cracks that are elsewhere it need not know.
-        for &child in &split.children {
-            if let Some(view) = &mut self.views[child.0 as usize] {
-                let features = &self.features;
-                view.fractures
-                    .retain(|(f, _)| features.crack_tree(*f).may_meet(view.low, view.high));
-            }
-        }
         self.occupy(fragments, split);
-        self.find_faces(fragments, split, &parent, fracture);
+        self.hand_on_faces(fragments, split, &parent, new);
     }
 
-    /// Where the new fragments' faces are: among those of the parent, and the new cracks.
-    fn find_faces(&mut self, fragments: &Fragments, split: &Split, parent: &View, fracture: u32) {
+    /// Lists the faces of the new fragments: those of the parent and the new cracks, by
+    /// the labels of their nodes.
+    fn hand_on_faces(
+        &mut self,
+        fragments: &Fragments,
+        split: &Split,
+        parent: &View,
+        new: Range<FeatureId>,
+    ) {
         let features = &self.features;
         let (labels, tets) = (fragments.node_fragment(), fragments.mesh().tets());
         let first_child = split.children[0];
-        for &child in &split.children {
-            if let Some(view) = self.views[child.0 as usize].as_deref_mut() {
-                view.old_faces = FaceMask::none_of(features.old_tree());
-                for (f, mask) in &mut view.fractures {
-                    *mask = FaceMask::none_of(features.crack_tree(*f));
-                }
-            }
-        }
-        let tree = features.old_tree();
-        for feature in parent.old_faces.faces(tree) {
-            let (_, origin) = features.origin(feature);
-            let nodes = &tets[(origin / 4) as usize];
-            let mut last = None;
-            for i in TET_FACES[(origin % 4) as usize] {
-                let id = labels[nodes[i] as usize];
+        for feature in parent.faces.listed(features).chain(new) {
+            let (is_crack, origin) = features.origin(feature);
+            let nodes = tets[(origin / 4) as usize];
+            // A boundary face has three of the four, the first of them in place of none.
+            let [a, b, c] = TET_FACES[(origin % 4) as usize].map(|i| nodes[i]);
+            let of = if is_crack { nodes } else { [a, b, c, a] };
+            let mut told = [FragmentId(NONE); 4];
+            for (i, n) in of.into_iter().enumerate() {
+                let id = labels[n as usize];
                 if id >= first_child
-                    && last.replace(id) != Some(id)
+                    && !told[..i].contains(&id)
                     && let Some(view) = &mut self.views[id.0 as usize]
                 {
-                    view.old_faces.add(tree, feature);
+                    view.faces.list(feature);
                 }
-            }
-        }
-        let new = (fracture, FaceMask::default());
-        for (f, mask) in parent.fractures.iter().chain([&new]) {
-            let tree = features.crack_tree(*f);
-            for feature in mask.faces(tree) {
-                let (_, origin) = features.origin(feature);
-                let mut last = None;
-                for n in tets[(origin / 4) as usize] {
-                    let id = labels[n as usize];
-                    if id >= first_child
-                        && last.replace(id) != Some(id)
-                        && let Some(view) = &mut self.views[id.0 as usize]
-                    {
-                        let own = view.fractures.iter_mut().find(|(own, _)| own == f);
-                        own.into_iter()
-                            .for_each(|(_, mask)| mask.add(tree, feature));
-                    }
-                }
+                told[i] = id;
             }
         }
     }
@@ -528,7 +476,6 @@ impl FragmentField {
                     }
                 });
                 for tet in cut {
-                    self.features.renew_sides(fragments, tet);
                     self.occupy_cut(fragments, tet, child);
                 }
             }

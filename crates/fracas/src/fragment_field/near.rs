@@ -1,27 +1,19 @@
-//! The real surface of a fragment near a point: `nearest` and `faces_near`.
+//! The real surface of a fragment near a point: `touch`, `nearest` and `faces_near`.
 //!
-//! Steps: search the trees of features that can bound the fragment (the object's
-//! boundary, and the cracks of its own fractures), where they hold its own -> a feature
-//! in reach that bounds the fragment is its surface if no later crack took a part of it
-//! away, or if the closest point is not in the part taken away -> else, clip.
+//! Each is one search in the tree of the fragment's own faces (`own_faces.rs`).
 //!
 //! The paper leaves these queries out; a positive tolerance needs them.
 //!
-//! **Guarantee**: exact up to rounding. A feature holds what is left of it, so its
-//! distance is a lower bound, and the distance itself where its closest point is left.
+//! **Guarantee**: exact up to rounding.
 
 use glam::Vec3;
 
-use super::feature::{
-    CrackSide, FeatureId, cut_edge, quad_is_beyond, quad_normal, triangle_is_beyond,
-};
-use super::locate::barycentric;
-use super::query::{FragmentDistance, NOISE};
-use crate::cut_piece::{CornerPoints, Piece, Side};
-use crate::fragment::TetCut;
+use super::feature::{quad_is_beyond, triangle_is_beyond};
+use super::locate::Location;
+use super::own_faces::{Face, SurfaceTree, outward_normal};
+use super::query::{FragmentDistance, NOISE, Penetration, SignedDistance};
 use crate::fragment_surface::FaceKind;
 use crate::primitives::point_triangle::{to_quad, to_triangle};
-use crate::tet_mesh::{NONE, TET_FACES};
 
 /// The surface nearest to a point outside a fragment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,16 +45,27 @@ pub struct NearFace {
     pub tet: u32,
 }
 
-/// A face within the limit: the way to it, and what it is.
-#[derive(Clone, Copy)]
-struct Face {
-    to: Vec3,
-    feature: FeatureId,
-    /// Whether the feature's normal points into the fragment.
-    inward: bool,
+/// How much of the surface around a point [`FragmentDistance::touch`] tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Around {
+    /// Faces this much farther than the closest one are told.
+    pub band: f32,
+    /// Down to this depth.
+    pub shallow: f32,
 }
 
-impl FragmentDistance<'_> {
+/// Cosine between the way to a face and its normal from which on the closest point is
+/// not on the face's rim: there the way is the normal, up to rounding.
+const ABOVE: f32 = 0.9999;
+
+/// A face within the limit, and the way to it.
+#[derive(Clone, Copy)]
+struct Met {
+    to: Vec3,
+    face: Face,
+}
+
+impl<'a> FragmentDistance<'a> {
     /// The exact distance from `p`, a point outside the fragment, to its surface,
     /// if it is at most `max`. Points inside other fragments count as outside.
     #[must_use]
@@ -76,254 +79,183 @@ impl FragmentDistance<'_> {
     /// The same when the sphere test was done.
     pub(crate) fn nearest_in_reach(&self, p: Vec3, max: f32) -> Option<Nearest> {
         let mut best = None;
-        self.for_each_face(p, max, |face, limit| {
-            *limit = face.to.length_squared();
-            best = Some(face);
+        self.for_each_face(p, max, |met, limit| {
+            *limit = met.to.length_squared();
+            best = Some(met);
         });
-        let face: Face = best?;
-        let distance = face.to.length();
-        let (face_normal, kind) = self.normal_of(&face);
+        let met: Met = best?;
+        let distance = met.to.length();
+        let (face_normal, kind) = self.normal_of(met.face);
         Some(Nearest {
             distance,
             normal: if distance > NOISE * self.field.edge {
-                -face.to / distance
+                -met.to / distance
             } else {
                 face_normal
             },
-            point: p + face.to,
+            point: p + met.to,
             face_normal,
             kind,
         })
     }
 
+    /// The signed distance of `p`, if `p` is inside or nearer than `max`, and in the same
+    /// search the faces of the real surface that are farther than the closest one by no
+    /// more than `band`. `faces` is cleared first, and stays empty where `p` is deeper
+    /// inside than `shallow`.
+    ///
+    /// Down to that depth the distance is exact; deeper it is that of
+    /// [`Self::penetration`], whose direction turns smoothly.
+    #[must_use]
+    pub fn touch(
+        &self,
+        p: Vec3,
+        max: f32,
+        Around { band, shallow }: Around,
+        faces: &mut Vec<NearFace>,
+    ) -> Option<SignedDistance> {
+        faces.clear();
+        // Much cheaper than to locate the point, and most points fail it.
+        if !self.sphere_may_touch(p, max) {
+            return None;
+        }
+        // Where only what is inside counts, most points are settled by that.
+        let inside = (max <= 0.0).then(|| self.inside(p));
+        if inside == Some(None) {
+            return None;
+        }
+        let reach = max.max(shallow);
+        let mut best: Option<Met> = None;
+        let mut least = f32::INFINITY;
+        self.for_each_face(p, reach, |met, limit| {
+            let distance = met.to.length();
+            if distance < least {
+                (best, least) = (Some(met), distance);
+                *limit = limit.min((distance + band) * (distance + band));
+            }
+            faces.push(self.near_face(&met, p));
+        });
+        let deep = |at: &Location| {
+            let Penetration { depth, normal } = self.penetration(at);
+            SignedDistance {
+                distance: -depth,
+                normal,
+            }
+        };
+        let Some(best) = best else {
+            let at = inside.unwrap_or_else(|| self.inside(p))?;
+            return Some(deep(&at));
+        };
+        let face_normal = self.normal_of(best.face).0;
+        // Straight above the inside of a face its plane knows the side; at a rim only the
+        // tetrahedra do.
+        let height = -best.to.dot(face_normal);
+        let is_inside = match &inside {
+            Some(known) => known.is_some(),
+            None if height.abs() > ABOVE * least => height < 0.0,
+            None => self.inside(p).is_some(),
+        };
+        if !is_inside && least >= max {
+            faces.clear();
+            return None;
+        }
+        if is_inside
+            && least > shallow
+            && let Some(at) = inside.unwrap_or_else(|| self.inside(p))
+        {
+            faces.clear();
+            return Some(deep(&at));
+        }
+        faces.retain(|face| face.distance <= least + band);
+        let sign = if is_inside { -1.0 } else { 1.0 };
+        Some(SignedDistance {
+            distance: sign * least,
+            normal: if least > NOISE * self.field.edge {
+                best.to * (-sign / least)
+            } else {
+                face_normal
+            },
+        })
+    }
+
     /// The faces of the fragment's real surface within `max` of `p`, wherever `p`
-    /// is. `out` is cleared first; a face appears once for each tetrahedron it
-    /// passes. Order is fixed but has no meaning.
+    /// is. `out` is cleared first. Order is fixed but has no meaning.
     pub fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
         out.clear();
         if !self.sphere_may_touch(p, max) {
             return;
         }
-        self.for_each_face(p, max, |face, _| {
-            let (normal, kind) = self.normal_of(&face);
-            let features = &self.field.features;
-            let corner = features.corner(self.fragments.mesh(), face.feature);
-            out.push(NearFace {
-                normal,
-                distance: face.to.length(),
-                plane_distance: (p - corner).dot(normal),
-                kind,
-                tet: features.origin(face.feature).1 / 4,
-            });
-        });
+        self.for_each_face(p, max, |met, _| out.push(self.near_face(&met, p)));
+    }
+
+    /// Corners of the fragment's surface that lie neither at a node nor on an edge of the
+    /// mesh: where cracks meet. With nodes and cut edges they are all corners.
+    #[must_use]
+    pub fn junctions(&self) -> &'a [Vec3] {
+        self.surface_tree().junctions()
+    }
+
+    /// The faces in the tree of this fragment; making it now if nobody has asked before.
+    fn surface_tree(&self) -> &'a SurfaceTree {
+        let faces = &self.view.faces;
+        faces.tree(&self.field.features, self.fragments, self.id)
     }
 
     /// Calls `visit` with the faces of the real surface within the limit, a squared
     /// distance that `visit` may lower.
     #[inline]
-    fn for_each_face(&self, p: Vec3, max: f32, mut visit: impl FnMut(Face, &mut f32)) {
+    fn for_each_face(&self, p: Vec3, max: f32, mut visit: impl FnMut(Met, &mut f32)) {
         if max.is_nan() || max < 0.0 {
             return;
         }
         let mut limit = max * max;
-        let features = &self.field.features;
-        for (fracture, mask) in &self.view.fractures {
-            let tree = features.crack_tree(*fracture);
-            tree.search(p, &mut limit, mask, |feature, limit| {
-                if let Some(face) = self.crack_face(feature, p, *limit) {
-                    visit(face, limit);
+        let (features, mesh) = (&self.field.features, self.fragments.mesh());
+        let tree = self.surface_tree();
+        let old_count = features.old_count();
+        tree.search(p, &mut limit, |face, limit| {
+            let to = if let Some(quad) = tree.clipped(face) {
+                to_quad(p, *quad)
+            } else if (face.feature as usize) < old_count {
+                let corners = features.old_corners(mesh, face.feature as usize);
+                if triangle_is_beyond(p, &corners, *limit) {
+                    return;
                 }
-            });
-        }
-        // Deep inside the object no boundary face is in reach: the grid knows.
-        let (known, least) = self.field.old_surface.triangle_near(p);
-        let least = (least * (1.0 - 1e-4)).max(0.0);
-        if known != NONE && least * least > limit {
-            return;
-        }
-        let (tree, mask) = (features.old_tree(), &self.view.old_faces);
-        tree.search(p, &mut limit, mask, |feature, limit| {
-            if let Some(face) = self.old_face(feature, p, *limit) {
-                visit(face, limit);
+                to_triangle(p, corners)
+            } else {
+                let quad = features.crack(face.feature);
+                if quad_is_beyond(p, quad, *limit) {
+                    return;
+                }
+                to_quad(p, *quad)
+            };
+            // NaN is not within it.
+            if to.length_squared() <= *limit {
+                visit(Met { to, face }, limit);
             }
         });
     }
 
-    /// What is left of a crack polygon on the fragment, if that is within the limit.
-    #[inline]
-    fn crack_face(&self, feature: FeatureId, p: Vec3, limit: f32) -> Option<Face> {
+    fn near_face(&self, met: &Met, p: Vec3) -> NearFace {
+        let (normal, kind) = self.normal_of(met.face);
         let features = &self.field.features;
-        let side = features.crack_side(feature, self.id);
-        if side == CrackSide::Elsewhere {
-            return None;
+        let corner = features.corner(self.fragments.mesh(), met.face.feature);
+        NearFace {
+            normal,
+            distance: met.to.length(),
+            plane_distance: (p - corner).dot(normal),
+            kind,
+            tet: features.origin(met.face.feature).1 / 4,
         }
-        let quad = features.crack(feature);
-        if quad_is_beyond(p, quad, limit) {
-            return None;
-        }
-        let to = to_quad(p, *quad);
-        // NaN is not within it.
-        let within = to.length_squared() <= limit;
-        if !within {
-            return None;
-        }
-        if let CrackSide::Whole { inward } = side {
-            return Some(Face {
-                to,
-                feature,
-                inward,
-            });
-        }
-        let (_, origin) = features.origin(feature);
-        let (tet, k) = (origin / 4, (origin % 4) as usize);
-        let labels = self.fragments.node_fragment();
-        let nodes = self.fragments.mesh().tets()[tet as usize];
-        let own = (0..4).find(|&i| labels[nodes[i] as usize] == self.id)?;
-        let cut = self.fragments.cut(tet)?;
-        let planes = cut.planes();
-        if planes[k][own] == 0.0 {
-            return None;
-        }
-        let inward = planes[k][own] > 0.0;
-        let face = Face {
-            to,
-            feature,
-            inward,
-        };
-        let cutters = &planes[k + 1..];
-        if cutters.iter().all(|plane| plane[own] == 0.0) || self.is_left(tet, own, p + to, cutters)
-        {
-            return Some(face);
-        }
-        self.clipped(face, tet, cut, own, Side::Plane(k as u8), p, limit)
-    }
-
-    /// What is left of a boundary face on the fragment, if that is within the limit.
-    #[inline]
-    fn old_face(&self, feature: FeatureId, p: Vec3, limit: f32) -> Option<Face> {
-        let mesh = self.fragments.mesh();
-        let features = &self.field.features;
-        let corners = features.old_corners(mesh, feature as usize);
-        if triangle_is_beyond(p, &corners, limit) {
-            return None;
-        }
-        let to = to_triangle(p, corners);
-        // NaN is not within it.
-        let within = to.length_squared() <= limit;
-        if !within {
-            return None;
-        }
-        let (_, origin) = features.origin(feature);
-        let (tet, k) = (origin / 4, (origin % 4) as usize);
-        let labels = self.fragments.node_fragment();
-        let nodes = mesh.tets()[tet as usize];
-        let of_face = |&&i: &&usize| labels[nodes[i] as usize] == self.id;
-        let own = *TET_FACES[k].iter().find(of_face)?;
-        let face = Face {
-            to,
-            feature,
-            inward: false,
-        };
-        let Some(cut) = self.fragments.cut(tet) else {
-            return Some(face);
-        };
-        if self.is_left(tet, own, p + to, cut.planes()) {
-            return Some(face);
-        }
-        if let [plane] = cut.planes() {
-            let to = to_quad(p, side_of_face(&mesh.corners(tet), &nodes, k, plane, own));
-            return (to.length_squared() <= limit).then_some(Face { to, ..face });
-        }
-        self.clipped(face, tet, cut, own, Side::Face(k as u8), p, limit)
-    }
-
-    /// Whether a point of a tetrahedron is on the side of a node for all planes that
-    /// concern the node.
-    #[inline]
-    fn is_left(&self, tet: u32, own: usize, q: Vec3, planes: &[[f32; 4]]) -> bool {
-        let l = barycentric(self.fragments.mesh(), tet, q);
-        planes.iter().all(|plane| {
-            let level = plane[0] * l[0] + plane[1] * l[1] + plane[2] * l[2] + plane[3] * l[3];
-            // A plane that does not concern the node has level zero there.
-            level * plane[own] >= 0.0
-        })
-    }
-
-    /// The way to what several planes have left of a polygon, if it is within the limit.
-    #[cold]
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "all of one tetrahedron, for one caller"
-    )]
-    fn clipped(
-        &self,
-        face: Face,
-        tet: u32,
-        cut: &TetCut,
-        own: usize,
-        side: Side,
-        p: Vec3,
-        limit: f32,
-    ) -> Option<Face> {
-        let piece = Piece::of(Some(cut), own);
-        let points = CornerPoints::new(self.fragments.mesh(), tet, Some(cut));
-        let polygon = piece
-            .polygons()
-            .iter()
-            .find(|polygon| polygon.side == side)?;
-        let corners = polygon.corners();
-        let first = points.at(corners[0]).as_vec3();
-        let mut last = points.at(corners[1]).as_vec3();
-        let mut to = Vec3::splat(f32::INFINITY);
-        for &corner in &corners[2..] {
-            let next = points.at(corner).as_vec3();
-            let candidate = to_triangle(p, [first, last, next]);
-            if candidate.length_squared() < to.length_squared() {
-                to = candidate;
-            }
-            last = next;
-        }
-        (to.length_squared() <= limit).then_some(Face { to, ..face })
     }
 
     /// The outward unit normal of a face, and its kind.
-    fn normal_of(&self, face: &Face) -> (Vec3, FaceKind) {
+    fn normal_of(&self, face: Face) -> (Vec3, FaceKind) {
         let features = &self.field.features;
-        if features.origin(face.feature).0 {
-            let normal = quad_normal(features.crack(face.feature));
-            let outward = if face.inward { -normal } else { normal };
-            (outward, FaceKind::Crack)
+        let kind = if features.origin(face.feature).0 {
+            FaceKind::Crack
         } else {
-            let normal = features.normal(self.fragments.mesh(), face.feature);
-            (normal, FaceKind::Old)
-        }
-    }
-}
-
-/// What one plane leaves of face `k` of a tetrahedron on the side of a node of that
-/// face; a triangle has its last corner twice. The plane crosses the face.
-#[inline]
-fn side_of_face(
-    corners: &[Vec3; 4],
-    nodes: &[u32; 4],
-    k: usize,
-    plane: &[f32; 4],
-    own: usize,
-) -> [Vec3; 4] {
-    let [a, b, c] = TET_FACES[k];
-    let is_own = |i: usize| (plane[i] > 0.0) == (plane[own] > 0.0);
-    // The corner that is alone on its side of the plane, and those after it.
-    let turns = [[a, b, c], [b, c, a], [c, a, b]];
-    let alone = turns
-        .into_iter()
-        .find(|&[i, j, l]| is_own(i) != is_own(j) && is_own(i) != is_own(l));
-    let Some([i, j, l]) = alone else {
-        return [corners[a], corners[b], corners[c], corners[c]];
-    };
-    let [to_j, to_l] = [j, l].map(|other| cut_edge(corners, nodes, plane, i, other));
-    if is_own(i) {
-        [corners[i], to_j, to_l, to_l]
-    } else {
-        [to_j, corners[j], corners[l], to_l]
+            FaceKind::Old
+        };
+        (outward_normal(features, self.fragments, face), kind)
     }
 }

@@ -164,6 +164,12 @@ impl<'a> FragmentDistance<'a> {
         self.id
     }
 
+    /// The object that it is a fragment of.
+    #[must_use]
+    pub fn fragments(&self) -> &'a Fragments {
+        self.fragments
+    }
+
     /// A box around the fragment.
     #[must_use]
     pub fn bounds(&self) -> (Vec3, Vec3) {
@@ -322,10 +328,9 @@ impl<'a> FragmentDistance<'a> {
         if off.length_squared() > reach * reach {
             return false;
         }
-        if self.field.old_surface.least_distance(p) > reach {
-            return false;
-        }
+        // The fragment's own cells first: they are few, and most spheres fail there.
         self.field.occupancy.may_touch(&self.view.cells, p, radius)
+            && self.field.old_surface.least_distance(p) <= reach
     }
 
     /// The signed distance of `p` (negative inside), if `p` is inside or its

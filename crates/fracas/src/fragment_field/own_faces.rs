@@ -1,0 +1,320 @@
+//! The faces of one fragment, as they are, in a tree of their own.
+//!
+//! ```text
+//!  at a fracture:  the parent's faces and the new crack polygons
+//!                  --by the labels of their nodes--> a list per child
+//!  when first asked: list --clip what later cracks took away--> tree of boxes
+//! ```
+//!
+//! A contact query asks about points close to the surface, thousands of times a step:
+//! each question is one search in a tree that holds nothing but the fragment's faces,
+//! none of which needs a second look at whose it is or what is left of it. A fragment
+//! that nobody comes near never makes its tree.
+//!
+//! Faces are listed in the order of [`super::feature`]: along a space-filling curve,
+//! so that the tree needs no sorting.
+//!
+//! **Guarantee**: the tree depends on the fragment alone, not on when it is made: a
+//! fracture elsewhere changes neither its labels nor the planes that bound it.
+
+use std::sync::{Arc, OnceLock};
+
+use glam::Vec3;
+
+use super::face_tree::{Bounds, FaceTree};
+use super::feature::{FeatureId, Features, cut_edge, quad_normal};
+use crate::cut_piece::{CornerPoints, Piece, Side};
+use crate::fragment::{FragmentId, Fragments, TetCut};
+use crate::tet_mesh::{NONE, TET_FACES};
+
+/// The faces of a fragment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnFaces {
+    /// Features that may bound the fragment, in increasing order; those of an unbroken
+    /// object are all, and not listed.
+    listed: Vec<FeatureId>,
+    /// Shared by all objects of one make, as long as they are whole.
+    tree: OnceLock<Arc<SurfaceTree>>,
+}
+
+/// Faces and the boxes around them.
+#[derive(Clone, Debug)]
+pub(super) struct SurfaceTree {
+    faces: Vec<Face>,
+    /// What later cracks left of polygons: flat, convex, outward.
+    clipped: Vec<[Vec3; 4]>,
+    /// Corners that lie neither at a node nor on an edge of the mesh: where cracks meet.
+    junctions: Vec<Vec3>,
+    tree: FaceTree,
+}
+
+/// A flat, convex face of the real surface, with up to four corners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Face {
+    pub(super) feature: FeatureId,
+    /// Whether the feature's normal points into the fragment.
+    pub(super) inward: bool,
+    /// Where in the list of clipped ones, or [`NONE`]: it is the whole feature.
+    clipped: u32,
+}
+
+impl OwnFaces {
+    /// Adds a feature that may bound the fragment.
+    #[inline]
+    pub(super) fn list(&mut self, feature: FeatureId) {
+        self.listed.push(feature);
+    }
+
+    /// The features that may bound the fragment.
+    pub(super) fn listed(&self, features: &Features) -> impl Iterator<Item = FeatureId> + '_ {
+        // The unbroken object's are all that there were before anything broke.
+        let all = if self.listed.is_empty() {
+            0..features.old_count() as u32
+        } else {
+            0..0
+        };
+        all.chain(self.listed.iter().copied())
+    }
+
+    /// The tree, made now if nobody has asked before.
+    #[inline]
+    pub(super) fn tree(
+        &self,
+        features: &Features,
+        fragments: &Fragments,
+        id: FragmentId,
+    ) -> &SurfaceTree {
+        self.tree.get_or_init(|| {
+            let listed = self.listed(features);
+            Arc::new(SurfaceTree::build(features, fragments, id, listed))
+        })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let tree = self.tree.get().map_or(0, |tree| tree.bytes());
+        self.listed.len() * 4 + tree
+    }
+}
+
+impl SurfaceTree {
+    /// Of those features that bound the fragment.
+    pub(super) fn build(
+        features: &Features,
+        fragments: &Fragments,
+        id: FragmentId,
+        listed: impl Iterator<Item = FeatureId>,
+    ) -> Self {
+        let mut made = Self {
+            faces: Vec::with_capacity(listed.size_hint().0),
+            clipped: Vec::new(),
+            junctions: Vec::new(),
+            tree: FaceTree::build(&mut Vec::new()),
+        };
+        for feature in listed {
+            match features.origin(feature) {
+                (true, origin) => made.add_crack(fragments, id, feature, origin),
+                (false, origin) => made.add_old(fragments, id, feature, origin),
+            }
+        }
+        // Each is a corner of several polygons.
+        let bits = |p: &Vec3| p.to_array().map(f32::to_bits);
+        made.junctions.sort_unstable_by_key(bits);
+        made.junctions.dedup_by_key(|p| bits(p));
+        let mesh = fragments.mesh();
+        let mut boxes: Vec<Bounds> = made
+            .faces
+            .iter()
+            .map(|face| match face.clipped {
+                NONE => features.bounds(mesh, face.feature),
+                at => Bounds::of(&made.clipped[at as usize]),
+            })
+            .collect();
+        made.tree = FaceTree::build(&mut boxes);
+        made
+    }
+
+    /// Calls `visit` with the faces whose boxes are within the limit, a squared distance
+    /// that `visit` may lower.
+    #[inline]
+    pub(super) fn search(&self, p: Vec3, limit: &mut f32, mut visit: impl FnMut(Face, &mut f32)) {
+        self.tree.search(p, limit, |at, limit| {
+            visit(self.faces[at as usize], limit);
+        });
+    }
+
+    /// The corners of a face that is not the whole feature.
+    #[inline]
+    pub(super) fn clipped(&self, face: Face) -> Option<&[Vec3; 4]> {
+        self.clipped.get(face.clipped as usize)
+    }
+
+    /// Corners that lie neither at a node nor on an edge of the mesh.
+    pub(super) fn junctions(&self) -> &[Vec3] {
+        &self.junctions
+    }
+
+    fn bytes(&self) -> usize {
+        self.faces.len() * size_of::<Face>()
+            + self.clipped.len() * 48
+            + self.junctions.len() * 12
+            + self.tree.bytes()
+    }
+
+    fn add_whole(&mut self, feature: FeatureId, inward: bool) {
+        self.faces.push(Face {
+            feature,
+            inward,
+            clipped: NONE,
+        });
+    }
+
+    /// Adds what is left of a crack polygon on the fragment.
+    fn add_crack(
+        &mut self,
+        fragments: &Fragments,
+        id: FragmentId,
+        feature: FeatureId,
+        origin: u32,
+    ) {
+        let (tet, k) = (origin / 4, (origin % 4) as usize);
+        let (Some(own), Some(cut)) = (
+            own_node(fragments, id, tet, [0, 1, 2, 3]),
+            fragments.cut(tet),
+        ) else {
+            return;
+        };
+        let planes = cut.planes();
+        if planes[k][own] == 0.0 {
+            return;
+        }
+        let inward = planes[k][own] > 0.0;
+        if planes[k + 1..].iter().all(|plane| plane[own] == 0.0) {
+            return self.add_whole(feature, inward);
+        }
+        self.add_clipped(
+            fragments,
+            tet,
+            cut,
+            own,
+            Side::Plane(k as u8),
+            feature,
+            inward,
+        );
+    }
+
+    /// Adds what is left of a boundary face on the fragment.
+    fn add_old(&mut self, fragments: &Fragments, id: FragmentId, feature: FeatureId, origin: u32) {
+        let (tet, k) = (origin / 4, (origin % 4) as usize);
+        let Some(own) = own_node(fragments, id, tet, TET_FACES[k]) else {
+            return;
+        };
+        let Some(cut) = fragments.cut(tet) else {
+            return self.add_whole(feature, false);
+        };
+        if let [plane] = cut.planes() {
+            let mesh = fragments.mesh();
+            let (corners, nodes) = (mesh.corners(tet), mesh.tets()[tet as usize]);
+            return match side_of_face(&corners, &nodes, k, plane, own) {
+                Some(quad) => self.push_clipped(feature, false, quad),
+                None => self.add_whole(feature, false),
+            };
+        }
+        self.add_clipped(
+            fragments,
+            tet,
+            cut,
+            own,
+            Side::Face(k as u8),
+            feature,
+            false,
+        );
+    }
+
+    /// Adds what several planes have left of a polygon.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "all of one tetrahedron, for two callers"
+    )]
+    fn add_clipped(
+        &mut self,
+        fragments: &Fragments,
+        tet: u32,
+        cut: &TetCut,
+        own: usize,
+        side: Side,
+        feature: FeatureId,
+        inward: bool,
+    ) {
+        let piece = Piece::of(Some(cut), own);
+        let mut polygons = piece.polygons().iter();
+        let Some(polygon) = polygons.find(|polygon| polygon.side == side) else {
+            return;
+        };
+        let points = CornerPoints::new(fragments.mesh(), tet, Some(cut));
+        let at = |i: usize| points.at(polygon.corners()[i]).as_vec3();
+        let count = polygon.corners().len();
+        let is_junction = |i: &usize| polygon.corners()[*i].count_ones() > 2;
+        self.junctions
+            .extend((0..count).filter(is_junction).map(at));
+        for i in (1..count - 1).step_by(2) {
+            let quad = [at(0), at(i), at(i + 1), at((i + 2).min(count - 1))];
+            self.push_clipped(feature, inward, quad);
+        }
+    }
+
+    fn push_clipped(&mut self, feature: FeatureId, inward: bool, quad: [Vec3; 4]) {
+        self.faces.push(Face {
+            feature,
+            inward,
+            clipped: self.clipped.len() as u32,
+        });
+        self.clipped.push(quad);
+    }
+}
+
+/// The first of some local nodes of a tetrahedron that belongs to a fragment.
+fn own_node<const N: usize>(
+    fragments: &Fragments,
+    id: FragmentId,
+    tet: u32,
+    of: [usize; N],
+) -> Option<usize> {
+    let labels = fragments.node_fragment();
+    let nodes = fragments.mesh().tets()[tet as usize];
+    of.into_iter().find(|&i| labels[nodes[i] as usize] == id)
+}
+
+/// What one plane leaves of face `k` of a tetrahedron on the side of a node of that
+/// face, counter-clockwise from outside; a triangle has its last corner twice. `None`
+/// where the plane does not cross the face.
+fn side_of_face(
+    corners: &[Vec3; 4],
+    nodes: &[u32; 4],
+    k: usize,
+    plane: &[f32; 4],
+    own: usize,
+) -> Option<[Vec3; 4]> {
+    let [a, b, c] = TET_FACES[k];
+    let is_own = |i: usize| (plane[i] > 0.0) == (plane[own] > 0.0);
+    // The corner that is alone on its side of the plane, and those after it.
+    let turns = [[a, b, c], [b, c, a], [c, a, b]];
+    let [i, j, l] = turns
+        .into_iter()
+        .find(|&[i, j, l]| is_own(i) != is_own(j) && is_own(i) != is_own(l))?;
+    let [to_j, to_l] = [j, l].map(|other| cut_edge(corners, nodes, plane, i, other));
+    Some(if is_own(i) {
+        [corners[i], to_j, to_l, to_l]
+    } else {
+        [to_j, corners[j], corners[l], to_l]
+    })
+}
+
+/// The unit normal of a face's feature, out of the fragment.
+pub(super) fn outward_normal(features: &Features, fragments: &Fragments, face: Face) -> Vec3 {
+    if features.origin(face.feature).0 {
+        let normal = quad_normal(features.crack(face.feature));
+        if face.inward { -normal } else { normal }
+    } else {
+        features.normal(fragments.mesh(), face.feature)
+    }
+}
