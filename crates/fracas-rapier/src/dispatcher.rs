@@ -22,7 +22,7 @@ use parry3d::shape::Shape;
 
 use crate::cast::{self, Question};
 use crate::manifold;
-use crate::pair::{self, ContactMode, ContactSettings, PairMemory, PairScratch};
+use crate::pair::{self, ContactMode, ContactSettings, Looks, PairMemory, PairScratch};
 use crate::shape::FragmentShape;
 use crate::voxel::{Found, VoxelTable};
 
@@ -206,8 +206,22 @@ impl FragmentDispatcher {
         scratch: &mut PairScratch,
     ) -> Result<QueryStats, Unsupported> {
         let near = prediction.min(NEAR_SHARE * pair.object_radius());
-        let mut stats = self.collect_within(pair, pos12, near, memory, scratch)?;
-        if near < prediction {
+        let looks = match *pair {
+            Pair::Fragments(f1, f2) => {
+                let mode = &self.settings.mode;
+                pair::looks(pos12, f1, f2, [near, prediction], mode, memory)
+            }
+            _ => Looks {
+                near: true,
+                far: near < prediction,
+            },
+        };
+        let mut stats = QueryStats::default();
+        scratch.contacts.clear();
+        if looks.near {
+            stats = self.collect_within(pair, pos12, near, memory, scratch)?;
+        }
+        if looks.far {
             stats.add(&self.look_farther(pair, pos12, prediction, scratch)?);
         }
         Ok(stats)

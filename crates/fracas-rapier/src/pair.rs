@@ -5,11 +5,11 @@
 //! corners (a ball's is its centre, exactly); a mesh's are its vertices near the
 //! fragment.
 
-use fracas::Contact;
 use fracas::sphere_tree::{
-    AdaptiveSettings, Ball, BoxShape, HalfSpace, NormalSettings, PairState, Partner, Query,
-    QueryScratch, QueryStats, Selection, Traversal,
+    AdaptiveSettings, Ball, BoxShape, HalfSpace, Hull, NormalRule, PairState, Partner, Query,
+    QueryScratch, QueryStats, Selection, SeparatingAxis, Traversal,
 };
+use fracas::{Contact, FragmentDistance};
 use glam::{Mat3, Vec3};
 use parry3d::bounding_volume::BoundingVolume;
 use parry3d::math::Pose;
@@ -41,6 +41,18 @@ pub enum ContactMode {
     VoxelTree(VoxelSettings),
     /// As `Adaptive` while it fits the budget, voxel contacts for the pairs beyond.
     Budgeted(VoxelSettings),
+}
+
+impl ContactMode {
+    /// How the main method adapts, where it does.
+    fn adaptive(&self) -> Option<AdaptiveSettings> {
+        match self {
+            Self::Adaptive(settings) => Some(*settings),
+            // What the voxels leave to the main method.
+            Self::VoxelTree(_) | Self::Budgeted(_) => Some(AdaptiveSettings::default()),
+            Self::Fixed(_) | Self::Full | Self::Parry(_) => None,
+        }
+    }
 }
 
 impl Default for ContactMode {
@@ -90,6 +102,10 @@ impl ContactSettings {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PairMemory {
     pub(crate) parts: Vec<[PairState; 2]>,
+    /// The direction along which two fragments were last seen apart.
+    axis: SeparatingAxis,
+    /// Where the pair was when no gap was to be seen.
+    not_apart: Option<fracas::Pose>,
 }
 
 /// Memory of a thread, used again for every pair.
@@ -142,17 +158,83 @@ pub(crate) fn fragments(
         pos12,
         first_is_tree: true,
     };
-    ask.tree(shape1, &field2, &one, &mut states[0]);
+    let same_object = guard2.is_none();
+    ask.tree_of_object(shape1, &field2, &one, &mut states[0], same_object);
     let other = Placed {
         pos12,
         first_is_tree: false,
     };
-    ask.tree(shape2, &field1, &other, &mut states[1]);
+    ask.tree_of_object(shape2, &field1, &other, &mut states[1], same_object);
     if settings.normals == Normals::Chosen {
         untangle(&mut ask.scratch.contacts, pos12, shape1, shape2);
     }
     ask.stats
 }
+
+/// How far to look for contacts of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Looks {
+    /// Within the near reach.
+    pub near: bool,
+    /// Within the whole prediction distance.
+    pub far: bool,
+}
+
+/// What is worth to be looked for between two fragments, by the gap between them.
+pub(crate) fn looks(
+    pos12: &Pose,
+    shape1: &FragmentShape,
+    shape2: &FragmentShape,
+    [near, prediction]: [f32; 2],
+    mode: &ContactMode,
+    memory: &mut PairMemory,
+) -> Looks {
+    let pose = to_pose(&pos12.inverse());
+    // Fragments that lie where they were born touch along their crack, and are not about
+    // to meet elsewhere.
+    if shape1.object().is(shape2.object())
+        && let Some(adaptive) = mode.adaptive()
+        && is_home(&adaptive, shape1, &pose)
+    {
+        return Looks {
+            near: true,
+            far: false,
+        };
+    }
+    if let Some(then) = &memory.not_apart
+        && shape1.tree().motion_bound(then, &pose) < LOOK_AGAIN_SHARE * near
+    {
+        return Looks {
+            near: true,
+            far: near < prediction,
+        };
+    }
+    let guard1 = shape1.object().read();
+    let guard2 = (!shape1.object().is(shape2.object())).then(|| shape2.object().read());
+    let state2 = guard2.as_deref().unwrap_or(&guard1);
+    let field1 = guard1.field().of(guard1.fragments(), shape1.id());
+    let field2 = state2.field().of(state2.fragments(), shape2.id());
+    let [first, second] = [(shape1, field1), (shape2, field2)].map(|(shape, field)| Hull {
+        tree: shape.tree(),
+        others: field.junctions(),
+    });
+    let gap = memory.axis.gap(&pose, first, second, prediction);
+    memory.not_apart = (gap < near).then_some(pose);
+    Looks {
+        near: gap < near,
+        far: near < prediction && gap < prediction,
+    }
+}
+
+fn is_home(adaptive: &AdaptiveSettings, shape: &FragmentShape, pose: &fracas::Pose) -> bool {
+    let tree = shape.tree();
+    let moved = tree.motion_bound(&fracas::Pose::IDENTITY, pose);
+    moved < adaptive.depth_share * tree.object_radius()
+}
+
+/// A pair in which no gap was to be seen is looked at again when it has moved by this
+/// share of the near reach.
+const LOOK_AGAIN_SHARE: f32 = 0.5;
 
 /// A fragment against anything else, the fragment being first. `None`: not known.
 pub(crate) fn fragment_and_shape(
@@ -176,7 +258,17 @@ pub(crate) fn fragment_and_shape(
 }
 
 impl PairMemory {
+    /// What was saved of it.
+    pub(crate) fn of_parts(parts: Vec<[PairState; 2]>) -> Self {
+        Self {
+            parts,
+            ..Self::default()
+        }
+    }
+
+    /// Drops all that is not saved.
     pub(crate) fn forget_points(&mut self) {
+        (self.axis, self.not_apart) = Default::default();
         for state in self.parts.iter_mut().flatten() {
             state.forget_points();
         }
@@ -252,6 +344,37 @@ impl Ask<'_> {
         self.run(shape.tree(), partner, placed, &query, state);
     }
 
+    /// The same against a fragment, perhaps of the same object, from which it has just
+    /// parted.
+    fn tree_of_object(
+        &mut self,
+        shape: &FragmentShape,
+        partner: &FragmentDistance<'_>,
+        placed: &Placed<'_>,
+        state: &mut PairState,
+        same_object: bool,
+    ) {
+        let query = self.query(shape);
+        if same_object && let Some(adaptive) = self.settings.mode.adaptive() {
+            let PairScratch {
+                query: scratch,
+                found,
+                contacts,
+                ..
+            } = &mut *self.scratch;
+            found.clear();
+            let (tree, pose) = (shape.tree(), placed.pose());
+            let newborn = tree
+                .contacts_with_sibling(&pose, partner, &query, &adaptive, state, scratch, found);
+            if let Some(stats) = newborn {
+                self.stats.add(&stats);
+                contacts.extend(found.iter().map(|c| placed.place(c)));
+                return;
+            }
+        }
+        self.run(shape.tree(), partner, placed, &query, state);
+    }
+
     /// The same with the partner's own normals: smooth shapes have no edges at which
     /// a face must be chosen.
     fn tree_against_smooth<P: Partner + ?Sized>(
@@ -261,27 +384,22 @@ impl Ask<'_> {
         placed: &Placed<'_>,
         state: &mut PairState,
     ) {
-        let query = Query {
-            normals: NormalSettings::field(),
-            ..self.query(shape)
-        };
+        let mut query = self.query(shape);
+        query.normals.rule = NormalRule::Field;
         self.run(shape.tree(), partner, placed, &query, state);
     }
 
     /// The question that every tree of this pair is asked.
     fn query(&self, shape: &FragmentShape) -> Query {
-        let query = Query {
+        let mut query = Query {
             traversal: self.settings.traversal,
             visit_limit: self.scratch.visits.unwrap_or(u32::MAX),
             ..Query::new(self.tolerance, shape.tree().object_radius())
         };
-        match self.settings.normals {
-            Normals::Chosen => query,
-            Normals::Gradient => Query {
-                normals: NormalSettings::field(),
-                ..query
-            },
+        if self.settings.normals == Normals::Gradient {
+            query.normals.rule = NormalRule::Field;
         }
+        query
     }
 
     fn run<P: Partner + ?Sized>(
@@ -300,25 +418,18 @@ impl Ask<'_> {
             ..
         } = &mut *self.scratch;
         found.clear();
-        let stats = match self.settings.mode {
-            ContactMode::Adaptive(adaptive) => {
+        let stats = match (self.settings.mode.adaptive(), self.settings.mode) {
+            (Some(adaptive), _) => {
                 tree.contacts_adaptive(&pose, partner, query, &adaptive, state, scratch, found)
             }
-            // What the voxels leave to the main method.
-            ContactMode::VoxelTree(_) | ContactMode::Budgeted(_) => {
-                let adaptive = AdaptiveSettings::default();
-                tree.contacts_adaptive(&pose, partner, query, &adaptive, state, scratch, found)
-            }
-            ContactMode::Fixed(most) => tree.contacts(
+            (None, ContactMode::Fixed(most)) => tree.contacts(
                 &pose,
                 partner,
                 &query.select(Selection::First(most)),
                 scratch,
                 found,
             ),
-            ContactMode::Full | ContactMode::Parry(_) => {
-                tree.contacts(&pose, partner, query, scratch, found)
-            }
+            (None, _) => tree.contacts(&pose, partner, query, scratch, found),
         };
         self.stats.add(&stats);
         contacts.extend(found.iter().map(|c| placed.place(c)));

@@ -73,7 +73,7 @@ impl SavedWorkspace {
             .iter()
             .map(|&[a, b, c, d]| [state(a, b), state(c, d)])
             .collect();
-        Some(PairMemory { parts })
+        Some(PairMemory::of_parts(parts))
     }
 }
 

@@ -32,6 +32,7 @@ use super::SphereTree;
 use super::partner::Partner;
 use super::query::{Query, QueryScratch, QueryStats, Stage, Traversal};
 use super::watch::Watch;
+use crate::fragment_field::FragmentDistance;
 use crate::{Contact, Pose};
 
 /// Settings of self-adapting selection.
@@ -106,6 +107,37 @@ impl PairState {
 }
 
 impl SphereTree {
+    /// Contacts with another fragment of the same object, as long as both lie where they
+    /// were born: `None` once the pair has moved by more than epsilon. `pose` is told in
+    /// the object's frame, where it is the identity at birth. See `newborn.rs`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "query, pair and output are three subjects"
+    )]
+    pub fn contacts_with_sibling(
+        &self,
+        pose: &Pose,
+        partner: &FragmentDistance<'_>,
+        query: &Query,
+        settings: &AdaptiveSettings,
+        state: &mut PairState,
+        scratch: &mut QueryScratch,
+        out: &mut Vec<Contact>,
+    ) -> Option<QueryStats> {
+        let moved = self.motion_bound(&Pose::IDENTITY, pose);
+        // A placement that is not a number is no home.
+        let at_home = moved < settings.depth_share * self.object_radius();
+        if !at_home {
+            return None;
+        }
+        let shared = self.points_shared_with(partner.fragments(), partner.id());
+        let (limit, watch) = (settings.first, &mut state.watch);
+        let stats =
+            self.contacts_at_birth(pose, partner, query, shared, limit, watch, scratch, out);
+        state.adapted = true;
+        Some(stats)
+    }
+
     /// As [`SphereTree::contacts`], with the pair's own limit in place of
     /// [`Query::selection`].
     #[expect(
@@ -122,8 +154,8 @@ impl SphereTree {
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> QueryStats {
-        let limit = state.limit(settings);
         let epsilon = settings.depth_share * self.object_radius();
+        let limit = state.limit(settings);
         let stages = [
             Stage {
                 limit: settings.first,

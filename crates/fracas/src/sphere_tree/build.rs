@@ -81,6 +81,7 @@ impl SphereTree {
             .map(|(n, feature)| PointData {
                 id: n as u32,
                 owner: n as u32,
+                across: NONE,
                 feature: pooled(&mut pool, feature),
             })
             .collect();
@@ -90,6 +91,7 @@ impl SphereTree {
                 points.push(PointData {
                     id: positions.len() as u32,
                     owner: EXTRA | extras.len() as u32,
+                    across: NONE,
                     feature: pooled(&mut pool, feature),
                 });
                 extras.push(place);

@@ -38,6 +38,7 @@ impl CutPoints {
                 self.data.push(PointData {
                     id: tree.next_id + 2 * e as u32 + u32::from(side),
                     owner: edge.nodes[side as usize],
+                    across: edge.nodes[1 - side as usize],
                     feature: FeatureRef {
                         index: e as u32,
                         pool: tree.features.next_pool(),

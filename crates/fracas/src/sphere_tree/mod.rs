@@ -20,10 +20,12 @@
 //! | `layout` | the flat arrays; radii |
 //! | [`query`] | Algorithm 1 (section 3) with the traversal of 5.3 |
 //! | [`adapt`] | self-adapting contact selection (5.2) |
+//! | `newborn` | contacts of fragments that have just parted |
 //! | `watch` | the points a pair remembers from step to step |
 //! | [`feature`], [`normal_choice`] | the surface around a point, the contact's normal |
 //! | [`partner`] | what a tree is asked against: half-space, box, ball, mesh, fragment |
 //! | [`advance`] | time of impact by conservative advancement |
+//! | `separate` | a direction along which two bodies are apart |
 //! | [`coverage`] | debug mode: places where point samples cannot see a contact |
 //!
 //! # The tree
@@ -44,10 +46,12 @@ mod determinism;
 pub mod feature;
 mod insert;
 mod layout;
+mod newborn;
 pub mod normal_choice;
 pub mod order;
 pub mod partner;
 pub mod query;
+mod separate;
 mod split;
 mod validate;
 mod watch;
@@ -66,6 +70,7 @@ use feature::{FeaturePools, FeatureRef};
 pub use normal_choice::{NormalRule, NormalSettings};
 pub use partner::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
 pub use query::{Query, QueryScratch, QueryStats, Selection, Traversal};
+pub use separate::{Hull, SeparatingAxis};
 pub use split::{Restructuring, SplitScratch};
 
 /// One node: a sphere around its representative that holds all its points.
@@ -90,6 +95,8 @@ struct PointData {
     id: u32,
     /// The mesh node whose fragment it belongs to, or an extra point (flagged).
     owner: u32,
+    /// For a point at which an edge was cut, the node at the edge's other end; else none.
+    across: u32,
     feature: FeatureRef,
 }
 

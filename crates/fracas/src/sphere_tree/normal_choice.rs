@@ -15,16 +15,20 @@
 //! 4. Nothing acceptable: a deep point takes the field's direction, a shallow one is
 //!    no contact.
 //!
+//! A choice also says how far the point may move until the rules could choose otherwise
+//! ([`Choice::margin`]), so that a contact at rest is not asked again (`watch.rs`): a face
+//! leaves or enters the band only when the point has moved by half of what it is away
+//! from the band's rim.
+//!
 //! **Deviations** from the experiments that the rules come from: points deeper than
 //! the fall-back depth, points inside their own body, and points where the field's
 //! direction is clearly opposed to the point's normal take the field's direction at
-//! once, without gathering faces, which costs more than all the rest of a query;
-//! lengths scale with the object.
+//! once; lengths scale with the object.
 
 use glam::Vec3;
 
 use super::feature::{Feature, FeatureKind};
-use super::partner::{NearFace, Partner, Sample};
+use super::partner::{Around, NearFace, Sample};
 use crate::Pose;
 
 /// A direction so nearly opposed to the point's normal (11 degrees) needs no rival:
@@ -95,23 +99,49 @@ impl NormalSettings {
     }
 }
 
-/// The contact's distance and normal, or `None` when the point touches sideways.
-pub(super) fn choose_normal<P: Partner + ?Sized>(
+/// What was chosen for a point, and for how long it holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    /// Distance and normal of the contact, or `None` when the point touches sideways.
+    pub contact: Option<Sample>,
+    /// The choice of face is the same as long as the point has moved by less than this.
+    /// Where the field's own direction was chosen, that direction is off by no more than
+    /// the way that the point has come, over its distance.
+    pub margin: f32,
+}
+
+impl NormalSettings {
+    /// What [`choose_normal`] wants to know of the surface: twice the band, for what might
+    /// enter it.
+    pub(super) fn around(&self) -> Around {
+        Around {
+            band: 2.0 * self.band,
+            shallow: self.fall_back_depth,
+        }
+    }
+}
+
+/// Chooses the contact's distance and normal, given the faces that
+/// [`NormalSettings::around`] asks for.
+pub(super) fn choose_normal(
     feature: impl FnOnce() -> Feature,
     pose: &Pose,
-    partner: &P,
-    p: Vec3,
     sample: &Sample,
     settings: &NormalSettings,
-    faces: &mut Vec<NearFace>,
-) -> Option<Sample> {
+    faces: &[NearFace],
+) -> Choice {
+    let longest = 0.5 * settings.band;
+    let as_the_field_says = Choice {
+        contact: Some(*sample),
+        margin: longest,
+    };
     let deep = sample.distance < -settings.fall_back_depth;
     if settings.rule == NormalRule::Field || deep {
-        return Some(*sample);
+        return as_the_field_says;
     }
     let feature = feature();
     if feature.kind == FeatureKind::Interior {
-        return Some(*sample);
+        return as_the_field_says;
     }
     let outward = pose.direction(feature.normal);
     let limit = match feature.kind {
@@ -121,34 +151,49 @@ pub(super) fn choose_normal<P: Partner + ?Sized>(
     if sample.normal.dot(outward) <= CLEARLY_OPPOSED
         && allowed(&feature, pose, sample.normal, settings)
     {
-        return Some(*sample);
+        return as_the_field_says;
     }
-    let mut best: Option<(f32, Sample)> = None;
-    let mut offer = |candidate: Sample| {
-        let cosine = candidate.normal.dot(outward);
-        let better = best.is_none_or(|(least, _)| cosine < least);
-        if better && cosine <= limit && allowed(&feature, pose, candidate.normal, settings) {
-            best = Some((cosine, candidate));
+    let rim = sample.distance.abs() + settings.band;
+    let mut chosen = None;
+    let mut least = limit;
+    let mut margin = longest;
+    // Among faces in the band the most opposed; of equally opposed ones the first.
+    let near = sample.distance < FAR_BANDS * settings.band;
+    let acceptable =
+        |normal: Vec3, cosine: f32| cosine <= limit && allowed(&feature, pose, normal, settings);
+    for face in faces.iter().filter(|face| near && face.distance <= rim) {
+        let cosine = face.normal.dot(outward);
+        if (chosen.is_none() || cosine < least) && acceptable(face.normal, cosine) {
+            let band = sample.distance - settings.band..=sample.distance + settings.band;
+            chosen = Some(Sample {
+                distance: face.plane_distance.clamp(*band.start(), *band.end()),
+                normal: face.normal,
+            });
+            least = cosine;
+            margin = longest.min(0.5 * (rim - face.distance));
         }
-    };
-    faces.clear();
-    if sample.distance < FAR_BANDS * settings.band {
-        partner.faces_near(p, sample.distance.abs() + settings.band, faces);
     }
-    for face in faces.iter() {
-        let (low, high) = (
-            sample.distance - settings.band,
-            sample.distance + settings.band,
-        );
-        offer(Sample {
-            distance: face.plane_distance.clamp(low, high),
-            normal: face.normal,
-        });
+    // Those that may enter the band and would then be taken.
+    for face in faces.iter().filter(|face| near && face.distance > rim) {
+        let cosine = face.normal.dot(outward);
+        if (chosen.is_none() || cosine < least) && acceptable(face.normal, cosine) {
+            margin = margin.min(0.5 * (face.distance - rim));
+        }
     }
-    if sample.distance.abs() > settings.clear_distance {
-        offer(*sample);
+    let clear = sample.distance.abs() - settings.clear_distance;
+    let cosine = sample.normal.dot(outward);
+    if clear > 0.0 {
+        if (chosen.is_none() || cosine < least) && acceptable(sample.normal, cosine) {
+            return as_the_field_says;
+        }
+    } else if chosen.is_none() {
+        // Farther away or deeper, the field's direction will have a say.
+        margin = margin.min(-clear);
     }
-    best.map(|(_, chosen)| chosen)
+    Choice {
+        contact: chosen,
+        margin,
+    }
 }
 
 fn allowed(feature: &Feature, pose: &Pose, normal: Vec3, settings: &NormalSettings) -> bool {
@@ -169,7 +214,7 @@ fn allowed(feature: &Feature, pose: &Pose, normal: Vec3, settings: &NormalSettin
 
 #[cfg(test)]
 mod tests {
-    use super::super::partner::BoxShape;
+    use super::super::partner::{BoxShape, Partner as _};
     use super::*;
 
     fn choose(rule: NormalRule, kind: FeatureKind, outward: Vec3, p: Vec3) -> Option<Sample> {
@@ -177,18 +222,10 @@ mod tests {
             rule,
             ..NormalSettings::for_radius(0.866)
         };
-        let partner = BoxShape::new(Vec3::ONE);
-        let sample = partner.sample(p, 0.1)?;
+        let (partner, mut faces) = (BoxShape::new(Vec3::ONE), Vec::new());
+        let sample = partner.touch(p, 0.1, settings.around(), &mut faces)?;
         let feature = Feature::new(kind, outward);
-        choose_normal(
-            || feature,
-            &Pose::IDENTITY,
-            &partner,
-            p,
-            &sample,
-            &settings,
-            &mut Vec::new(),
-        )
+        choose_normal(|| feature, &Pose::IDENTITY, &sample, &settings, &faces).contact
     }
 
     #[test]

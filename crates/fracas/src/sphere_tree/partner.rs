@@ -8,7 +8,7 @@
 use glam::Vec3;
 
 use crate::fragment_field::FragmentDistance;
-pub use crate::fragment_field::NearFace;
+pub use crate::fragment_field::{Around, NearFace};
 use crate::fragment_surface::FaceKind;
 use crate::tet_mesh::NONE;
 
@@ -34,6 +34,21 @@ pub trait Partner {
     /// The flat pieces of surface within `max` of `p`, in place of what `out` held.
     /// Curved surfaces give their tangent plane at the closest point.
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>);
+
+    /// As [`Partner::sample`], and in `faces` the flat pieces of surface that are farther
+    /// than the closest one by no more than a band, unless the point is deep: what a
+    /// contact needs, in one search.
+    fn touch(
+        &self,
+        p: Vec3,
+        max: f32,
+        around: Around,
+        faces: &mut Vec<NearFace>,
+    ) -> Option<Sample> {
+        let sample = self.sample(p, max)?;
+        self.faces_near(p, sample.distance.abs() + around.band, faces);
+        Some(sample)
+    }
 
     /// Whether the true distance never falls by more than a point moves, also where
     /// [`Partner::sample`] says nothing. Then pairs may remember how far their points
@@ -86,6 +101,21 @@ impl Partner for FragmentDistance<'_> {
 
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
         FragmentDistance::faces_near(self, p, max, out);
+    }
+
+    #[inline]
+    fn touch(
+        &self,
+        p: Vec3,
+        max: f32,
+        around: Around,
+        faces: &mut Vec<NearFace>,
+    ) -> Option<Sample> {
+        let found = FragmentDistance::touch(self, p, max, around, faces)?;
+        Some(Sample {
+            distance: found.distance,
+            normal: found.normal,
+        })
     }
 
     fn is_solid(&self) -> bool {

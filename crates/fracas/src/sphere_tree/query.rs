@@ -42,9 +42,9 @@
 use glam::Vec3;
 
 use super::feature::FeatureRef;
-use super::normal_choice::{NormalSettings, choose_normal};
+use super::normal_choice::{NormalRule, NormalSettings, choose_normal};
 use super::partner::{NearFace, Partner, Sample};
-use super::watch::{NOISE, Recall, Watched};
+use super::watch::{Kept, NOISE, Recall, Watched};
 use super::{Node, SphereTree};
 use crate::{Contact, Pose};
 
@@ -154,6 +154,7 @@ pub struct QueryScratch {
     pub(super) buckets: Vec<Vec<Entry>>,
     pub(super) faces: Vec<NearFace>,
     pub(super) recall: Recall,
+    pub(super) shared: Vec<u32>,
 }
 
 /// Buckets of [`Traversal::WidestFirst`]: half an octave of length each, so that the
@@ -490,23 +491,54 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         if self.list.is_some() && !is_leaf && !self.partner.sphere_may_touch(p, self.reach) {
             return None;
         }
-        let limit = self.limit(node.point);
-        if let Some(old) = self.recall.and_then(|recall| recall.get(node.point))
-            && let Some(bound) = old.bound_at(p, limit + self.noise())
-        {
+        if let Some(mut old) = self.recall.and_then(|recall| recall.get(node.point)) {
+            let bound = self.recheck(&mut old, p);
             self.list.iter_mut().for_each(|list| list.push(old));
             return Some(bound);
         }
-        let max = self.farthest(limit);
-        let found = self.ask(node.point, p, max);
+        let max = self.farthest(self.limit(node.point));
+        let (found, kept) = self.ask(node.point, p, max);
         if let Some(list) = &mut self.list {
             list.push(Watched {
                 point: node.point,
                 bound: found.unwrap_or(max),
                 at: p,
+                kept,
             });
         }
         found
+    }
+
+    /// Looks again at a point that was asked before, now placed at `p`. Returns a lower
+    /// bound of its distance.
+    #[inline]
+    pub fn recheck(&mut self, watched: &mut Watched, p: Vec3) -> f32 {
+        let limit = self.limit(watched.point);
+        if let Some(bound) = watched.bound_at(p, limit + self.noise()) {
+            return bound;
+        }
+        if let Some(kept) = watched.kept.at(watched.at, p) {
+            match kept {
+                Some(sample) if sample.distance < limit => self.push(watched.point, p, &sample),
+                Some(_) => {}
+                None => self.stats.normals_rejected += 1,
+            }
+            return watched.bound - p.distance(watched.at);
+        }
+        let max = self.farthest(limit);
+        let (found, kept) = self.ask(watched.point, p, max);
+        // Points that are deep are asked every time and do not count, or a query that
+        // may do little work would never get past them.
+        if self.deep && found.is_none_or(|distance| distance >= limit) {
+            self.deep_work = self.deep_work.saturating_sub(1);
+        }
+        *watched = Watched {
+            point: watched.point,
+            bound: found.unwrap_or(max),
+            at: p,
+            kept,
+        };
+        watched.bound
     }
 
     /// Up to which distance to ask, when contacts are below a limit.
@@ -537,35 +569,48 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
     }
 
     /// The distance of a point placed at `p`, if it is inside or nearer than `max`;
-    /// makes it a contact if it is one.
+    /// makes it a contact if it is one, and tells what may be kept of that.
     #[inline]
-    pub fn ask(&mut self, point: u32, p: Vec3, max: f32) -> Option<f32> {
+    pub fn ask(&mut self, point: u32, p: Vec3, max: f32) -> (Option<f32>, Kept) {
         self.stats.distance_queries += 1;
-        let sample = self.partner.sample(p, max)?;
-        if sample.distance < self.limit(point) {
-            self.add_contact(point, p, &sample);
-        }
-        Some(sample.distance)
+        let normals = &self.query.normals;
+        let is_interior = self.tree.points[point as usize].feature == FeatureRef::INTERIOR;
+        let sample = if normals.rule == NormalRule::Field || is_interior {
+            self.partner.sample(p, max)
+        } else {
+            self.partner.touch(p, max, normals.around(), self.faces)
+        };
+        let Some(sample) = sample else {
+            return (None, Kept::NOTHING);
+        };
+        let kept = if sample.distance < self.limit(point) {
+            self.add_contact(point, p, &sample)
+        } else {
+            Kept::NOTHING
+        };
+        (Some(sample.distance), kept)
     }
 
     fn slack(&self) -> f32 {
         self.tree.placement_error(self.pose)
     }
 
-    fn add_contact(&mut self, point: u32, p: Vec3, sample: &Sample) {
-        let chosen = choose_normal(
+    fn add_contact(&mut self, point: u32, p: Vec3, sample: &Sample) -> Kept {
+        let choice = choose_normal(
             || self.tree.feature(point),
             self.pose,
-            self.partner,
-            p,
             sample,
             &self.query.normals,
             self.faces,
         );
-        let Some(Sample { distance, normal }) = chosen else {
-            self.stats.normals_rejected += 1;
-            return;
-        };
+        match choice.contact {
+            Some(sample) => self.push(point, p, &sample),
+            None => self.stats.normals_rejected += 1,
+        }
+        Kept::new(choice)
+    }
+
+    fn push(&mut self, point: u32, p: Vec3, &Sample { distance, normal }: &Sample) {
         self.out.push(Contact {
             point: p,
             distance,
@@ -714,10 +759,13 @@ mod tests {
             }
             // Lifted off, the pair parts and starts again.
             let mut out = Vec::new();
-            let high = HalfSpace::new(Vec3::Y, lowest - 1.0);
+            let lifted = Pose {
+                translation: pose.translation + Vec3::Y,
+                ..pose
+            };
             tree.contacts_adaptive(
-                &pose,
-                &high,
+                &lifted,
+                &floor,
                 &query,
                 &settings,
                 &mut state,

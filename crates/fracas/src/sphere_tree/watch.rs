@@ -7,8 +7,9 @@
 //!    knew of single points stays true, and is looked up.
 //! 2. Go through the list, in the order of traversal. A point knows a lower bound of
 //!    its distance and where it was then; if the bound, less the way it has come since,
-//!    is above the tolerance, it is no contact and is not asked. Otherwise ask, and
-//!    remember the new distance.
+//!    is above the tolerance, it is no contact and is not asked. A point that was a
+//!    contact keeps its face as long as no other could have been chosen ([`Kept`]), and
+//!    is brought up to date by the face's plane. Otherwise ask, and remember the answer.
 //! 3. Still not enough contacts: go on with the traversal where it stopped, with all
 //!    spheres enlarged by the skin. Points within reach are added to the list.
 //!
@@ -20,7 +21,7 @@
 //! points in the same order, with the same distances, as one without a memory. For:
 //! a node is dropped only if its sphere, enlarged by the tolerance, the skin and the way
 //! that the pair had come from the list's begin, is free; no point moves farther against
-//! the partner than [`motion`] says; so none below it comes within the tolerance as long
+//! the partner than [`SphereTree::motion_bound`] says; so none below it comes within the tolerance as long
 //! as the list holds. A point that is skipped is outside, where distances are exact. In
 //! the second stage (tolerance -epsilon) no point is skipped that is truly deeper than
 //! epsilon; a point that the field merely believes to be deeper (it may overstate
@@ -29,7 +30,8 @@
 use glam::Vec3;
 
 use super::SphereTree;
-use super::partner::Partner;
+use super::normal_choice::Choice;
+use super::partner::{Partner, Sample};
 use super::query::{BUCKETS, Entry, Query, QueryScratch, QueryStats, Run, Stage, clear_buckets};
 use crate::{Contact, Pose};
 
@@ -56,9 +58,65 @@ pub(super) struct Watched {
     pub bound: f32,
     /// Where it was, in the partner's frame.
     pub at: Vec3,
+    /// What it was then.
+    pub kept: Kept,
+}
+
+/// A contact, or a touch that was none, that holds as long as its point stays near the
+/// place where it was asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    /// Zero where there is no contact.
+    normal: Vec3,
+    distance: f32,
+    /// How far the point may move; negative where nothing is kept.
+    margin: f32,
+}
+
+impl Kept {
+    pub const NOTHING: Self = Self {
+        normal: Vec3::ZERO,
+        distance: 0.0,
+        margin: -1.0,
+    };
+
+    pub fn new(choice: Choice) -> Self {
+        let (normal, distance) = choice
+            .contact
+            .map_or((Vec3::ZERO, 0.0), |sample| (sample.normal, sample.distance));
+        Self {
+            normal,
+            distance,
+            margin: choice.margin,
+        }
+    }
+
+    /// What holds for the point at `p` that was asked at `at`: the contact's plane, or
+    /// none; `None` where it must be asked again.
+    #[inline]
+    pub fn at(&self, at: Vec3, p: Vec3) -> Option<Option<Sample>> {
+        let moved = p - at;
+        if self.margin < 0.0 || moved.length_squared() >= self.margin * self.margin {
+            return None;
+        }
+        Some((self.normal != Vec3::ZERO).then(|| Sample {
+            distance: self.distance + self.normal.dot(moved),
+            normal: self.normal,
+        }))
+    }
 }
 
 impl Watched {
+    /// A point of which nothing is known.
+    pub fn unknown(point: u32, at: Vec3) -> Self {
+        Self {
+            point,
+            bound: f32::NEG_INFINITY,
+            at,
+            kept: Kept::NOTHING,
+        }
+    }
+
     /// A lower bound of the distance at `p`, if it is above a limit.
     #[inline]
     pub fn bound_at(&self, p: Vec3, limit: f32) -> Option<f32> {
@@ -132,6 +190,8 @@ struct Memory {
     /// How far it has been.
     strayed: f32,
     calm: Option<Calm>,
+    /// The list is that of a newborn pair: not of all points in reach.
+    of_birth: bool,
 }
 
 /// All points of the list from one on were known not to be deep, with some margin.
@@ -142,21 +202,46 @@ struct Calm {
     pose: Pose,
 }
 
-/// A bound on how far any point of the tree moves, against the partner, between two
-/// placements.
-fn motion(tree: &SphereTree, from: &Pose, to: &Pose) -> f32 {
-    let (centre, radius) = tree.bounding_sphere();
-    let shift = from.point(centre).distance(to.point(centre));
-    // The difference of two rotations stretches no vector by more than its Frobenius
-    // norm over the square root of two.
-    let turn = to.rotation - from.rotation;
-    let squared =
-        turn.x_axis.length_squared() + turn.y_axis.length_squared() + turn.z_axis.length_squared();
-    let rounding = tree.placement_error(from) + tree.placement_error(to);
-    (shift + radius * (0.5 * squared).sqrt()) * 1.0001 + rounding
+/// Names a tree well enough to notice another one.
+fn name_of(tree: &SphereTree) -> [usize; 2] {
+    [tree.points.len(), tree.next_id as usize]
 }
 
 impl Watch {
+    /// Whether the list is that of a newborn pair.
+    pub fn is_of_birth(&self, tree: &SphereTree) -> bool {
+        let memory = self.memory.as_ref();
+        memory.is_some_and(|m| m.of_birth && m.tree == name_of(tree))
+    }
+
+    /// Begins the list of a newborn pair, in which no other point is to be looked for.
+    pub fn begin_at_birth(
+        &mut self,
+        tree: &SphereTree,
+        pose: &Pose,
+        tolerance: f32,
+        list: impl Iterator<Item = Watched>,
+    ) {
+        self.list.clear();
+        self.list.extend(list);
+        self.pending.clear();
+        self.memory = Some(Memory {
+            tree: name_of(tree),
+            start: *pose,
+            last: *pose,
+            tolerance,
+            skin: 0.0,
+            strayed: 0.0,
+            calm: None,
+            of_birth: true,
+        });
+    }
+
+    /// The points that are remembered.
+    pub fn list_mut(&mut self) -> impl Iterator<Item = &mut Watched> {
+        self.list.iter_mut()
+    }
+
     /// Step 1. Returns the memory as it is now, and how far ahead to look when a point
     /// is asked again.
     fn begin(
@@ -168,14 +253,14 @@ impl Watch {
         recall: &mut Recall,
     ) -> (Memory, f32) {
         let radius = tree.object_radius();
-        let name = [tree.points.len(), tree.next_id as usize];
+        let name = name_of(tree);
         let known = self.memory.filter(|m| m.tree == name);
-        let step = known.map(|m| motion(tree, &m.last, pose));
+        let step = known.map(|m| tree.motion_bound(&m.last, pose));
         let mut memory = known.and_then(|mut m| {
-            let way = motion(tree, &m.start, pose);
+            let way = tree.motion_bound(&m.start, pose);
             m.strayed = m.strayed.max(way);
             // A placement that is not a number holds nothing.
-            (way <= m.skin && tolerance <= m.tolerance).then_some(m)
+            (way <= m.skin && tolerance <= m.tolerance && !m.of_birth).then_some(m)
         });
         if memory.is_none() {
             if known.is_some() {
@@ -203,6 +288,7 @@ impl Watch {
             },
             strayed: 0.0,
             calm: None,
+            of_birth: false,
         });
         memory.last = *pose;
         let ahead = POINT_STEPS * step.unwrap_or(0.0);
@@ -211,6 +297,21 @@ impl Watch {
 }
 
 impl SphereTree {
+    /// A bound on how far any point of the tree moves between two placements.
+    #[must_use]
+    pub fn motion_bound(&self, from: &Pose, to: &Pose) -> f32 {
+        let (centre, radius) = self.bounding_sphere();
+        let shift = from.point(centre).distance(to.point(centre));
+        // The difference of two rotations stretches no vector by more than its Frobenius
+        // norm over the square root of two.
+        let turn = to.rotation - from.rotation;
+        let squared = turn.x_axis.length_squared()
+            + turn.y_axis.length_squared()
+            + turn.z_axis.length_squared();
+        let rounding = self.placement_error(from) + self.placement_error(to);
+        (shift + radius * (0.5 * squared).sqrt()) * 1.0001 + rounding
+    }
+
     /// As [`SphereTree::contacts_in_stages`], widest first, with a memory. At most
     /// `deep_work` nodes and points are looked at after the first stage.
     #[expect(
@@ -244,7 +345,7 @@ impl SphereTree {
 
         let calm = memory
             .calm
-            .filter(|calm| motion(self, &calm.pose, pose) < calm.margin);
+            .filter(|calm| self.motion_bound(&calm.pose, pose) < calm.margin);
         let complete = watch.pending.is_empty();
         let mut deep_from = watch.list.len();
         let mut least = f32::INFINITY;
@@ -253,7 +354,8 @@ impl SphereTree {
                 break;
             }
             let was_deep = run.deep;
-            let bound = run.recheck(watched);
+            let p = pose.point(self.positions[watched.point as usize]);
+            let bound = run.recheck(watched, p);
             if was_deep {
                 deep_from = deep_from.min(i);
                 least = least.min(bound);
@@ -299,28 +401,6 @@ impl SphereTree {
     }
 }
 
-impl<P: Partner + ?Sized> Run<'_, P> {
-    /// Step 2 for one point. Returns a lower bound of its distance.
-    #[inline]
-    fn recheck(&mut self, watched: &mut Watched) -> f32 {
-        let p = self.pose.point(self.tree.positions[watched.point as usize]);
-        let limit = self.limit(watched.point);
-        if let Some(bound) = watched.bound_at(p, limit + self.noise()) {
-            return bound;
-        }
-        let max = self.farthest(limit);
-        let found = self.ask(watched.point, p, max);
-        // Points that are deep are asked every time and do not count, or a query that
-        // may do little work would never get past them.
-        if self.deep && found.is_none_or(|distance| distance >= limit) {
-            self.deep_work = self.deep_work.saturating_sub(1);
-        }
-        watched.at = p;
-        watched.bound = found.unwrap_or(max);
-        watched.bound
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::partner::{Ball, BoxShape, HalfSpace};
@@ -351,7 +431,7 @@ mod tests {
         let mut from = Pose::new(rng.direction(), 1.0, rng.direction());
         for _ in 0..300 {
             let to = walk(&mut rng, &from);
-            let bound = motion(&tree, &from, &to);
+            let bound = tree.motion_bound(&from, &to);
             let most = tree
                 .positions()
                 .iter()
@@ -395,7 +475,20 @@ mod tests {
                 );
                 let plain = tree.contacts(&pose, partner, &query, &mut scratch, &mut expected);
                 expected.truncate(first as usize);
-                assert_eq!(found[..found.len().min(expected.len())], expected);
+                // The same points; a kept plane gives the distance up to rounding, and the
+                // direction to a curved surface up to the way that the point has come.
+                assert!(found.len() >= expected.len());
+                for (kept, asked) in found.iter().zip(&expected) {
+                    assert_eq!((kept.feature, kept.point), (asked.feature, asked.point));
+                    assert!(
+                        (kept.distance - asked.distance).abs() < 1e-5,
+                        "{kept:?} {asked:?}"
+                    );
+                    assert!(
+                        kept.normal.distance(asked.normal) < 3e-3,
+                        "{kept:?} {asked:?}"
+                    );
+                }
                 assert!(first == 8 || found.len() == expected.len());
                 touching += u32::from(!found.is_empty());
                 spared += u32::from(stats.distance_queries < plain.distance_queries);
