@@ -85,9 +85,8 @@ mod tests {
     fn a_memory_survives_in_parrys_workspace() {
         let state = PairState::from_bits;
         let largest = u64::from(u32::MAX) * 2 + 1;
-        let memory = PairMemory {
-            parts: vec![[state(0), state(9)], [state(1), state(largest)]],
-        };
+        let parts = vec![[state(0), state(9)], [state(1), state(largest)]];
+        let memory = PairMemory::of_parts(parts);
         let saved = SavedWorkspace::default();
         // As the engine saves and loads it.
         let bytes = codec::write(&saved.typed(&memory)).unwrap();
