@@ -78,11 +78,18 @@ impl Blueprint {
         let tree = SphereTree::build(&mesh, tree)?;
         let fragments = Fragments::new(mesh);
         let field = FragmentField::build(&fragments, field)?;
+        Ok(Self::of_parts(fragments, field, tree))
+    }
+
+    /// Of an unbroken object whose field and tree are there already: read from an asset
+    /// (`fracas_bake::Asset::object`), not built.
+    #[must_use]
+    pub fn of_parts(fragments: Fragments, field: FragmentField, tree: SphereTree) -> Self {
         let surface =
             FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default());
         let mass = FragmentMass::of(&fragments, FragmentId(0), &mut MassScratch::default());
         let key = key_of(fragments.mesh(), &tree);
-        Ok(Self {
+        Self {
             fragments: Arc::new(fragments),
             field: Arc::new(field),
             tree: Arc::new(tree),
@@ -90,7 +97,7 @@ impl Blueprint {
             mass,
             parry: WholeShapes::default(),
             key,
-        })
+        }
     }
 
     /// A number that names what it was built of: equal for equal tetrahedra and

@@ -21,6 +21,7 @@
 //! culls a sphere that touches; `nearest` is exact up to rounding. An update works
 //! on the broken fragment alone.
 
+mod data;
 mod face_mask;
 mod face_tree;
 mod feature;
@@ -33,6 +34,7 @@ mod query;
 #[cfg(test)]
 mod tests;
 
+pub use data::{FieldData, FieldDataError};
 pub use locate::{Location, SLACK};
 pub use near::{NearFace, Nearest};
 pub use propagate::{FieldStats, Propagation};
@@ -164,26 +166,13 @@ impl FragmentField {
     /// # Errors
     /// See [`BuildError`].
     pub fn build(fragments: &Fragments, options: &FieldOptions) -> Result<Self, BuildError> {
-        if fragments.id_count() != 1 {
-            return Err(BuildError::AlreadyBroken);
-        }
-        for (what, value) in [
-            ("location_cell", options.location_cell),
-            ("occupancy_cell", options.occupancy_cell),
-            ("old_surface_cell", options.old_surface_cell),
-        ] {
-            if value <= 0.0 || !value.is_finite() {
-                return Err(BuildError::BadCell { what, value });
-            }
-        }
+        let Frame { features, tets } = Frame::of(fragments, options)?;
         let mesh = fragments.mesh();
         let edge = mesh.mean_edge_length();
-        let features = Features::new(mesh);
         let triangles: Vec<[Vec3; 3]> = (0..features.old_count())
             .map(|at| features.old_corners(mesh, at))
             .collect();
         let tree = TriangleTree::build(&triangles);
-        let tets = TetGrid::build(mesh, options.location_cell * edge);
         let old_surface = OldSurface::build(
             mesh,
             &tree,
@@ -192,10 +181,30 @@ impl FragmentField {
             options.old_surface_cell * edge,
             options.old_surface_most_cells,
         );
+        let nodes = exact_nodes(mesh, &tree, edge);
+        let frame = Frame { features, tets };
+        Ok(Self::assemble(
+            fragments,
+            options,
+            frame,
+            old_surface,
+            nodes,
+        ))
+    }
+
+    fn assemble(
+        fragments: &Fragments,
+        options: &FieldOptions,
+        frame: Frame,
+        old_surface: OldSurface,
+        nodes: Vec<Node>,
+    ) -> Self {
+        let mesh = fragments.mesh();
+        let edge = mesh.mean_edge_length();
         let occupancy = Occupancy::build(mesh, options.occupancy_cell * edge);
         let (low, high) = mesh.bounds();
-        let nodes = fragments.fragment(FragmentId(0)).nodes();
-        let mut cells = occupancy.of_nodes(&Bounds { low, high }, nodes);
+        let all = fragments.fragment(FragmentId(0)).nodes();
+        let mut cells = occupancy.of_nodes(&Bounds { low, high }, all);
         cells.build_levels();
         let whole = View {
             low,
@@ -204,18 +213,18 @@ impl FragmentField {
             old_faces: FaceMask::default(),
             fractures: Vec::new(),
         };
-        Ok(Self {
+        Self {
             options: *options,
             edge,
-            nodes: exact_nodes(mesh, &tree, edge),
-            features,
-            tets: Arc::new(tets),
+            nodes,
+            features: frame.features,
+            tets: Arc::new(frame.tets),
             old_surface: Arc::new(old_surface),
             occupancy: Arc::new(occupancy),
             views: vec![Some(Box::new(whole))],
             front: Front::new(mesh.positions().len()),
             stats: FieldStats::default(),
-        })
+        }
     }
 
     /// Follows a fracture: to be called once for every [`Split`], in order, with
@@ -578,6 +587,36 @@ impl FragmentField {
                 view.high = view.high.max(p);
             }
         }
+    }
+}
+
+/// What a field is made of that is quick to make.
+struct Frame {
+    features: Features,
+    tets: TetGrid,
+}
+
+impl Frame {
+    /// Of an object that is still whole.
+    fn of(fragments: &Fragments, options: &FieldOptions) -> Result<Self, BuildError> {
+        if fragments.id_count() != 1 {
+            return Err(BuildError::AlreadyBroken);
+        }
+        for (what, value) in [
+            ("location_cell", options.location_cell),
+            ("occupancy_cell", options.occupancy_cell),
+            ("old_surface_cell", options.old_surface_cell),
+        ] {
+            if value <= 0.0 || !value.is_finite() {
+                return Err(BuildError::BadCell { what, value });
+            }
+        }
+        let mesh = fragments.mesh();
+        let cell = options.location_cell * mesh.mean_edge_length();
+        Ok(Self {
+            features: Features::new(mesh),
+            tets: TetGrid::build(mesh, cell),
+        })
     }
 }
 
