@@ -73,7 +73,8 @@ pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
             Grade::Graded => Grading::Graded,
         },
     };
-    let baked = with_progress(source, &settings)?;
+    let mut baked = with_progress(source, &settings)?;
+    baked.asset.add_object()?;
     {
         let _whole = interrupt::lock();
         baked.asset.save(&options.output)?;

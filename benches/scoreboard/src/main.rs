@@ -6,6 +6,7 @@
 
 mod assets;
 mod board;
+mod breaks;
 mod fast_bvh;
 mod field;
 mod fracture;
@@ -37,6 +38,12 @@ struct Options {
 
 fn main() -> ExitCode {
     let options = Options::parse();
+    // One thread, the one that measures, wherever nothing else is said.
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1);
+    if let Err(error) = one.use_current_thread().build_global() {
+        eprintln!("error: cannot set the number of threads: {error}");
+        return ExitCode::FAILURE;
+    }
     let mut board = Board::new(options.only);
     for subject in SUBJECTS {
         subject(&mut board);
@@ -67,4 +74,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     tetrahedralize::rows,
     voxel_tree::rows,
     world::rows,
+    breaks::rows,
 ];

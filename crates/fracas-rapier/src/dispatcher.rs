@@ -348,6 +348,7 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
         workspace: &mut Option<ContactManifoldsWorkspace>,
     ) -> Result<(), Unsupported> {
         let pair = Pair::of(g1, g2).ok_or(Unsupported)?;
+        let _span = crate::trace::pair(g1, g2);
         // Always kept: more than one manifold without a workspace breaks the solver.
         let kept = workspace.get_or_insert_with(|| Workspace::default().into());
         if kept.0.downcast_ref::<Workspace>().is_none() {

@@ -10,14 +10,17 @@ mod cast;
 #[cfg(feature = "world")]
 mod codec;
 pub mod dispatcher;
+mod late_tree;
 pub mod manifold;
 pub mod object;
 pub mod pair;
+mod parallel;
 pub mod parry_shape;
 mod partner;
 #[cfg(feature = "world")]
 mod saved_workspace;
 pub mod shape;
+pub mod trace;
 mod untangle;
 pub mod voxel;
 #[cfg(feature = "world")]

@@ -7,22 +7,24 @@
 
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
-use fracas::sphere_tree::{BuildOptions, Restructuring, SplitScratch};
+use fracas::sphere_tree::{BuildOptions, Restructuring};
 use fracas::{
     FieldOptions, Fracture, FractureError, FragmentField, FragmentId, FragmentMass,
-    FragmentSurface, Fragments, MassScratch, SphereTree, SurfaceScratch, TetMesh,
+    FragmentSurface, Fragments, MassScratch, SphereTree, Split, SurfaceScratch, TetMesh,
 };
 use thiserror::Error;
 
+use crate::late_tree::LateTrees;
+use crate::parallel::both;
 use crate::parry_shape::{ParryShape, WholeShapes};
-use crate::shape::FragmentShape;
+use crate::shape::{FragmentShape, Tree};
+use crate::trace;
 
-/// Cuts and distances of one object.
+/// Cuts and distances of one object. Until it breaks it shares them with its blueprint.
 #[derive(Debug)]
 pub struct ObjectState {
-    fragments: Fragments,
-    field: FragmentField,
-    tree_scratch: SplitScratch,
+    fragments: Arc<Fragments>,
+    field: Arc<FragmentField>,
 }
 
 impl ObjectState {
@@ -54,8 +56,8 @@ pub enum ObjectError {
 /// Everything computed ahead for objects of one kind; cheap to make many bodies of.
 #[derive(Clone, Debug)]
 pub struct Blueprint {
-    fragments: Fragments,
-    field: FragmentField,
+    fragments: Arc<Fragments>,
+    field: Arc<FragmentField>,
     tree: Arc<SphereTree>,
     surface: Arc<FragmentSurface>,
     mass: FragmentMass,
@@ -76,19 +78,26 @@ impl Blueprint {
         let tree = SphereTree::build(&mesh, tree)?;
         let fragments = Fragments::new(mesh);
         let field = FragmentField::build(&fragments, field)?;
+        Ok(Self::of_parts(fragments, field, tree))
+    }
+
+    /// Of an unbroken object whose field and tree are there already: read from an asset
+    /// (`fracas_bake::Asset::object`), not built.
+    #[must_use]
+    pub fn of_parts(fragments: Fragments, field: FragmentField, tree: SphereTree) -> Self {
         let surface =
             FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default());
         let mass = FragmentMass::of(&fragments, FragmentId(0), &mut MassScratch::default());
         let key = key_of(fragments.mesh(), &tree);
-        Ok(Self {
-            fragments,
-            field,
+        Self {
+            fragments: Arc::new(fragments),
+            field: Arc::new(field),
             tree: Arc::new(tree),
             surface: Arc::new(surface),
             mass,
             parry: WholeShapes::default(),
             key,
-        })
+        }
     }
 
     /// A number that names what it was built of: equal for equal tetrahedra and
@@ -122,13 +131,12 @@ impl Blueprint {
         let state = ObjectState {
             fragments: self.fragments.clone(),
             field: self.field.clone(),
-            tree_scratch: SplitScratch::default(),
         };
         let object = SharedObject(Arc::new(RwLock::new(state)));
         let shape = FragmentShape::new(
             &object,
             FragmentId(0),
-            self.tree.clone(),
+            (Tree::Made(self.tree.clone()), self.tree.bounding_sphere().1),
             &self.mass,
             Some(self.surface.clone()),
         );
@@ -150,7 +158,28 @@ fn key_of(mesh: &TetMesh, tree: &SphereTree) -> u64 {
     hash
 }
 
-/// How long the stages of a break took, in seconds.
+/// When the sphere trees of new fragments are made, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trees {
+    /// With the break.
+    AtOnce(Restructuring),
+    /// When somebody asks for one; the same bits.
+    WhenAsked(Restructuring),
+}
+
+/// What a fragment has broken into.
+pub struct Broken {
+    /// The shapes of the new fragments, in order.
+    pub shapes: Vec<FragmentShape>,
+    /// How long it took.
+    pub times: BreakTimes,
+    /// Trees that are still to be made.
+    #[cfg_attr(not(feature = "world"), expect(dead_code))]
+    pub(crate) late: Option<Arc<LateTrees>>,
+}
+
+/// How long the stages of a break took, in seconds. With threads, masses, field and
+/// tree are made at once: the sum is then more than what has passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BreakTimes {
     /// Cutting tetrahedra and labelling nodes.
@@ -186,6 +215,13 @@ impl BreakTimes {
             tree: self.tree.min(other.tree),
         }
     }
+}
+
+/// What work gives and how long it took, in the clock's seconds.
+fn timed<R>(clock: &dyn Fn() -> f64, work: impl FnOnce() -> R) -> (R, f64) {
+    let start = clock();
+    let result = work();
+    (result, clock() - start)
 }
 
 /// A handle on an object: clones name the same one.
@@ -226,39 +262,82 @@ impl SharedObject {
         &self,
         shape: &FragmentShape,
         fracture: &Fracture,
-        restructuring: Restructuring,
-        clock: &dyn Fn() -> f64,
-    ) -> Result<(Vec<FragmentShape>, BreakTimes), FractureError> {
+        trees: Trees,
+        clock: &(dyn Fn() -> f64 + Sync),
+    ) -> Result<Broken, FractureError> {
         let mut guard = self
             .0
             .write()
             .expect("no thread panics while it breaks an object");
-        let state = &mut *guard;
+        let ObjectState { fragments, field } = &mut *guard;
         let start = clock();
-        let split = state.fragments.apply(fracture)?;
+        let split = {
+            let parent = u64::from(fracture.fragment.0);
+            let _span = trace::span("cut", || [("fragment", parent), ("", 0)]);
+            Arc::make_mut(fragments).apply(fracture)?
+        };
         let cut = clock();
-        let masses = FragmentMass::of_split(&state.fragments, &split);
-        let weighed = clock();
-        state.field.apply(&state.fragments, &split);
-        let measured = clock();
-        let trees = shape.tree().apply(
-            &state.fragments,
-            &split,
-            restructuring,
-            &mut state.tree_scratch,
-        );
-        let updated = clock();
+        let fragments = &*fragments;
+        let ((masses, weighing), ((), measuring), ((trees, late), splitting)) = {
+            let split = &split;
+            let named = || [("fragment", u64::from(split.parent.0)), ("", 0)];
+            let weigh = || {
+                let _span = trace::span("masses", named);
+                timed(clock, || FragmentMass::of_split(fragments, split))
+            };
+            let measure = || {
+                let _span = trace::span("field", named);
+                timed(clock, || Arc::make_mut(field).apply(fragments, split))
+            };
+            let divide = || timed(clock, || divide(shape.tree(), fragments, split, trees));
+            let (measured, (weighed, divided)) = both(measure, || both(weigh, divide));
+            (weighed, measured, divided)
+        };
         drop(guard);
         let children = split.children.iter().zip(trees).zip(&masses);
         let shapes = children
-            .map(|((&id, tree), mass)| FragmentShape::new(self, id, Arc::new(tree), mass, None))
+            .map(|((&id, tree), mass)| FragmentShape::new(self, id, tree, mass, None))
             .collect();
         let times = BreakTimes {
             cut: cut - start,
-            masses: weighed - cut,
-            field: measured - weighed,
-            tree: updated - measured,
+            masses: weighing,
+            field: measuring,
+            tree: splitting,
         };
-        Ok((shapes, times))
+        Ok(Broken {
+            shapes,
+            times,
+            late,
+        })
     }
+}
+
+/// The trees of the fragments of a fracture, with their radii: made now, or to be made.
+fn divide(
+    parent: &Arc<SphereTree>,
+    fragments: &Arc<Fragments>,
+    split: &Split,
+    trees: Trees,
+) -> (Vec<(Tree, f32)>, Option<Arc<LateTrees>>) {
+    let (Trees::AtOnce(restructuring) | Trees::WhenAsked(restructuring)) = trees;
+    let late = LateTrees::new(
+        parent.clone(),
+        fragments.clone(),
+        split.clone(),
+        restructuring,
+    );
+    let late = Arc::new(late);
+    // The naive way, for comparisons, has other roots.
+    let is_late = matches!(trees, Trees::WhenAsked(Restructuring::MaximumDistance));
+    if is_late {
+        let radii = parent.radii_after(fragments, split).into_iter().enumerate();
+        let trees = radii.map(|(child, reach)| (Tree::Late(late.clone(), child), reach));
+        return (trees.collect(), Some(late));
+    }
+    let made = (0..split.children.len()).map(|child| {
+        let tree = late.get(child).clone();
+        let reach = tree.bounding_sphere().1;
+        (Tree::Made(tree), reach)
+    });
+    (made.collect(), None)
 }

@@ -17,6 +17,7 @@ use parry3d::math::{Matrix, Real, Rotation, Vector};
 use parry3d::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
 use parry3d::shape::{FeatureId, Shape, ShapeType, TriMesh, TypedShape};
 
+use crate::late_tree::LateTrees;
 use crate::object::SharedObject;
 
 /// The shape of one fragment (or of the whole object). Cheap to clone. Lives in the
@@ -25,7 +26,8 @@ use crate::object::SharedObject;
 pub struct FragmentShape {
     object: SharedObject,
     id: FragmentId,
-    tree: Arc<SphereTree>,
+    tree: Tree,
+    reach: f32,
     mass: UnitMass,
     bounds: Aabb,
     inner_radius: f32,
@@ -35,12 +37,21 @@ pub struct FragmentShape {
     triangles: Arc<OnceLock<Option<TriMesh>>>,
 }
 
+/// Where a fragment's tree is.
+#[derive(Clone)]
+pub(crate) enum Tree {
+    /// Here.
+    Made(Arc<SphereTree>),
+    /// Perhaps not made yet: which of the fragments of its fracture it is.
+    Late(Arc<LateTrees>, usize),
+}
+
 impl FragmentShape {
     /// `surface` is the fragment's where it is known already.
     pub(crate) fn new(
         object: &SharedObject,
         id: FragmentId,
-        tree: Arc<SphereTree>,
+        (tree, reach): (Tree, f32),
         weighed: &FragmentMass,
         surface: Option<Arc<FragmentSurface>>,
     ) -> Self {
@@ -64,6 +75,7 @@ impl FragmentShape {
             object: object.clone(),
             id,
             tree,
+            reach,
             mass: properties,
             bounds: Aabb::new(low, high),
             inner_radius: deepest.max(0.25 * thinnest),
@@ -84,10 +96,21 @@ impl FragmentShape {
         self.id
     }
 
-    /// Its sample points.
+    /// Its sample points. Those of a fragment that was just born are made when first
+    /// asked for, on any thread: the same bits whenever that is.
     #[must_use]
     pub fn tree(&self) -> &Arc<SphereTree> {
-        &self.tree
+        match &self.tree {
+            Tree::Made(tree) => tree,
+            Tree::Late(late, child) => late.get(*child),
+        }
+    }
+
+    /// Radius of a ball around all its sample points: that of [`Self::tree`]'s root, known
+    /// before there is a tree.
+    #[must_use]
+    pub fn reach(&self) -> f32 {
+        self.reach
     }
 
     /// Its closed surface, cracks marked: what a renderer shows. Made when first asked

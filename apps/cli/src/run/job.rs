@@ -171,20 +171,38 @@ impl JobWith<'_> {
     }
 }
 
-/// A pool of its own for the engine's step.
+/// The pool of all runs of this program. The thread that asks is one of its workers: a
+/// step on one thread then costs no more than without a pool.
 #[cfg(feature = "parallel")]
 fn start_threads(physics: &mut PhysicsWorld, threads: usize) -> Result<(), String> {
-    physics
-        .physics_pipeline
-        .configure_thread_pool(threads)
-        .map_err(|e| format!("cannot start {threads} threads: {e}"))
+    static POOL: std::sync::OnceLock<Result<std::sync::Arc<rayon::ThreadPool>, String>> =
+        std::sync::OnceLock::new();
+    let pool = POOL.get_or_init(|| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .use_current_thread()
+            .build()
+            .map(std::sync::Arc::new)
+            .map_err(|e| format!("cannot start {threads} threads: {e}"))
+    });
+    physics.set_thread_pool(Some(pool.clone()?));
+    Ok(())
 }
 
 #[cfg(not(feature = "parallel"))]
 fn start_threads(_: &mut PhysicsWorld, threads: usize) -> Result<(), String> {
     match threads {
         1 => Ok(()),
-        _ => Err("--threads needs the feature `parallel`: cargo run --release --features fracas-cli/parallel -- run ...".into()),
+        _ => Err("this build has no threads: build it with the feature `parallel`".into()),
+    }
+}
+
+/// As many threads as the machine has processors; one where this build has none.
+pub fn all_threads() -> usize {
+    if cfg!(feature = "parallel") {
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    } else {
+        1
     }
 }
 

@@ -40,6 +40,7 @@ Examples:
   fracas run drop-bunnies --contacts voxel-tree --budget 2ms --json steps.json
   fracas run drop-bunnies --contacts budgeted --budget 2ms
   fracas run fresh-fracture --compare
+  fracas run piggy-bank --trace piggy.json
   fracas run my-scene.toml
   fracas run --list
 
@@ -64,9 +65,10 @@ pub struct Run {
     /// Milliseconds of world time per step (default: the scene's own).
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     step: Option<f32>,
-    /// Threads of the engine's step (with the feature `parallel`).
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
+    /// Threads of the step (default: as many as there are processors). The same bits for
+    /// any number.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
     /// How contacts are found (see below).
     #[arg(long, value_name = "METHOD")]
     contacts: Option<String>,
@@ -96,6 +98,10 @@ pub struct Run {
     /// Write the numbers of every step to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write what each step did when, in Chrome's trace format (ui.perfetto.dev opens it):
+    /// a span for every stage, pair and fragment.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "defaults"])]
+    trace: Option<PathBuf>,
     /// Write an animated model (opens in Blender) to this file.
     #[arg(long, value_name = "FILE")]
     glb: Option<PathBuf>,
@@ -163,7 +169,7 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
         measured: !options.game,
         step: options.step,
         budget: options.budget.or(job.budget()),
-        threads: usize::from(options.threads),
+        threads: options.threads.map_or_else(job::all_threads, usize::from),
         steps: options.steps,
     };
     if options.compare {
@@ -178,7 +184,11 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     };
     let mut reports = Vec::new();
     let film = options.recording.as_deref();
+    if options.trace.is_some() {
+        fracas_rapier::trace::start();
+    }
     let (scene, recording) = measure(&job, &settings, watch, film, &mut reports)?;
+    let trace = fracas_rapier::trace::stop();
     if options.defaults {
         let game = Settings {
             measured: false,
@@ -194,6 +204,13 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     if let Some(path) = &options.json {
         save(path, format!("{}\n", reports[0].json(&recording)))?;
         println!("numbers of every step: {}", path.display());
+    }
+    if let Some(path) = &options.trace {
+        save(path, trace.to_json())?;
+        println!(
+            "trace of every step: {} (open it in ui.perfetto.dev)",
+            path.display()
+        );
     }
     if let Some(path) = &options.glb {
         film::write_glb(path, &scene, &recording)?;

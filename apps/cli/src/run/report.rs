@@ -163,9 +163,9 @@ const fn stage(key: &'static str, name: &'static str, of: fn(&StepStats) -> f64)
 }
 
 /// So many of [`NUMBERS`] are in the table of every run.
-const ALWAYS: usize = 16;
+const ALWAYS: usize = 17;
 
-const NUMBERS: [Number; 22] = [
+const NUMBERS: [Number; 23] = [
     number("total_ms", "total ms", 3, |s| s.times.total),
     number("collision_ms", "collision ms", 3, |s| s.times.collision),
     number("physics_ms", "physics ms", 3, |s| s.times.physics),
@@ -179,6 +179,9 @@ const NUMBERS: [Number; 22] = [
     stage("tree_ms", "  tree *", |s| s.times.breaking.tree),
     stage("replacing_ms", "  replacing *", |s| {
         s.times.breaking.replacing
+    }),
+    number("handed_on_ms", "handed on ms", 3, |s| {
+        s.times.breaking.later
     }),
     number("pairs", "pairs", 0, |s| s.pairs as f64),
     number("contacts", "contacts", 0, |s| s.contacts as f64),

@@ -47,7 +47,8 @@ pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
         (options.compare, "--compare"),
         (options.defaults || options.game, "--defaults and --game"),
         (options.count_colliding, "--count-colliding"),
-        (options.threads != 1, "--threads"),
+        (options.threads.is_some_and(|t| t != 1), "--threads"),
+        (options.trace.is_some(), "--trace"),
     ] {
         if given {
             return Err(format!("{option}: only for rigid scenes, and {name} is soft").into());

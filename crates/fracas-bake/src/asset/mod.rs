@@ -13,6 +13,7 @@
 //! | `MESH` | positions (f32), tetrahedra |
 //! | `SKIN` | positions (f64), triangles, texture coordinates |
 //! | `MODE` | modes of the whole object, see `modes.rs` |
+//! | `OBJT` | field and sphere tree of the whole object, see `object.rs` |
 //!
 //! The same asset gives the same bytes. A file that is cut short or altered gives an
 //! error that says which part, never a panic and never more memory than a small
@@ -21,6 +22,7 @@
 mod codec;
 mod container;
 mod modes;
+mod object;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -38,6 +40,7 @@ use thiserror::Error;
 use crate::surface_mesh::{SurfaceMesh, SurfaceMeshError};
 
 pub use codec::{DecodeError, Decoder, Encoder};
+pub use object::{BakedObject, OBJECT, ObjectError};
 
 /// Names a section: four characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -20,15 +20,19 @@
 //! meets another.
 //!
 //! At most so many bodies are decided to break in one step; the impacts on the
-//! others wait, in the objects' own frames, for the next.
+//! others wait, in the objects' own frames, for the next. Bodies of several objects are
+//! decided at once where there are threads; what comes of it is the same.
 
-use fracas::FragmentId;
-use fracas_fracture::Impact;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use fracas_fracture::{FractureEvent, Impact};
 use glam::Vec3;
 use rapier3d::prelude::{ColliderHandle, RigidBody};
 
 use super::split::Break;
-use super::{Breakables, Engine, Event, ObjectId, PieceId, loads};
+use super::{Breakables, Engine, Event, Object, PieceId, loads};
+use crate::parallel;
 
 /// Impacts that are not decided yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,72 +51,67 @@ const LEAST_HIT: f32 = 0.1;
 impl Breakables {
     /// Asks every breakable body that was hit what becomes of it.
     pub(super) fn decide_breaks(&mut self, dt: f32, engine: &Engine<'_>) -> Vec<Break> {
-        let mut breaks = Vec::new();
-        let mut late = Vec::new();
+        let mut questions = std::mem::take(&mut self.waiting);
         let mut impacts = Vec::new();
-        for waiting in std::mem::take(&mut self.waiting) {
-            if breaks.len() < self.settings.most_breaks_per_step {
-                breaks.extend(self.decide(waiting.piece, &waiting.impacts, dt, engine));
-            } else {
-                late.push(waiting);
+        for piece in self.pieces().collect::<Vec<_>>() {
+            impacts.clear();
+            self.impacts_on(piece, dt, engine, &mut impacts);
+            if !impacts.is_empty() {
+                let impacts = std::mem::take(&mut impacts);
+                questions.push(Waiting { piece, impacts });
             }
         }
-        for o in 0..self.objects.len() {
-            // Pieces are neither born nor removed while decisions are made.
-            let mut next = self.objects[o].pieces.keys().next().copied();
-            while let Some(fragment) = next {
-                let piece = PieceId {
-                    object: ObjectId(o as u32),
-                    fragment,
-                };
-                impacts.clear();
-                self.impacts_on(piece, dt, engine, &mut impacts);
-                let decided = breaks.iter().any(|b: &Break| b.piece == piece);
-                if !impacts.is_empty() && !decided {
-                    if breaks.len() < self.settings.most_breaks_per_step {
-                        breaks.extend(self.decide(piece, &impacts, dt, engine));
-                    } else {
-                        let impacts = impacts.clone();
-                        late.push(Waiting { piece, impacts });
-                    }
-                }
-                let after = FragmentId(fragment.0 + 1);
-                next = self.objects[o]
-                    .pieces
-                    .range(after..)
-                    .next()
-                    .map(|(f, _)| *f);
-            }
+        // So many at a time as may break: what is beyond the limit is not asked at all.
+        let most = self.settings.most_breaks_per_step;
+        let mut breaks: Vec<Break> = Vec::new();
+        while !questions.is_empty() && breaks.len() < most {
+            let rest = questions.split_off(questions.len().min(most - breaks.len()));
+            let asked = std::mem::replace(&mut questions, rest);
+            self.decide_all(asked, dt, engine, &mut breaks);
         }
-        self.report.waiting = late.len();
-        self.waiting = late;
+        questions.retain(|q| breaks.iter().all(|b| b.piece != q.piece));
+        self.report.waiting = questions.len();
+        self.waiting = questions;
         breaks
     }
 
-    fn decide(
+    /// Decides bodies of several objects at once; those of one in order, since each
+    /// decision counts for the next. Breaks come in the order of the questions. A piece
+    /// that breaks by the first of two questions is not asked the second.
+    fn decide_all(
         &mut self,
-        piece: PieceId,
-        impacts: &[Impact],
+        asked: Vec<Waiting>,
         dt: f32,
         engine: &Engine<'_>,
-    ) -> Option<Break> {
-        let object = &mut self.objects[piece.object.0 as usize];
-        let body = object.pieces.get(&piece.fragment)?.body;
-        let mass = engine.bodies.get(body)?.mass();
-        let state = object.shared.read();
-        let decision = object.breaker.as_mut()?.decide(
-            state.fragments(),
-            piece.fragment,
-            mass,
-            impacts,
-            dt,
-            &mut self.memory,
-        );
-        Some(Break {
-            piece,
-            fracture: decision.fracture?,
-            stats: decision.stats,
-        })
+        breaks: &mut Vec<Break>,
+    ) {
+        let mut by_object: BTreeMap<u32, Vec<(usize, Waiting, f32)>> = BTreeMap::new();
+        for (order, question) in asked.into_iter().enumerate() {
+            let piece = self.piece(question.piece);
+            let mass = piece.and_then(|p| Some(engine.bodies.get(p.body)?.mass()));
+            let broke = breaks.iter().any(|b| b.piece == question.piece);
+            if let (Some(mass), false) = (mass, broke) {
+                let own = by_object.entry(question.piece.object.0).or_default();
+                own.push((order, question, mass));
+            }
+        }
+        let objects = (0_u32..).zip(&mut self.objects);
+        let work: Vec<_> = objects
+            .filter_map(|(o, object)| Some((object, by_object.remove(&o)?)))
+            .collect();
+        let decided = parallel::map(work, |(object, questions)| {
+            let mut broke: Vec<(usize, Break)> = Vec::new();
+            for (order, question, mass) in questions {
+                if broke.iter().all(|(_, b)| b.piece != question.piece) {
+                    let decision = decide(object, &question, mass, dt);
+                    broke.extend(decision.map(|b| (order, b)));
+                }
+            }
+            broke
+        });
+        let mut decided: Vec<(usize, Break)> = decided.into_iter().flatten().collect();
+        decided.sort_by_key(|(order, _)| *order);
+        breaks.extend(decided.into_iter().map(|(_, b)| b));
     }
 
     /// The contacts that pushed a piece in the last step, in its object's frame; hard
@@ -209,6 +208,26 @@ impl Breakables {
             .and_then(|id| self.objects[id.object.0 as usize].breaker.as_ref())
             .map_or(STONE, |b| b.material().contact_modulus())
     }
+}
+
+thread_local! {
+    /// Memory of decisions: it changes none.
+    static MEMORY: RefCell<FractureEvent> = RefCell::default();
+}
+
+fn decide(object: &mut Object, question: &Waiting, mass: f32, dt: f32) -> Option<Break> {
+    let piece = question.piece;
+    let state = object.shared.read();
+    let breaker = object.breaker.as_mut()?;
+    let decision = MEMORY.with_borrow_mut(|memory| {
+        let (fragments, impacts) = (state.fragments(), &question.impacts);
+        breaker.decide(fragments, piece.fragment, mass, impacts, dt, memory)
+    });
+    Some(Break {
+        piece,
+        fracture: decision.fracture?,
+        stats: decision.stats,
+    })
 }
 
 fn effective_mass(body: &RigidBody, other: Option<&RigidBody>, point: Vec3, normal: Vec3) -> f32 {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use fracas::sphere_tree::Restructuring;
 use fracas::{Fracture, FragmentId, FragmentSurface};
-use fracas_fracture::{Breaker, BreakerStats, FractureEvent, FractureStats};
+use fracas_fracture::{Breaker, BreakerStats, FractureStats};
 use glam::Vec3;
 use parry3d::shape::SharedShape;
 use rapier3d::prelude::{
@@ -36,9 +36,11 @@ pub use background::FragmentModesPolicy;
 pub use options::ObjectOptions;
 pub use script::BreakScript;
 
+use crate::late_tree::LateTrees;
 use crate::object::SharedObject;
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
+use crate::trace;
 use approach::Approach;
 use background::ModesJobs;
 pub(crate) use decide::Waiting;
@@ -191,6 +193,9 @@ pub struct BreakStages {
     pub tree: f64,
     /// Replacing bodies and colliders.
     pub replacing: f64,
+    /// Trees for breaks of earlier steps, made since the last step: those that contacts
+    /// asked for are in the collision's time as well.
+    pub later: f64,
 }
 
 impl BreakStages {
@@ -206,7 +211,7 @@ impl BreakStages {
         self.field + self.tree
     }
 
-    /// All of it.
+    /// All that breaks of this step cost in it.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.fracture() + self.update() + self.replacing
@@ -270,11 +275,12 @@ pub struct Breakables {
     /// Of the last step.
     pub(crate) loads: Loads,
     approach: Approach,
+    /// Trees that are still to be made, and the step at which they are at the latest.
+    pub(crate) late: Vec<(u64, Arc<LateTrees>)>,
     pub(crate) jobs: ModesJobs,
     pub(crate) steps: u64,
     pub(crate) events: Vec<Event>,
     settings: BreakSettings,
-    memory: FractureEvent,
     report: BreakReport,
     scripting: Scripting,
     pub(crate) clock: Clock,
@@ -296,11 +302,11 @@ impl Breakables {
             waiting: Vec::new(),
             loads: Loads::default(),
             approach: Approach::default(),
+            late: Vec::new(),
             jobs: ModesJobs::default(),
             steps: 0,
             events: Vec::new(),
             settings,
-            memory: FractureEvent::default(),
             report: BreakReport::default(),
             scripting: Scripting::Off,
             clock: system_clock(),
@@ -331,7 +337,7 @@ impl Breakables {
             .linvel(options.velocity)
             .angvel(options.spin)
             .can_sleep(self.settings.sleep)
-            .soft_ccd_prediction(self.settings.foresee * reach(&shape))
+            .soft_ccd_prediction(self.settings.foresee * shape.reach())
             .build();
         let engine_shape = match self.settings.contacts {
             ContactMode::Parry(kind) => options.blueprint.parry_shape(kind),
@@ -369,10 +375,14 @@ impl Breakables {
     /// What follows a step of `dt` seconds of the engine: decide, cut, replace.
     pub fn after_step(&mut self, dt: f32, engine: &mut Engine<'_>) -> BreakReport {
         self.report = BreakReport::default();
+        self.make_late();
         let start = (self.clock)();
         if !self.follow_script(engine) {
             self.take_due_modes();
-            let breaks = self.decide_breaks(dt, engine);
+            let breaks = {
+                let _span = trace::span("deciding", trace::plain);
+                self.decide_breaks(dt, engine)
+            };
             self.report.stages.deciding += ((self.clock)() - start) * 1e3;
             self.break_bodies(breaks, engine);
         }
@@ -474,11 +484,6 @@ impl Breakables {
             .pieces
             .get(&id.fragment)
     }
-}
-
-/// Radius of the ball around a piece.
-fn reach(shape: &FragmentShape) -> f32 {
-    shape.tree().bounding_sphere().1
 }
 
 /// Takes up a new body's mass at once: the engine does so in its next step only.

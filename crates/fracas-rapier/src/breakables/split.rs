@@ -7,13 +7,19 @@
 
 use std::sync::Arc;
 
-use fracas::Fracture;
+use fracas::{Fracture, FragmentId};
 use fracas_fracture::FractureStats;
 use parry3d::shape::SharedShape;
 
-use super::{Breakables, Engine, Event, ObjectOptions, Piece, PieceId, collider, reach, weigh};
+use super::{Breakables, Engine, Event, ObjectId, ObjectOptions, Piece, PieceId, collider, weigh};
+use crate::object::{Broken, Trees};
 use crate::pair::ContactMode;
+use crate::parallel;
 use crate::shape::FragmentShape;
+use crate::trace;
+
+/// So many steps after a break the trees of its fragments are there, asked for or not.
+const LATEST: u64 = 4;
 
 /// A break that was decided.
 pub(super) struct Break {
@@ -46,30 +52,56 @@ impl Breakables {
         broke.unwrap_or_default()
     }
 
-    /// Cuts, updates, replaces.
+    /// Cuts, updates, replaces: bodies of several objects are cut and updated at once,
+    /// and replaced in order.
     pub(super) fn break_bodies(&mut self, breaks: Vec<Break>, engine: &mut Engine<'_>) {
-        for Break {
-            piece: id,
-            fracture,
-            stats,
-        } in breaks
-        {
-            let Some(object) = self.objects.get_mut(id.object.0 as usize) else {
-                continue;
+        let mut rest = breaks.into_iter().peekable();
+        let mut wave: Vec<Break> = Vec::new();
+        while rest.peek().is_some() {
+            // The next breaks of different objects: what breaks one is nothing to the others.
+            let is_new = |b: &Break, wave: &[Break]| {
+                let object = b.piece.object;
+                wave.iter().all(|other| other.piece.object != object)
             };
-            let Some(piece) = object.pieces.get(&id.fragment) else {
-                continue;
-            };
-            let broken = object.shared.break_apart(
-                &piece.shape,
-                &fracture,
-                self.settings.restructuring,
-                &self.clock,
-            );
+            while let Some(next) = rest.next_if(|b| is_new(b, &wave)) {
+                wave.push(next);
+            }
+            self.break_wave(std::mem::take(&mut wave), engine);
+        }
+    }
+
+    /// Breaks bodies of different objects.
+    fn break_wave(&mut self, wave: Vec<Break>, engine: &mut Engine<'_>) {
+        let wave = wave.into_iter().filter_map(|broken| {
+            let object = self.objects.get(broken.piece.object.0 as usize)?;
+            let piece = object.pieces.get(&broken.piece.fragment)?;
+            Some((broken, piece.shape.clone()))
+        });
+        let wave: Vec<(Break, FragmentShape)> = wave.collect();
+        let (clock, trees) = (&self.clock, Trees::WhenAsked(self.settings.restructuring));
+        let broken = parallel::map(wave, |(broken, shape)| {
+            let object = shape.object();
+            let parts = object.break_apart(&shape, &broken.fracture, trees, clock);
+            (broken, parts)
+        });
+        for (broken, parts) in broken {
+            let Break {
+                piece: id,
+                fracture,
+                stats,
+            } = broken;
             // A fracture that does not fit its fragment breaks nothing.
-            let Ok((shapes, times)) = broken else {
+            let Ok(Broken {
+                shapes,
+                times,
+                late,
+            }) = parts
+            else {
                 continue;
             };
+            let due = self.steps + LATEST;
+            self.late.extend(late.map(|late| (due, late)));
+            let object = &mut self.objects[id.object.0 as usize];
             if let Some(breaker) = &mut object.breaker {
                 breaker.forget(id.fragment);
             }
@@ -111,6 +143,20 @@ impl Breakables {
         }
     }
 
+    /// Tells how long work took that was handed on from earlier breaks, and does what is
+    /// due. What it makes is the same whenever it is made.
+    pub(super) fn make_late(&mut self) {
+        let (steps, mut spent) = (self.steps, 0.0);
+        self.late.retain(|(due, late)| {
+            if *due <= steps {
+                late.make();
+            }
+            spent += late.spent().unwrap_or(0.0);
+            late.spent().is_none()
+        });
+        self.report.stages.later += spent * 1e3;
+    }
+
     /// What the engine holds for a fragment.
     pub(crate) fn engine_shape(&self, shape: &FragmentShape) -> SharedShape {
         match self.settings.contacts {
@@ -126,6 +172,7 @@ impl Breakables {
         engine_shapes: Vec<SharedShape>,
         engine: &mut Engine<'_>,
     ) -> Vec<PieceId> {
+        let _span = trace::span("replace", || named(id.object, id.fragment));
         let object = &mut self.objects[id.object.0 as usize];
         let old = object
             .pieces
@@ -139,6 +186,7 @@ impl Breakables {
         let (velocity, spin) = (parent.linvel(), parent.angvel());
         let mut children = Vec::with_capacity(shapes.len());
         for (shape, engine_shape) in shapes.into_iter().zip(engine_shapes) {
+            let _span = trace::span("fragment", || named(id.object, shape.id()));
             let child = PieceId {
                 object: id.object,
                 fragment: shape.id(),
@@ -151,7 +199,7 @@ impl Breakables {
                 .linvel(velocity + spin.cross(own_centre - centre))
                 .angvel(spin)
                 .can_sleep(self.settings.fragments_sleep)
-                .soft_ccd_prediction(self.settings.foresee * reach(&shape));
+                .soft_ccd_prediction(self.settings.foresee * shape.reach());
             let body = engine.bodies.insert(body);
             let collider = engine.colliders.insert_with_parent(
                 collider(&shape, engine_shape, options),
@@ -172,6 +220,13 @@ impl Breakables {
         }
         children
     }
+}
+
+fn named(object: ObjectId, fragment: FragmentId) -> [trace::Arg; 2] {
+    [
+        ("object", u64::from(object.0)),
+        ("fragment", u64::from(fragment.0)),
+    ]
 }
 
 /// Whether a piece holds a node that is built into the world.

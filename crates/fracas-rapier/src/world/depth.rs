@@ -6,6 +6,7 @@ use rapier3d::prelude::{ColliderHandle, ContactPair};
 
 use super::{PieceId, World};
 use crate::dispatcher::FragmentDispatcher;
+use crate::shape::FragmentShape;
 
 /// Two bodies that overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +63,7 @@ impl World {
             (Some(p), q) => (p, q),
             (None, q) => (q?, None),
         };
-        let radius = |p: PieceId| self.shape(p).map(|s| s.tree().bounding_sphere().1);
+        let radius = |p: PieceId| self.shape(p).map(FragmentShape::reach);
         let radius = match other {
             Some(other) => radius(piece)?.min(radius(other)?),
             None => radius(piece)?,

@@ -40,10 +40,11 @@ pub use settings::WorldSettings;
 pub use snapshot::{RestoreError, SnapshotError};
 pub use stats::{StepStats, StepTimes};
 
-use crate::breakables::{Breakables, Clock, Engine, system_clock};
+use crate::breakables::{BreakReport, Breakables, Clock, Engine, system_clock};
 use crate::dispatcher::{Counters, FragmentDispatcher};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
+use crate::trace;
 use crate::voxel::VoxelTable;
 use hold::Hand;
 use voxels::Voxels;
@@ -133,6 +134,7 @@ impl World {
 
     /// One step: the list of stages.
     pub fn step(&mut self) {
+        let _span = trace::span("step", || [("step", self.steps), ("", 0)]);
         let start = (self.clock)();
         self.stats = StepStats {
             step: self.steps,
@@ -319,6 +321,10 @@ impl World {
         self.stats.times.collision = collision + voxel.refine;
         self.stats.times.physics = (spent - collision).max(0.0);
         self.stats.times.update += voxel.relabel;
+        trace::ended([
+            ("collision", collision),
+            ("physics", (spent - collision).max(0.0)),
+        ]);
         self.stats.voxel = self.voxels.learn(collision * 1e-3);
         let counts = self.counters.take();
         self.stats.pairs = counts.pairs;
@@ -329,9 +335,9 @@ impl World {
 
     /// Decide, cut, update, replace.
     fn break_bodies(&mut self) {
+        let _span = trace::span("breaking", trace::plain);
         let before = self.breakables.events.len();
-        let mut engine = Engine::from(&mut self.physics);
-        let report = self.breakables.after_step(self.settings.step, &mut engine);
+        let report = self.after_step();
         self.stats.times.fracture = report.stages.fracture();
         self.stats.times.update += report.stages.update();
         self.stats.times.physics += report.stages.replacing;
@@ -354,6 +360,24 @@ impl World {
         for (piece, children) in broke {
             self.follow_hands(piece, &children);
         }
+    }
+
+    /// On the engine's own threads, where it was given some.
+    #[cfg(feature = "parallel")]
+    fn after_step(&mut self) -> BreakReport {
+        let pool = self.physics.thread_pool();
+        let mut engine = Engine::from(&mut self.physics);
+        let (breakables, dt) = (&mut self.breakables, self.settings.step);
+        match pool {
+            Some(pool) => pool.install(|| breakables.after_step(dt, &mut engine)),
+            None => breakables.after_step(dt, &mut engine),
+        }
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    fn after_step(&mut self) -> BreakReport {
+        let mut engine = Engine::from(&mut self.physics);
+        self.breakables.after_step(self.settings.step, &mut engine)
     }
 
     /// Takes away what fell out of the world, and what the engine disabled because its

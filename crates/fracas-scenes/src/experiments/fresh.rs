@@ -12,7 +12,7 @@ use fracas::sphere_tree::{
 };
 use fracas::{Contact, FieldOptions, FragmentId, Pose, SphereTree, StaticMesh, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
-use fracas_rapier::object::BreakTimes;
+use fracas_rapier::object::{BreakTimes, Trees as MadeWhen};
 use fracas_rapier::{Blueprint, ContactMode, FragmentShape, ObjectError};
 
 /// Contacts nearer than this share of the object's radius are wanted: the small
@@ -84,7 +84,7 @@ impl Whole {
         pieces: u32,
         seed: u64,
         restructuring: Restructuring,
-        clock: &dyn Fn() -> f64,
+        clock: &(dyn Fn() -> f64 + Sync),
     ) -> Option<Fresh> {
         let options = VoronoiOptions {
             pieces,
@@ -93,10 +93,12 @@ impl Whole {
         };
         let (object, shape) = self.0.object();
         let fracture = voronoi(object.read().fragments(), FragmentId(0), &options)?;
-        let (shapes, times) = object
-            .break_apart(&shape, &fracture, restructuring, clock)
-            .ok()?;
-        Some(Fresh { shapes, times })
+        let trees = MadeWhen::AtOnce(restructuring);
+        let broken = object.break_apart(&shape, &fracture, trees, clock).ok()?;
+        Some(Fresh {
+            shapes: broken.shapes,
+            times: broken.times,
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use fracas::testing::box_grid;
 use fracas::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_fracture::Material;
 use fracas_fracture::sequence::CrackSequence;
-use fracas_rapier::object::BreakTimes;
+use fracas_rapier::object::{BreakTimes, Trees};
 use fracas_rapier::world::WorldSettings;
 use glam::{DVec3, Vec3};
 use parry3d::math::Pose;
@@ -85,7 +85,29 @@ fn cube(progress: Progress<'_>) -> Result<Kit, SceneError> {
 pub fn structures(
     seed: u64,
     runs: usize,
-    clock: &dyn Fn() -> f64,
+    clock: &(dyn Fn() -> f64 + Sync),
+) -> Result<BreakTimes, SceneError> {
+    shortest(seed, runs, Trees::AtOnce(Restructuring::default()), clock)
+}
+
+/// The same, of what is done before the next step can run: trees are made when asked for.
+///
+/// # Errors
+/// See [`SceneError::Body`].
+pub fn newborn(
+    seed: u64,
+    runs: usize,
+    clock: &(dyn Fn() -> f64 + Sync),
+) -> Result<BreakTimes, SceneError> {
+    let trees = Trees::WhenAsked(Restructuring::default());
+    shortest(seed, runs, trees, clock)
+}
+
+fn shortest(
+    seed: u64,
+    runs: usize,
+    trees: Trees,
+    clock: &(dyn Fn() -> f64 + Sync),
 ) -> Result<BreakTimes, SceneError> {
     let kit = cube(&mut |_| ())?;
     let cells = Cells::build(CELLS, PIECES, seed);
@@ -93,11 +115,13 @@ pub fn structures(
     for _ in 0..runs {
         let (object, shape) = kit.blueprint().object();
         let fracture = cut(object.read().fragments(), &cells)?;
-        let broken = object.break_apart(&shape, &fracture, Restructuring::default(), clock);
-        let (_, times) = broken.map_err(|e| SceneError::Body {
-            what: "break".into(),
-            why: e.to_string(),
-        })?;
+        let broken = object.break_apart(&shape, &fracture, trees, clock);
+        let times = broken
+            .map_err(|e| SceneError::Body {
+                what: "break".into(),
+                why: e.to_string(),
+            })?
+            .times;
         best = Some(best.map_or(times, |best| best.min(&times)));
     }
     Ok(best.unwrap_or_default())

@@ -21,6 +21,7 @@
 //! culls a sphere that touches; `nearest` is exact up to rounding. An update works
 //! on the broken fragment alone.
 
+mod data;
 mod face_tree;
 mod feature;
 mod locate;
@@ -33,6 +34,7 @@ mod query;
 #[cfg(test)]
 mod tests;
 
+pub use data::{FieldData, FieldDataError};
 pub use locate::{Location, SLACK};
 pub use near::{Around, NearFace, Nearest};
 pub use propagate::{FieldStats, Propagation};
@@ -155,26 +157,13 @@ impl FragmentField {
     /// # Errors
     /// See [`BuildError`].
     pub fn build(fragments: &Fragments, options: &FieldOptions) -> Result<Self, BuildError> {
-        if fragments.id_count() != 1 {
-            return Err(BuildError::AlreadyBroken);
-        }
-        for (what, value) in [
-            ("location_cell", options.location_cell),
-            ("occupancy_cell", options.occupancy_cell),
-            ("old_surface_cell", options.old_surface_cell),
-        ] {
-            if value <= 0.0 || !value.is_finite() {
-                return Err(BuildError::BadCell { what, value });
-            }
-        }
+        let Frame { features, tets } = Frame::of(fragments, options)?;
         let mesh = fragments.mesh();
         let edge = mesh.mean_edge_length();
-        let features = Features::new(mesh);
         let triangles: Vec<[Vec3; 3]> = (0..features.old_count())
             .map(|at| features.old_corners(mesh, at))
             .collect();
         let tree = TriangleTree::build(&triangles);
-        let tets = TetGrid::build(mesh, options.location_cell * edge);
         let old_surface = OldSurface::build(
             mesh,
             &tree,
@@ -183,10 +172,30 @@ impl FragmentField {
             options.old_surface_cell * edge,
             options.old_surface_most_cells,
         );
+        let nodes = exact_nodes(mesh, &tree, edge);
+        let frame = Frame { features, tets };
+        Ok(Self::assemble(
+            fragments,
+            options,
+            frame,
+            old_surface,
+            nodes,
+        ))
+    }
+
+    fn assemble(
+        fragments: &Fragments,
+        options: &FieldOptions,
+        frame: Frame,
+        old_surface: OldSurface,
+        nodes: Vec<Node>,
+    ) -> Self {
+        let mesh = fragments.mesh();
+        let edge = mesh.mean_edge_length();
         let occupancy = Occupancy::build(mesh, options.occupancy_cell * edge);
         let (low, high) = mesh.bounds();
-        let nodes = fragments.fragment(FragmentId(0)).nodes();
-        let mut cells = occupancy.of_nodes(&Bounds { low, high }, nodes);
+        let all = fragments.fragment(FragmentId(0)).nodes();
+        let mut cells = occupancy.of_nodes(&Bounds { low, high }, all);
         cells.build_levels();
         let whole = View {
             low,
@@ -194,19 +203,19 @@ impl FragmentField {
             cells,
             faces: OwnFaces::default(),
         };
-        whole.faces.tree(&features, fragments, FragmentId(0));
-        Ok(Self {
+        whole.faces.tree(&frame.features, fragments, FragmentId(0));
+        Self {
             options: *options,
             edge,
-            nodes: exact_nodes(mesh, &tree, edge),
-            features,
-            tets: Arc::new(tets),
+            nodes,
+            features: frame.features,
+            tets: Arc::new(frame.tets),
             old_surface: Arc::new(old_surface),
             occupancy: Arc::new(occupancy),
             views: vec![Some(Box::new(whole))],
             front: Front::new(mesh.positions().len()),
             stats: FieldStats::default(),
-        })
+        }
     }
 
     /// Follows a fracture: to be called once for every [`Split`], in order, with
@@ -525,6 +534,36 @@ impl FragmentField {
                 view.high = view.high.max(p);
             }
         }
+    }
+}
+
+/// What a field is made of that is quick to make.
+struct Frame {
+    features: Features,
+    tets: TetGrid,
+}
+
+impl Frame {
+    /// Of an object that is still whole.
+    fn of(fragments: &Fragments, options: &FieldOptions) -> Result<Self, BuildError> {
+        if fragments.id_count() != 1 {
+            return Err(BuildError::AlreadyBroken);
+        }
+        for (what, value) in [
+            ("location_cell", options.location_cell),
+            ("occupancy_cell", options.occupancy_cell),
+            ("old_surface_cell", options.old_surface_cell),
+        ] {
+            if value <= 0.0 || !value.is_finite() {
+                return Err(BuildError::BadCell { what, value });
+            }
+        }
+        let mesh = fragments.mesh();
+        let cell = options.location_cell * mesh.mean_edge_length();
+        Ok(Self {
+            features: Features::new(mesh),
+            tets: TetGrid::build(mesh, cell),
+        })
     }
 }
 

@@ -37,6 +37,54 @@ struct GridPoint {
 }
 
 impl OldSurface {
+    /// The cells of the grid.
+    fn cells(mesh: &TetMesh, cell: f32, most: u32) -> Cells {
+        let (low, high) = mesh.bounds();
+        let most = most.clamp(2, 1024) as i32;
+        // Two cells of air around, so that what comes near is bounded too.
+        let size = cell.max((high - low).max_element() / most as f32);
+        let margin = Vec3::splat(2.0 * size);
+        Cells::new(low - margin, high + margin, size, most + 5, 1 << 27)
+    }
+
+    /// Distance, triangle and tetrahedron of every grid point: what takes long to compute.
+    pub(super) fn parts(&self) -> (Vec<f32>, Vec<u32>, Vec<u32>) {
+        let points = self.points.iter();
+        (
+            points.clone().map(|p| p.distance).collect(),
+            points.clone().map(|p| p.triangle).collect(),
+            points.map(|p| p.tet).collect(),
+        )
+    }
+
+    /// The grid from its parts; `None` where they do not fit the mesh.
+    pub(super) fn from_parts(
+        mesh: &TetMesh,
+        features: &Features,
+        (cell, most): (f32, u32),
+        (distances, triangles, tets): (&[f32], &[u32], &[u32]),
+    ) -> Option<Self> {
+        let cells = Self::cells(mesh, cell, most);
+        let total = cells.total();
+        let (faces, count) = (features.old_count() as u32, mesh.tets().len() as u32);
+        let fits = [distances.len(), triangles.len(), tets.len()] == [total; 3]
+            && distances.iter().all(|d| d.is_finite())
+            && triangles.iter().all(|&t| t < faces)
+            && tets.iter().all(|&t| t < count);
+        fits.then(|| {
+            let points = distances.iter().zip(triangles).zip(tets);
+            let points = points.map(|((&distance, &triangle), &tet)| GridPoint {
+                distance,
+                triangle,
+                tet,
+            });
+            Self {
+                cells,
+                points: points.collect(),
+            }
+        })
+    }
+
     /// The grid with cells of about `cell`, at most `most` along the longest side.
     pub(super) fn build(
         mesh: &TetMesh,
@@ -46,12 +94,7 @@ impl OldSurface {
         cell: f32,
         most: u32,
     ) -> Self {
-        let (low, high) = mesh.bounds();
-        let most = most.clamp(2, 1024) as i32;
-        // Two cells of air around, so that what comes near is bounded too.
-        let size = cell.max((high - low).max_element() / most as f32);
-        let margin = Vec3::splat(2.0 * size);
-        let cells = Cells::new(low - margin, high + margin, size, most + 5, 1 << 27);
+        let cells = Self::cells(mesh, cell, most);
         let mut points = Vec::with_capacity(cells.total());
         let [nx, ny, nz] = cells.counts;
         let mut last = f32::INFINITY;

@@ -48,6 +48,14 @@ pub enum BuildError {
         /// How many points are possible.
         limit: usize,
     },
+    /// An order that was given is none of the mesh's nodes.
+    #[error(
+        "the order of points is not one of the mesh's nodes (first difference at place {place})"
+    )]
+    BadOrder {
+        /// The first place that cannot be.
+        place: usize,
+    },
 }
 
 /// Choices of [`SphereTree::build`].
@@ -75,16 +83,7 @@ impl SphereTree {
     pub fn build(mesh: &TetMesh, options: &BuildOptions) -> Result<Self, BuildError> {
         let mut positions = mesh.positions().to_vec();
         let mut pool = Vec::new();
-        let mut points: Vec<PointData> = features_of_nodes(mesh)
-            .into_iter()
-            .enumerate()
-            .map(|(n, feature)| PointData {
-                id: n as u32,
-                owner: n as u32,
-                across: NONE,
-                feature: pooled(&mut pool, feature),
-            })
-            .collect();
+        let mut points = points_of_nodes(mesh, &mut pool);
         let mut extras = Vec::new();
         if let Some(spacing) = options.sample_spacing {
             for (position, place, feature) in samples(mesh, spacing)? {
@@ -106,6 +105,47 @@ impl SphereTree {
             FeaturePools::new(pool),
             extras.into(),
             next_id,
+            0.5 * low.distance(high),
+        ))
+    }
+
+    /// The tree of an unbroken object from an order of its nodes that was computed before:
+    /// `points` and `parents` of [`maximum_distance_order`] over the mesh's positions. The
+    /// same tree as [`Self::build`] without extra samples, in a fraction of the time.
+    ///
+    /// # Errors
+    /// [`BuildError::BadOrder`]. Any order with parents before children makes a sound tree.
+    pub fn build_in_order(
+        mesh: &TetMesh,
+        points: &[u32],
+        parents: &[u32],
+    ) -> Result<Self, BuildError> {
+        let positions = mesh.positions();
+        let mut seen = vec![false; positions.len()];
+        for place in 0..positions.len().max(points.len()).max(parents.len()) {
+            let fresh = points.get(place).and_then(|&p| seen.get_mut(p as usize));
+            let fresh = fresh.is_some_and(|seen| !std::mem::replace(seen, true));
+            // The parent is among the first 2^l, 2^l being the largest power not above.
+            let limit = place.checked_ilog2().map_or(1, |l| 1_usize << l);
+            if !fresh || parents.get(place).is_none_or(|&p| p as usize >= limit) {
+                return Err(BuildError::BadOrder { place });
+            }
+        }
+        let order = Order {
+            points: points.to_vec(),
+            parents: parents.to_vec(),
+            gaps: Vec::new(),
+        };
+        let mut pool = Vec::new();
+        let data = points_of_nodes(mesh, &mut pool);
+        let (low, high) = mesh.bounds();
+        Ok(tree_of_order(
+            &order,
+            positions,
+            &data,
+            FeaturePools::new(pool),
+            Arc::new([]),
+            data.len() as u32,
             0.5 * low.distance(high),
         ))
     }
@@ -132,6 +172,19 @@ impl SphereTree {
     }
 }
 
+/// The nodes of a mesh as points of its tree.
+fn points_of_nodes(mesh: &TetMesh, pool: &mut Vec<Feature>) -> Vec<PointData> {
+    let features = features_of_nodes(mesh).into_iter().enumerate();
+    features
+        .map(|(n, feature)| PointData {
+            id: n as u32,
+            owner: n as u32,
+            across: NONE,
+            feature: pooled(pool, feature),
+        })
+        .collect()
+}
+
 fn pooled(pool: &mut Vec<Feature>, feature: Feature) -> FeatureRef {
     if feature.kind == FeatureKind::Interior {
         return FeatureRef::INTERIOR;
@@ -152,7 +205,28 @@ fn tree_of_points(
     next_id: u32,
     object_radius: f32,
 ) -> SphereTree {
-    let (draft, root) = draft_of_order(&maximum_distance_order(positions));
+    let order = maximum_distance_order(positions);
+    tree_of_order(
+        &order,
+        positions,
+        points,
+        features,
+        extras,
+        next_id,
+        object_radius,
+    )
+}
+
+fn tree_of_order(
+    order: &Order,
+    positions: &[Vec3],
+    points: &[PointData],
+    features: FeaturePools,
+    extras: Arc<[ExtraPoint]>,
+    next_id: u32,
+    object_radius: f32,
+) -> SphereTree {
+    let (draft, root) = draft_of_order(order);
     let attachments = Attachments::default();
     let mut counts = Vec::new();
     count_points(&draft, &attachments, false, &mut counts);

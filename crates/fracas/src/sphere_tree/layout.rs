@@ -237,8 +237,13 @@ fn set_radii(nodes: &mut [Node], positions: &[Vec3], radius_squared: &mut Vec<f3
         let squared = furthest_squared(node.centre, &positions[others])
             .max(radius_squared[node.first_child as usize]);
         radius_squared[i] = squared;
-        nodes[i].radius = squared.sqrt() * ROUND_UP;
+        nodes[i].radius = radius_of(squared);
     }
+}
+
+/// A radius from the square of the largest distance, rounded up.
+pub(super) fn radius_of(squared: f32) -> f32 {
+    squared.sqrt() * ROUND_UP
 }
 
 /// The largest squared distance from `centre` to any of the points; 0 for none.

@@ -30,7 +30,7 @@ use glam::Vec3;
 use super::feature::{CutEdgeIndex, features_of_cuts};
 use super::insert::{CutPoints, attach_cut_points};
 use super::layout::{
-    Attachments, Draft, DraftNode, LayoutScratch, PointSource, count_points, lay_out,
+    Attachments, Draft, DraftNode, LayoutScratch, PointSource, count_points, lay_out, radius_of,
 };
 use super::{EXTRA, SphereTree};
 use crate::tet_mesh::NONE;
@@ -175,6 +175,61 @@ impl SphereTree {
             .collect();
         scratch.work.roots = roots;
         trees
+    }
+
+    /// The radii of the trees that [`Self::apply`] would make (by the default
+    /// restructuring), bit for bit, without making them: a body that was just born needs
+    /// its reach before anything asks for its points.
+    #[must_use]
+    pub fn radii_after(&self, fragments: &Fragments, split: &Split) -> Vec<f32> {
+        let mut labels = Vec::new();
+        label_points(self, fragments, split, &mut labels);
+        // The first and the last point of every fragment, in the order of the leaves.
+        let mut ends = vec![(u32::MAX, 0); split.children.len()];
+        for (point, &label) in (0_u32..).zip(&labels) {
+            let (first, last) = &mut ends[label as usize];
+            *first = point.min(*first);
+            *last = point;
+        }
+        let centres: Vec<Vec3> = (0_u32..)
+            .zip(&ends)
+            .map(|(label, &(first, last))| {
+                // The lowest node that holds all of them: its copy is the root.
+                let mut at = &self.nodes[0];
+                while let Some(below) = at.children().find(|&c| {
+                    let range = self.nodes[c as usize].point_range();
+                    range.contains(&(first as usize)) && range.contains(&(last as usize))
+                }) {
+                    at = &self.nodes[below as usize];
+                }
+                if labels[at.point as usize] == label {
+                    return at.centre;
+                }
+                let (mut best, mut squared) = (at.centre, f32::INFINITY);
+                for point in first as usize..=last as usize {
+                    let d = self.positions[point].distance_squared(at.centre);
+                    if labels[point] == label && d < squared {
+                        (best, squared) = (self.positions[point], d);
+                    }
+                }
+                best
+            })
+            .collect();
+        let mut squared = vec![0.0_f32; centres.len()];
+        let mut reach = |label: usize, p: Vec3| {
+            squared[label] = squared[label].max(p.distance_squared(centres[label]));
+        };
+        for (&p, &label) in self.positions.iter().zip(&labels) {
+            reach(label as usize, p);
+        }
+        let first = split.children.first().map_or(0, |c| c.0);
+        for edge in &split.cut_edges {
+            for n in edge.nodes {
+                let label = fragments.node_fragment()[n as usize].0 - first;
+                reach(label as usize, edge.point);
+            }
+        }
+        squared.into_iter().map(radius_of).collect()
     }
 
     /// Step 2: the root piece of every fragment.
@@ -476,7 +531,13 @@ mod tests {
                             continue;
                         };
                         let tree = trees[id.0 as usize].take().unwrap();
+                        let radii = tree.radii_after(&fragments, &split);
                         let parts = tree.apply(&fragments, &split, restructuring, &mut scratch);
+                        if restructuring == Restructuring::default() {
+                            let made: Vec<f32> =
+                                parts.iter().map(|p| p.bounding_sphere().1).collect();
+                            assert_eq!(radii, made, "the same without making the trees");
+                        }
                         for (part, &child) in parts.into_iter().zip(&split.children) {
                             part.validate_for(&fragments, child).unwrap();
                             assert_eq!(trees.len(), child.0 as usize);

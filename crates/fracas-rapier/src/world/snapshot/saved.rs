@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{RestoreError, Shapes, Stock, modes_key};
 use crate::breakables::{Breakables, Object, ObjectId, ObjectOptions, Piece, PieceId, Waiting};
+use crate::object::Trees;
 use crate::world::hold::{Hand, HandId};
 use crate::world::{Coupling, World, WorldSettings, Wrench};
 
@@ -264,10 +265,11 @@ impl SavedObject {
             let shape = shapes
                 .remove(&fracture.fragment)
                 .ok_or_else(|| malformed("a fragment breaks that is not there"))?;
-            let (children, _) = shared
-                .break_apart(&shape, &fracture, settings.restructuring, &|| 0.0)
+            let trees = Trees::WhenAsked(settings.restructuring);
+            let broken = shared
+                .break_apart(&shape, &fracture, trees, &|| 0.0)
                 .map_err(|e| RestoreError::Malformed(e.to_string()))?;
-            shapes.extend(children.into_iter().map(|s| (s.id(), s)));
+            shapes.extend(broken.shapes.into_iter().map(|s| (s.id(), s)));
             history.push(fracture);
         }
         let mut pieces = BTreeMap::new();
