@@ -38,6 +38,7 @@
 pub mod camera;
 pub mod colour;
 pub mod colour_map;
+mod depth_map;
 mod font;
 pub mod image;
 mod light;
@@ -46,6 +47,7 @@ mod render;
 pub mod scene;
 pub mod sheet;
 pub mod slice;
+mod smooth;
 
 pub use camera::Camera;
 pub use colour::Colour;

@@ -30,13 +30,15 @@ impl Quality {
         match self {
             Self::Draft => Rays {
                 key: 8,
+                key_map: 384,
                 sky: 32,
-                map: 384,
+                sky_map: 384,
             },
             Self::Fine => Rays {
-                key: 28,
-                sky: 96,
-                map: 768,
+                key: 16,
+                key_map: 448,
+                sky: 40,
+                sky_map: 192,
             },
         }
     }
