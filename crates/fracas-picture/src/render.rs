@@ -67,12 +67,13 @@ fn world_triangles(scene: &Scene) -> Vec<WorldTriangle> {
     let mut all = Vec::new();
     for (m, mesh) in scene.meshes.iter().enumerate() {
         let normals = corner_normals(mesh);
-        for (t, (corners, normals)) in mesh.triangles.iter().zip(normals).enumerate() {
+        for (t, (vertices, normals)) in mesh.triangles.iter().zip(normals).enumerate() {
             all.push(WorldTriangle {
-                corners: corners.map(|v| mesh.positions[v as usize]),
+                corners: vertices.map(|v| mesh.positions[v as usize]),
                 normals,
                 colour: mesh.colours.get(t).copied().unwrap_or(mesh.colour),
                 mesh: m as u32,
+                vertices: *vertices,
             });
         }
     }
@@ -153,6 +154,7 @@ struct WorldTriangle {
     normals: [Vec3; 3],
     colour: Colour,
     mesh: u32,
+    vertices: [u32; 3],
 }
 
 /// A share of a pixel: how many samples, and what they see.
@@ -406,8 +408,14 @@ impl Picture<'_> {
     }
 
     fn surface(&self, triangle: &WorldTriangle, lit: &Lit) -> Vec3 {
+        let mesh = &self.scene.meshes[triangle.mesh as usize];
         let mut colour = triangle.colour.0 * lit.light;
-        let gloss = self.scene.meshes[triangle.mesh as usize].gloss;
+        if let Some((texture, uvs)) = &mesh.texture {
+            let [a, b, c] = triangle.vertices.map(|v| uvs[v as usize]);
+            let [wa, wb, wc] = triangle.weights_at(lit.position);
+            colour *= texture.at(a * wa + b * wb + c * wc);
+        }
+        let gloss = mesh.gloss;
         if gloss > 0.0 {
             let towards_eye = (self.view.eye - lit.position).normalize_or(Vec3::Y);
             let half = (towards_eye + self.key).normalize_or(Vec3::Y);
@@ -448,23 +456,33 @@ fn power(base: f32, exponent: u32) -> f32 {
 }
 
 impl WorldTriangle {
-    fn normal_at(&self, p: Vec3) -> Vec3 {
+    /// Barycentric coordinates of a point of its plane.
+    fn weights_at(&self, p: Vec3) -> [f32; 3] {
         let [a, b, c] = self.corners;
         let face = (b - a).cross(c - a);
         let area_squared = face.length_squared();
         if area_squared == 0.0 {
-            return self.normals[0];
+            return [1.0, 0.0, 0.0];
         }
         let wb = (p - a).cross(c - a).dot(face) / area_squared;
         let wc = (b - a).cross(p - a).dot(face) / area_squared;
+        [1.0 - wb - wc, wb, wc]
+    }
+
+    fn normal_at(&self, p: Vec3) -> Vec3 {
+        let [wa, wb, wc] = self.weights_at(p);
         let [na, nb, nc] = self.normals;
-        (na * (1.0 - wb - wc) + nb * wb + nc * wc).normalize_or(na)
+        (na * wa + nb * wb + nc * wc).normalize_or(na)
     }
 }
 
 /// Normals at the corners of each triangle: the mean, weighed by area, of the
 /// triangles around the vertex that bend less than the crease angle.
 fn corner_normals(mesh: &Mesh) -> Vec<[Vec3; 3]> {
+    if !mesh.normals.is_empty() {
+        let given = |v: u32| mesh.normals[v as usize].normalize_or(Vec3::Y);
+        return mesh.triangles.iter().map(|t| t.map(given)).collect();
+    }
     let faces: Vec<Vec3> = mesh
         .triangles
         .iter()
