@@ -10,6 +10,7 @@ use fracas_picture::{Colour, Image, Quality, Sheet};
 use fracas_report::stills::{crack_colour, still};
 use fracas_scenes::recording::Recording;
 use fracas_scenes::rigid::Scene;
+use fracas_scenes::skins::Dressed;
 use glam::Vec3;
 use parry3d::math::Pose;
 
@@ -78,10 +79,13 @@ pub fn write_glb(path: &Path, scene: &Scene, recording: &Recording) -> Result<()
             linear(Colour::from_srgb(paint[0], paint[1], paint[2])),
         ));
         let inner = glb.material(&Material::new("crack", linear(crack_colour(paint))));
-        let (old, new) = parts(&track.surface);
-        let mut pieces = vec![Part::new(&old.0, &old.1, outer)];
+        let (old, new) = match &track.dressed {
+            Some(dressed) => dressed_parts(dressed),
+            None => parts(&track.surface),
+        };
+        let mut pieces = vec![Part::new(&old.0, &old.1, outer).normals(&old.2)];
         if !new.1.is_empty() {
-            pieces.push(Part::new(&new.0, &new.1, inner));
+            pieces.push(Part::new(&new.0, &new.1, inner).normals(&new.2));
         }
         let mesh = glb.mesh(&name, &pieces)?;
         let node = glb.node(&name, Some(mesh), Place::default())?;
@@ -136,11 +140,26 @@ fn animate(
     Ok(glb.animate_visibility(node, &times, &visible)?)
 }
 
-type Piece = (Vec<Vec3>, Vec<[u32; 3]>);
+/// Positions, triangles and normals, where there are any.
+type Piece = (Vec<Vec3>, Vec<[u32; 3]>, Vec<Vec3>);
+
+/// Skin and cracks, each with only the vertices it uses.
+fn dressed_parts(dressed: &Dressed) -> (Piece, Piece) {
+    let pick = |triangles: &[[u32; 3]]| {
+        let (positions, own) = used_vertices(&dressed.positions, triangles);
+        let (normals, _) = used_vertices(&dressed.normals, triangles);
+        (positions, own, normals)
+    };
+    let (old, new) = dressed.triangles.split_at(dressed.old_triangles);
+    (pick(old), pick(new))
+}
 
 /// Old and new triangles, each with only the vertices it uses.
 fn parts(surface: &FragmentSurface) -> (Piece, Piece) {
-    let pick = |triangles: &[[u32; 3]]| used_vertices(surface.positions(), triangles);
+    let pick = |triangles: &[[u32; 3]]| {
+        let (positions, own) = used_vertices(surface.positions(), triangles);
+        (positions, own, Vec::new())
+    };
     let (old, new) = surface.triangles().split_at(surface.old_triangles());
     (pick(old), pick(new))
 }

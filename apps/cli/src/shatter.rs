@@ -2,26 +2,30 @@
 //! simulation.
 //!
 //! Steps: read the mesh (or make the shape of that name) -> tetrahedra -> a
-//! fracture, by a pattern or by an impact -> cut -> one named mesh per fragment, its
-//! old surface and its cracks in two materials, its origin at its centre of mass.
+//! fracture, by a pattern or by an impact -> cut -> the model's own skin cut at the
+//! cracks -> one named node per fragment, with the model's materials and textures, its
+//! cracks in a material of their own, its origin at its centre of mass.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use fracas::fragment_surface::{FaceKind, FragmentSurface, SurfaceScratch};
+use fracas::dressing::{SkinMap, SkinMapError};
+use fracas::fragment_surface::{FragmentSurface, SurfaceScratch};
 use fracas::{Fracture, FragmentId, Fragments, TetMesh};
+use fracas_bake::model::pieces::{Buffers, ModelPiece, surfaces as surfaces_of};
+use fracas_bake::model::write::{CrackLook, Format, files};
+use fracas_bake::model::{Attribute, Model};
 use fracas_bake::tetrahedralize::{self, Options as MesherOptions};
-use fracas_bake::write::glb::{Glb, GlbError, Material as GlbMaterial, Part, Place};
-use fracas_bake::{Asset, AssetError, Mesh, ReadError, shapes};
+use fracas_bake::{Asset, AssetError, Mesh, ReadError, SurfaceMesh, shapes};
 use fracas_fracture::material::{MaterialError, STEEL_CONTACT_MODULUS};
 use fracas_fracture::modes::ModesError;
 use fracas_fracture::patterns::{
     self, ConchoidalOptions, RadialOptions, SlicesOptions, VoronoiOptions,
 };
 use fracas_fracture::{FractureEvent, FractureSettings, Impact, Material, Modes, ModesOptions};
-use fracas_picture::{Camera, Colour, Mesh as PictureMesh, Quality, Scene};
-use glam::Vec3;
+use fracas_picture::{Camera, Colour, Mesh as PictureMesh, Quality, Scene, Texture};
+use glam::{Vec2, Vec3};
 use thiserror::Error;
 
 /// How it breaks.
@@ -38,6 +42,19 @@ pub enum Pattern {
     /// Physics: a steel ball hits --at along --direction with --speed; or, with
     /// --drop, it falls on stone with --direction pointing down.
     Impact,
+}
+
+/// In what the fragments are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Binary glTF, one file.
+    Glb,
+    /// glTF as text, with a .bin and pictures beside it.
+    Gltf,
+    /// Wavefront OBJ, with an MTL and pictures beside it.
+    Obj,
+    /// Universal Scene Description as text.
+    Usda,
 }
 
 /// Options of `fracas shatter`.
@@ -92,9 +109,15 @@ pub struct Shatter {
     /// From where the picture is taken.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_vector, allow_hyphen_values = true, default_value = "0.5,0.75,0.9")]
     from: Vec3,
-    /// Where the fragments go (binary glTF).
+    /// Where the fragments go.
     #[arg(short, long, value_name = "OUT.glb")]
     output: PathBuf,
+    /// In what they are written; by default what the name of the output says, or glb.
+    #[arg(long, value_enum)]
+    format: Option<OutputFormat>,
+    /// How often a texture repeats on crack faces, per unit of length.
+    #[arg(long, default_value_t = 1.0)]
+    crack_scale: f32,
 }
 
 /// What can go wrong.
@@ -124,9 +147,17 @@ pub enum ShatterError {
     /// Nothing came apart.
     #[error("nothing breaks: {0}")]
     Whole(String),
-    /// The fragments cannot be written.
+    /// The model's surface is no skin.
     #[error(transparent)]
-    Glb(#[from] GlbError),
+    Skin(#[from] SkinMapError),
+    /// The fragments cannot be written.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// Where they should have gone.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The picture cannot be written.
     #[error(transparent)]
     Picture(#[from] fracas_picture::ImageError),
@@ -146,8 +177,11 @@ fn parse_vector(text: &str) -> Result<Vec3, String> {
 
 /// Runs the command.
 pub fn run(options: &Shatter) -> Result<(), ShatterError> {
-    let (mesh, baked) = load(&options.mesh, options.tets)?;
+    let (mesh, baked, model) = load(&options.mesh, options.tets)?;
     let mesh = Arc::new(mesh);
+    for warning in model.warnings() {
+        eprintln!("warning: {warning}");
+    }
     println!(
         "{}: {} tetrahedra, {} nodes",
         options.mesh,
@@ -177,37 +211,130 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         surfaces.iter().map(|s| s.triangles().len()).sum::<usize>(),
         (volume / mesh.volume() - 1.0).abs()
     );
-    write_glb(&surfaces, &mesh, options)?;
-    println!("wrote {}", options.output.display());
+    let (positions, triangles) = model.surface();
+    let map = SkinMap::build(&mesh, &positions, &triangles)?;
+    let fit = map.fit();
+    if fit.open_triangles > 0 {
+        eprintln!(
+            "warning: {} of {} triangles bound no solid (open or crossed): rims there may gape",
+            fit.open_triangles,
+            triangles.len()
+        );
+    }
+    let density = Material::by_name(&options.material)?.density;
+    let pieces: Vec<ModelPiece> = split
+        .children
+        .iter()
+        .zip(&surfaces)
+        .enumerate()
+        .map(|(i, (&id, surface))| {
+            let properties = surface.mass_properties();
+            ModelPiece {
+                name: format!("fragment-{i:03}"),
+                centre: properties.centre,
+                volume: properties.volume,
+                mass: properties.volume * density,
+                surfaces: surfaces_of(&model, &map.dress(&fragments, id), options.crack_scale),
+            }
+        })
+        .collect();
+    write_pieces(&model, &pieces, &mesh, options)?;
     if let Some(path) = &options.picture {
-        draw(&surfaces, &mesh, options, path)?;
+        draw(&model, &pieces, &mesh, options, path)?;
         println!("wrote {}", path.display());
     }
     Ok(())
 }
 
 /// Reads a file, or makes a shape. An asset may bring its modes along.
-fn load(name: &str, tets: Option<usize>) -> Result<(TetMesh, Option<Arc<Modes>>), ShatterError> {
+type Loaded = (TetMesh, Option<Arc<Modes>>, Model);
+
+fn load(name: &str, tets: Option<usize>) -> Result<Loaded, ShatterError> {
+    let stem = Path::new(name)
+        .file_stem()
+        .map_or_else(|| name.to_owned(), |s| s.to_string_lossy().into());
     if Path::new(name).exists() {
         if Path::new(name).extension().is_some_and(|e| e == "fracas") {
             let asset = Asset::load(name)?;
-            return Ok((asset.mesh().clone(), asset.modes().cloned()));
+            let model = match asset.skin() {
+                Some(skin) => of_surface(asset.name(), skin),
+                None => of_boundary(asset.name(), asset.mesh()),
+            };
+            return Ok((asset.mesh().clone(), asset.modes().cloned(), model));
         }
-        let mesh = match fracas_bake::read(name)? {
-            Mesh::Tets(soup) => soup.into_mesh()?.0,
+        return Ok(match fracas_bake::read(name)? {
+            Mesh::Tets(soup) => {
+                let mesh = soup.into_mesh()?.0;
+                let model = of_boundary(&stem, &mesh);
+                (mesh, None, model)
+            }
             Mesh::Surface(surface, _) => {
                 let options = MesherOptions::tets(tets.unwrap_or(20_000));
-                tetrahedralize::surface(&surface, &options)?.into_mesh()
+                let mesh = tetrahedralize::surface(&surface, &options)?.into_mesh();
+                let model = if Model::is_known(name) {
+                    Model::read(name)?
+                } else {
+                    of_surface(&stem, &surface)
+                };
+                (mesh, None, model)
             }
-        };
-        return Ok((mesh, None));
+        });
     }
     let shape = shapes::by_name(name).ok_or_else(|| ShatterError::NoSuchMesh(name.into()))?;
     let mesh = match tets {
         Some(tets) => shape.build_with_tets(tets),
         None => shape.build(),
     };
-    Ok((mesh, None))
+    let model = match shape.fine_skin() {
+        Some(skin) => {
+            let [r, g, b] = shape.colour();
+            let colour = Colour::from_srgb(r, g, b).0.extend(1.0).to_array();
+            let normals = skin.normals.iter().flat_map(|n| n.to_array()).collect();
+            Model::plain(name, skin.positions, skin.triangles, colour).with_attribute(Attribute {
+                name: "NORMAL".into(),
+                width: 3,
+                values: normals,
+            })
+        }
+        None => of_boundary(name, &mesh),
+    };
+    Ok((mesh, None, model))
+}
+
+const PLAIN: [f32; 4] = [0.6, 0.58, 0.55, 1.0];
+
+/// A surface without materials, with its texture coordinates where it has some.
+fn of_surface(name: &str, surface: &SurfaceMesh) -> Model {
+    let Some(uvs) = surface.uvs() else {
+        return Model::plain(
+            name,
+            surface.positions().to_vec(),
+            surface.triangles().to_vec(),
+            PLAIN,
+        );
+    };
+    // Each corner has its own coordinates.
+    let positions = surface
+        .triangles()
+        .iter()
+        .flatten()
+        .map(|&v| surface.positions()[v as usize])
+        .collect();
+    let triangles = (0..surface.triangles().len() as u32)
+        .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
+        .collect();
+    Model::plain(name, positions, triangles, PLAIN).with_attribute(Attribute {
+        name: "TEXCOORD_0".into(),
+        width: 2,
+        values: uvs.iter().flatten().flat_map(|uv| uv.to_array()).collect(),
+    })
+}
+
+/// The boundary of tetrahedra as the skin.
+fn of_boundary(name: &str, mesh: &TetMesh) -> Model {
+    let positions = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
+    let triangles = mesh.boundary().map(|face| face.nodes).collect();
+    Model::plain(name, positions, triangles, PLAIN)
 }
 
 /// The modes of the asset, where they are of this material, or new ones.
@@ -407,72 +534,166 @@ fn colour_of(index: usize) -> [f32; 3] {
 }
 
 /// How far a piece is moved.
-fn offset(surface: &FragmentSurface, mesh: &TetMesh, explode: f32) -> Vec3 {
+fn offset(piece: &ModelPiece, mesh: &TetMesh, explode: f32) -> Vec3 {
     let (lo, hi) = mesh.bounds();
-    let centre = surface.mass_properties().centre.as_vec3();
-    explode * (centre - 0.5 * (lo + hi))
+    explode * (piece.centre.as_vec3() - 0.5 * (lo + hi))
 }
 
-fn write_glb(
-    surfaces: &[FragmentSurface],
+fn output_format(options: &Shatter) -> Format {
+    let end = options.output.extension().map(|e| e.to_ascii_lowercase());
+    let by_name = match end.as_ref().and_then(|e| e.to_str()) {
+        Some("gltf") => OutputFormat::Gltf,
+        Some("obj") => OutputFormat::Obj,
+        Some("usda") => OutputFormat::Usda,
+        _ => OutputFormat::Glb,
+    };
+    match options.format.unwrap_or(by_name) {
+        OutputFormat::Glb => Format::Glb,
+        OutputFormat::Gltf => Format::Gltf,
+        OutputFormat::Obj => Format::Obj,
+        OutputFormat::Usda => Format::Usda,
+    }
+}
+
+fn write_pieces(
+    model: &Model,
+    pieces: &[ModelPiece],
     mesh: &TetMesh,
     options: &Shatter,
 ) -> Result<(), ShatterError> {
-    let mut glb = Glb::new();
-    let cracks = glb.material(&GlbMaterial::new("crack", [0.55, 0.5, 0.45, 1.0]));
-    for (i, surface) in surfaces.iter().enumerate() {
-        let name = format!("fragment-{i:03}");
-        let [r, g, b] = colour_of(i);
-        let skin = glb.material(&GlbMaterial::new(format!("skin-{i:03}"), [r, g, b, 1.0]));
-        let centre = surface.mass_properties().centre.as_vec3();
-        let positions: Vec<Vec3> = surface.positions().iter().map(|&p| p - centre).collect();
-        let (old, new) = surface.triangles().split_at(surface.old_triangles());
-        let id = glb.mesh(
-            &name,
-            &[
-                Part::new(&positions, old, skin),
-                Part::new(&positions, new, cracks),
-            ],
-        )?;
-        let place = Place {
-            translation: centre + offset(surface, mesh, options.explode),
-            ..Default::default()
+    let moved: Vec<ModelPiece> = pieces
+        .iter()
+        .map(|piece| {
+            let by = offset(piece, mesh, options.explode);
+            let mut piece = piece.clone();
+            piece.centre += by.as_dvec3();
+            for surface in &mut piece.surfaces {
+                for p in &mut surface.positions {
+                    *p += by;
+                }
+            }
+            piece
+        })
+        .collect();
+    let stem = options
+        .output
+        .file_stem()
+        .map_or_else(|| "fragments".to_owned(), |s| s.to_string_lossy().into());
+    let all = files(
+        model,
+        &moved,
+        CrackLook::default(),
+        output_format(options),
+        &stem,
+    );
+    for (i, (name, bytes)) in all.iter().enumerate() {
+        // The main file has the name that was asked for, whatever its end.
+        let path = if i == 0 {
+            options.output.clone()
+        } else {
+            options.output.with_file_name(name)
         };
-        glb.node(&name, Some(id), place)?;
+        let _whole = crate::interrupt::lock();
+        std::fs::write(&path, bytes).map_err(|source| ShatterError::Write {
+            path: path.display().to_string(),
+            source,
+        })?;
+        println!("wrote {}", path.display());
     }
-    Ok(glb.save(&options.output)?)
+    Ok(())
 }
 
 fn draw(
-    surfaces: &[FragmentSurface],
+    model: &Model,
+    pieces: &[ModelPiece],
     mesh: &TetMesh,
     options: &Shatter,
     path: &Path,
 ) -> Result<(), ShatterError> {
     let mut scene = Scene::new();
-    for (i, surface) in surfaces.iter().enumerate() {
-        let [r, g, b] = colour_of(i).map(|c| (255.0 * c) as u8);
-        let skin = Colour::from_srgb(r, g, b);
-        let crack = Colour::from_srgb(225, 215, 200);
-        let by = offset(surface, mesh, options.explode);
-        let colours = (0..surface.triangles().len())
-            .map(|t| match surface.kind(t) {
-                FaceKind::Old => skin,
-                FaceKind::Crack => crack,
-            })
-            .collect();
-        let positions = surface.positions().iter().map(|&p| p + by).collect();
-        scene.add(
-            PictureMesh::new(positions, surface.triangles().to_vec())
-                .colours(colours)
-                .smooth(35.0),
-        );
+    let looks = Looks::of(model);
+    for (i, piece) in pieces.iter().enumerate() {
+        let by = offset(piece, mesh, options.explode);
+        for surface in &piece.surfaces {
+            let [r, g, b] = colour_of(i).map(|c| (255.0 * c) as u8);
+            let positions: Vec<Vec3> = surface.positions.iter().map(|&p| p + by).collect();
+            let drawn = PictureMesh::new(positions, surface.triangles.clone()).smooth(35.0);
+            scene.add(if surface.is_crack {
+                drawn.colour(Colour::from_srgb(225, 215, 200))
+            } else if model.images().is_empty() {
+                looks
+                    .paint(drawn, surface)
+                    .colour(Colour::from_srgb(r, g, b))
+            } else {
+                looks.paint(drawn, surface)
+            });
+        }
     }
     scene.ground_under_all();
     let camera = Camera::framing_all(options.from);
     Ok(scene
         .render(&camera, 640, 420, Quality::default())
         .save(path)?)
+}
+
+/// Base colours and textures of a model's materials, for pictures.
+struct Looks {
+    colours: Vec<Colour>,
+    textures: Vec<Option<Arc<Texture>>>,
+}
+
+impl Looks {
+    fn of(model: &Model) -> Self {
+        let list = |key: &str| {
+            model.document()[key]
+                .as_array()
+                .cloned()
+                .unwrap_or_default()
+        };
+        let images: Vec<Option<Arc<Texture>>> = model
+            .images()
+            .iter()
+            .map(|image| Texture::decode(&image.bytes).ok().map(Arc::new))
+            .collect();
+        let textures = list("textures");
+        let (mut colours, mut of_material) = (Vec::new(), Vec::new());
+        for material in list("materials") {
+            let base = &material["pbrMetallicRoughness"];
+            let part = |i: usize| base["baseColorFactor"][i].as_f64().unwrap_or(1.0) as f32;
+            colours.push(Colour(Vec3::new(part(0), part(1), part(2))));
+            let texture = base["baseColorTexture"]["index"].as_u64();
+            let source = texture
+                .and_then(|t| textures.get(t as usize))
+                .and_then(|t| t["source"].as_u64());
+            of_material.push(source.and_then(|s| images.get(s as usize).cloned().flatten()));
+        }
+        Self {
+            colours,
+            textures: of_material,
+        }
+    }
+
+    fn paint(&self, mesh: PictureMesh, surface: &Buffers) -> PictureMesh {
+        let find = |name: &str| surface.attributes.iter().find(|a| a.name == name);
+        let mut mesh = mesh;
+        if let Some(normals) = find("NORMAL") {
+            let vectors = normals.values.chunks_exact(3);
+            mesh = mesh.normals(vectors.map(|n| Vec3::new(n[0], n[1], n[2])).collect());
+        }
+        let Some(material) = surface.material else {
+            return mesh;
+        };
+        if let Some(&colour) = self.colours.get(material) {
+            mesh = mesh.colour(colour);
+        }
+        if let (Some(Some(texture)), Some(uvs)) = (self.textures.get(material), find("TEXCOORD_0"))
+        {
+            let uvs = uvs.values.chunks_exact(2);
+            let uvs = uvs.map(|uv| Vec2::new(uv[0], uv[1])).collect();
+            mesh = mesh.texture(Arc::clone(texture), uvs);
+        }
+        mesh
+    }
 }
 
 #[cfg(test)]

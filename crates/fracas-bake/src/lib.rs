@@ -16,6 +16,7 @@ pub mod asset;
 pub mod bake;
 pub mod error;
 pub mod inspect;
+pub mod model;
 mod orient;
 mod polygon;
 pub mod read;

@@ -1,5 +1,7 @@
 //! Colours: stored linear, converted to sRGB only when a pixel is written.
 
+use std::sync::LazyLock;
+
 use glam::Vec3;
 
 /// A colour in linear light, each channel usually in `0..=1`.
@@ -74,11 +76,56 @@ impl Colour {
     /// The bytes of a pixel.
     #[must_use]
     pub fn to_srgb(self) -> [u8; 3] {
+        let table = &*TO_BYTE;
         self.0
             .clamp(Vec3::ZERO, Vec3::ONE)
             .to_array()
-            .map(|c| (to_gamma(c) * 255.0 + 0.5) as u8)
+            .map(|c| table.byte(c))
     }
+}
+
+/// From linear light to bytes without a power: where each byte begins, and a byte at or
+/// below the right one for equal steps of light.
+struct ToByte {
+    begins: [f32; 256],
+    guesses: [u8; ToByte::STEPS + 1],
+}
+
+static TO_BYTE: LazyLock<ToByte> = LazyLock::new(ToByte::build);
+
+impl ToByte {
+    const STEPS: usize = 1024;
+
+    fn build() -> Self {
+        let mut begins = [0.0; 256];
+        for (byte, begin) in begins.iter_mut().enumerate().skip(1) {
+            // Bits of positive numbers are in the order of the numbers.
+            let (mut below, mut above) = (0, f32::to_bits(1.0));
+            while below + 1 < above {
+                let middle = below + (above - below) / 2;
+                if usize::from(exact_byte(f32::from_bits(middle))) >= byte {
+                    above = middle;
+                } else {
+                    below = middle;
+                }
+            }
+            *begin = f32::from_bits(above);
+        }
+        let guesses = std::array::from_fn(|i| exact_byte(i as f32 / Self::STEPS as f32));
+        Self { begins, guesses }
+    }
+
+    fn byte(&self, c: f32) -> u8 {
+        let mut byte = self.guesses[((c * Self::STEPS as f32) as usize).min(Self::STEPS)];
+        while byte < 255 && self.begins[byte as usize + 1] <= c {
+            byte += 1;
+        }
+        byte
+    }
+}
+
+fn exact_byte(c: f32) -> u8 {
+    (to_gamma(c) * 255.0 + 0.5) as u8
 }
 
 fn oklab_to_linear(lab: Vec3) -> Vec3 {
@@ -124,6 +171,20 @@ mod tests {
         for v in 0..=255 {
             assert_eq!(Colour::from_srgb(v, 255 - v, v).to_srgb(), [v, 255 - v, v]);
         }
+    }
+
+    #[test]
+    fn the_table_of_bytes_says_what_the_power_says() {
+        for i in 0..=100_000 {
+            let c = i as f32 / 100_000.0;
+            assert_eq!(TO_BYTE.byte(c), exact_byte(c), "{c}");
+        }
+        for &begin in &TO_BYTE.begins[1..] {
+            for c in [begin, f32::from_bits(begin.to_bits() - 1)] {
+                assert_eq!(TO_BYTE.byte(c), exact_byte(c), "{c}");
+            }
+        }
+        assert_eq!(TO_BYTE.byte(f32::NAN), 0);
     }
 
     #[test]

@@ -62,6 +62,10 @@ impl Image {
         &self.pixels
     }
 
+    pub(crate) fn pixels_mut(&mut self) -> &mut [[u8; 3]] {
+        &mut self.pixels
+    }
+
     /// Sets one pixel; outside the picture: nothing.
     pub fn set(&mut self, x: usize, y: usize, colour: Colour) {
         if x < self.width && y < self.height {

@@ -14,6 +14,7 @@
 //! | --- | --- |
 //! | what is drawn | [`scene`] |
 //! | from where | [`camera`] |
+//! | textures of meshes | [`texture`] |
 //! | pixels, text, PNG | [`image`] |
 //! | several pictures with captions | [`sheet`] |
 //! | a field as colours, with contour lines | [`slice`](mod@slice) |
@@ -38,6 +39,7 @@
 pub mod camera;
 pub mod colour;
 pub mod colour_map;
+mod depth_map;
 mod font;
 pub mod image;
 mod light;
@@ -46,6 +48,8 @@ mod render;
 pub mod scene;
 pub mod sheet;
 pub mod slice;
+mod smooth;
+pub mod texture;
 
 pub use camera::Camera;
 pub use colour::Colour;
@@ -53,3 +57,4 @@ pub use image::{Image, ImageError};
 pub use scene::{Mesh, Quality, Scene};
 pub use sheet::Sheet;
 pub use slice::{Slice, slice};
+pub use texture::{Texture, TextureError};

@@ -6,8 +6,9 @@
 //! under things. No randomness: directions lie on a golden spiral.
 
 use glam::Vec3;
+use rayon::prelude::*;
 
-use crate::raster::{NOTHING, Raster};
+use crate::depth_map::{Casters, DepthMap};
 
 /// A place whose light is wanted, and the light gathered so far.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +19,23 @@ pub(crate) struct Lit {
     pub light: Vec3,
     /// Share of the key light that arrives: for the highlight.
     pub key: f32,
+    /// Which of the directions it looks at: every fourth from this one on, or all of
+    /// them ([`ALL`]).
+    pub turn: u8,
 }
 
-/// How many directions each light is made of, and the size of their depth maps.
+/// The directions are shared out among so many neighbouring pixels.
+pub(crate) const TURNS: u8 = 4;
+/// A place that looks at all directions.
+pub(crate) const ALL: u8 = TURNS;
+
+/// How many directions each light is made of, and the sizes of their depth maps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rays {
     pub key: usize,
+    pub key_map: usize,
     pub sky: usize,
-    pub map: usize,
+    pub sky_map: usize,
 }
 
 /// Towards the middle of the key light, for a camera whose right and backward
@@ -42,54 +52,105 @@ const BOUNCE: Vec3 = Vec3::new(0.30, 0.29, 0.27);
 /// Half the opening angle of the key light, as a tangent.
 const KEY_SPREAD: f32 = 0.11;
 
+/// Maps that are drawn at the same time, before places look them up; a multiple of
+/// [`TURNS`], as the number of directions should be.
+const BATCH: usize = 8;
+/// Places that one task looks up.
+const PLACES: usize = 4096;
+
 /// Gathers the light of all directions at all places.
 ///
-/// `triangles` cast shadows; `floor` is the height of the ground, which throws
-/// light back up where there is one.
+/// `casters` throw shadows; `floor` is the height of the ground, which throws
+/// light back up where there is one. Every place adds up the directions in their
+/// order, so that the number of threads changes no bit.
+///
+/// A place looks at a quarter of the directions, its neighbours in the picture at the
+/// others: [`smooth`](crate::smooth) puts them together (interleaved sampling, Keller
+/// and Heidrich 2001).
 pub(crate) fn illuminate(
     places: &mut [Lit],
-    triangles: &[[Vec3; 3]],
+    casters: &Casters,
     bounds: (Vec3, Vec3),
     floor: f32,
     key: Vec3,
     rays: Rays,
 ) {
-    let mut map = DepthMap::new(bounds, rays.map);
     let side = key.any_orthonormal_vector();
     let other = key.cross(side);
-    for i in 0..rays.key {
-        let (x, y) = spiral(i, rays.key);
-        let towards = (key + (side * x + other * y) * KEY_SPREAD).normalize();
-        map.look(towards, triangles);
-        for place in places.iter_mut() {
-            let facing = place.normal.dot(towards);
-            if facing > 0.0 {
-                let share = map.visible(place.position, place.normal) / rays.key as f32;
-                place.light += KEY * (facing * share);
-                place.key += share;
+    let share = 1.0 / rays.key as f32;
+    let key_lights: Vec<Light> = (0..rays.key)
+        .map(|i| {
+            let (x, y) = spiral(i, rays.key);
+            Light {
+                towards: (key + (side * x + other * y) * KEY_SPREAD).normalize(),
+                colour: KEY * share,
+                key: share,
             }
-        }
-    }
-    for i in 0..rays.sky {
-        // Equal areas of the hemisphere: uniform in height.
-        let height = (i as f32 + 0.5) / rays.sky as f32;
-        let (sin, cos) = golden_turn(i);
-        let flat = (1.0 - height * height).sqrt();
-        let towards = Vec3::new(flat * cos, height, flat * sin);
-        let colour = SKY_SIDE.lerp(SKY_TOP, height) * (2.0 / rays.sky as f32);
-        map.look(towards, triangles);
-        for place in places.iter_mut() {
-            let facing = place.normal.dot(towards);
-            if facing > 0.0 {
-                place.light += colour * (facing * map.visible(place.position, place.normal));
+        })
+        .collect();
+    let sky_lights: Vec<Light> = (0..rays.sky)
+        .map(|i| {
+            // Equal areas of the hemisphere: uniform in height.
+            let height = (i as f32 + 0.5) / rays.sky as f32;
+            let (sin, cos) = golden_turn(i);
+            let flat = (1.0 - height * height).sqrt();
+            Light {
+                towards: Vec3::new(flat * cos, height, flat * sin),
+                colour: SKY_SIDE.lerp(SKY_TOP, height) * (2.0 / rays.sky as f32),
+                key: 0.0,
             }
-        }
-    }
+        })
+        .collect();
+    gather(places, casters, bounds, &key_lights, rays.key_map);
+    gather(places, casters, bounds, &sky_lights, rays.sky_map);
     // Under a thing that stands on the ground, the ground is dark too.
     let reach = ((bounds.1 - bounds.0).max_element() * 0.25).max(f32::MIN_POSITIVE);
     for place in places {
         let above = ((place.position.y - floor) / reach).clamp(0.0, 1.0);
         place.light += BOUNCE * ((0.5 - 0.5 * place.normal.y) * (0.25 + 0.75 * above));
+    }
+}
+
+/// One direction of a light.
+struct Light {
+    towards: Vec3,
+    colour: Vec3,
+    /// Its share of the key light.
+    key: f32,
+}
+
+/// Adds lights to places, with depth maps of this size.
+fn gather(
+    places: &mut [Lit],
+    casters: &Casters,
+    bounds: (Vec3, Vec3),
+    lights: &[Light],
+    size: usize,
+) {
+    let mut maps: Vec<DepthMap> = (0..BATCH.min(lights.len()))
+        .map(|_| DepthMap::new(bounds, size))
+        .collect();
+    for batch in lights.chunks(BATCH) {
+        maps.par_iter_mut()
+            .zip(batch)
+            .for_each(|(map, light)| map.look(light.towards, casters));
+        places.par_chunks_mut(PLACES).for_each(|places| {
+            for place in places {
+                let (first, step) = match place.turn {
+                    ALL => (0, 1),
+                    turn => (turn as usize, TURNS as usize),
+                };
+                let weight = step as f32;
+                for (map, light) in maps.iter().zip(batch).skip(first).step_by(step) {
+                    let facing = place.normal.dot(light.towards);
+                    if facing > 0.0 {
+                        let seen = weight * map.visible(place.position, place.normal);
+                        place.light += light.colour * (facing * seen);
+                        place.key += light.key * seen;
+                    }
+                }
+            }
+        });
     }
 }
 
@@ -100,8 +161,17 @@ pub(crate) fn open_ground(key: Vec3, rays: Rays) -> Vec3 {
         normal: Vec3::Y,
         light: Vec3::ZERO,
         key: 0.0,
+        turn: ALL,
     }];
-    illuminate(&mut place, &[], (Vec3::ZERO, Vec3::ONE), 0.0, key, rays);
+    let nothing = Casters::default();
+    illuminate(
+        &mut place,
+        &nothing,
+        (Vec3::ZERO, Vec3::ONE),
+        0.0,
+        key,
+        rays,
+    );
     place[0].light
 }
 
@@ -118,88 +188,15 @@ fn golden_turn(i: usize) -> (f32, f32) {
     (libm::sin(angle) as f32, libm::cos(angle) as f32)
 }
 
-/// What a far light sees: for each texel the height of the nearest surface.
-struct DepthMap {
-    raster: Raster,
-    centre: Vec3,
-    radius: f32,
-    /// Texels a unit of length.
-    scale: f32,
-    across: Vec3,
-    down: Vec3,
-    towards: Vec3,
-}
-
-impl DepthMap {
-    fn new((lo, hi): (Vec3, Vec3), size: usize) -> Self {
-        let radius = ((hi - lo).length() * 0.5).max(f32::MIN_POSITIVE);
-        Self {
-            raster: Raster::new(size, size),
-            centre: (lo + hi) * 0.5,
-            radius,
-            // A border of two texels, so that lookups at the rim find nothing.
-            scale: (size as f32 * 0.5 - 2.0) / radius,
-            across: Vec3::X,
-            down: Vec3::Z,
-            towards: Vec3::Y,
-        }
-    }
-
-    fn look(&mut self, towards: Vec3, triangles: &[[Vec3; 3]]) {
-        self.towards = towards;
-        self.across = towards.any_orthonormal_vector();
-        self.down = towards.cross(self.across);
-        self.raster.clear();
-        for corners in triangles {
-            let corners = corners.map(|p| self.project(p));
-            self.raster.triangle(corners, NOTHING + 1);
-        }
-    }
-
-    fn project(&self, p: Vec3) -> [f32; 3] {
-        let p = p - self.centre;
-        let middle = self.raster.width as f32 * 0.5;
-        [
-            middle + p.dot(self.across) * self.scale,
-            middle + p.dot(self.down) * self.scale,
-            p.dot(self.towards),
-        ]
-    }
-
-    /// How much of the light arrives: four texels, weighed by nearness.
-    fn visible(&self, position: Vec3, normal: Vec3) -> f32 {
-        // Off the surface by more than a texel, so that it does not shade itself.
-        let texel = 1.0 / self.scale;
-        let [x, y, height] = self.project(position + normal * (1.6 * texel));
-        let size = self.raster.width;
-        let (x, y) = (x - 0.5, y - 0.5);
-        if !(x >= 0.0 && y >= 0.0 && x < size as f32 - 1.0 && y < size as f32 - 1.0)
-            || height > self.radius
-        {
-            return 1.0;
-        }
-        let (column, row) = (x as usize, y as usize);
-        let (fx, fy) = (x - column as f32, y - row as f32);
-        let bias = 0.4 * texel;
-        let lit = |c: usize, r: usize| {
-            f32::from(u8::from(
-                self.raster.nearness[r * size + c] <= height + bias,
-            ))
-        };
-        let top = lit(column, row) * (1.0 - fx) + lit(column + 1, row) * fx;
-        let bottom = lit(column, row + 1) * (1.0 - fx) + lit(column + 1, row + 1) * fx;
-        top * (1.0 - fy) + bottom * fy
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const RAYS: Rays = Rays {
         key: 8,
+        key_map: 128,
         sky: 32,
-        map: 128,
+        sky_map: 128,
     };
 
     fn lit_at(position: Vec3, triangles: &[[Vec3; 3]]) -> Lit {
@@ -208,10 +205,15 @@ mod tests {
             normal: Vec3::Y,
             light: Vec3::ZERO,
             key: 0.0,
+            turn: ALL,
         }];
         let key = key_direction(Vec3::X, Vec3::Z);
         let bounds = (Vec3::splat(-1.0), Vec3::splat(1.0));
-        illuminate(&mut places, triangles, bounds, -1.0, key, RAYS);
+        let mut casters = Casters::default();
+        for corners in triangles {
+            casters.add(corners, &[[0, 1, 2]]);
+        }
+        illuminate(&mut places, &casters, bounds, -1.0, key, RAYS);
         places[0]
     }
 

@@ -28,44 +28,22 @@ impl Raster {
         }
     }
 
-    /// Forgets everything drawn.
-    pub fn clear(&mut self) {
-        self.nearness.fill(f32::NEG_INFINITY);
-        self.id.fill(NOTHING);
-    }
-
     /// Draws a triangle of either orientation at the sample centres it covers.
     /// Coordinates that are not finite draw nothing.
-    pub fn triangle(&mut self, [a, b, c]: [Corner; 3], id: u32) {
-        let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-        if area == 0.0 || !area.is_finite() {
-            return;
-        }
-        let Some([x0, x1]) = span([a[0], b[0], c[0]], self.width) else {
+    pub fn triangle(&mut self, corners: [Corner; 3], id: u32) {
+        let Some(cover) = Cover::of(corners, self.width, self.height) else {
             return;
         };
-        let Some([y0, y1]) = span([a[1], b[1], c[1]], self.height) else {
-            return;
-        };
-        let inverse = 1.0 / area;
-        // Barycentric weights of b and c as linear functions of the pixel.
-        let (bx, by) = ((c[1] - a[1]) * inverse, -(c[0] - a[0]) * inverse);
-        let (cx, cy) = (-(b[1] - a[1]) * inverse, (b[0] - a[0]) * inverse);
-        let (nb, nc) = (b[2] - a[2], c[2] - a[2]);
-        for y in y0..=y1 {
-            let dy = y as f32 + 0.5 - a[1];
-            let row = y * self.width;
-            for x in x0..=x1 {
-                let dx = x as f32 + 0.5 - a[0];
-                let wb = dx * bx + dy * by;
-                let wc = dx * cx + dy * cy;
-                if wb < 0.0 || wc < 0.0 || wb + wc > 1.0 {
+        for y in cover.rows() {
+            let (first, last) = cover.samples(y);
+            for x in first..=last {
+                let Some(nearness) = cover.nearness(x, y) else {
                     continue;
-                }
-                let nearness = a[2] + wb * nb + wc * nc;
-                if nearness > self.nearness[row + x] {
-                    self.nearness[row + x] = nearness;
-                    self.id[row + x] = id;
+                };
+                let i = y * self.width + x;
+                if nearness > self.nearness[i] {
+                    self.nearness[i] = nearness;
+                    self.id[i] = id;
                 }
             }
         }
@@ -108,22 +86,135 @@ impl Raster {
     }
 }
 
-/// The pixels from the smallest to the largest coordinate, cut to the picture.
-fn span(values: [f32; 3], size: usize) -> Option<[usize; 2]> {
-    let lo = values[0].min(values[1]).min(values[2]);
-    let hi = values[0].max(values[1]).max(values[2]);
+/// The samples whose centres lie in a triangle.
+///
+/// Small triangles, most of those of a fine mesh, often hold no centre at all: the box
+/// of the centres they may hold is found first, and where it is empty nothing else is
+/// computed. Wide ones are bounded row by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cover {
+    x: [usize; 2],
+    y: [usize; 2],
+    /// Barycentric weights of two corners and the nearness, each by its value at the
+    /// sample (0, 0) and its slopes.
+    weights: [[f32; 3]; 2],
+    nearness: [f32; 3],
+}
+
+impl Cover {
+    /// `None` when it holds no centre, has no area or is not finite.
+    #[inline(always)]
+    pub fn of([a, b, c]: [Corner; 3], width: usize, height: usize) -> Option<Self> {
+        let y = span([a[1], b[1], c[1]], height)?;
+        let x = span([a[0], b[0], c[0]], width)?;
+        let area = doubled_area([a, b, c]);
+        if area == 0.0 || !area.is_finite() {
+            return None;
+        }
+        let inverse = 1.0 / area;
+        let (dx, dy) = (0.5 - a[0], 0.5 - a[1]);
+        let weight = |slope_x: f32, slope_y: f32| [dx * slope_x + dy * slope_y, slope_x, slope_y];
+        let b_weight = weight((c[1] - a[1]) * inverse, (a[0] - c[0]) * inverse);
+        let c_weight = weight((a[1] - b[1]) * inverse, (b[0] - a[0]) * inverse);
+        let (nb, nc) = (b[2] - a[2], c[2] - a[2]);
+        let slope = |k: usize| b_weight[k] * nb + c_weight[k] * nc;
+        Some(Self {
+            x,
+            y,
+            weights: [b_weight, c_weight],
+            nearness: [a[2] + slope(0), slope(1), slope(2)],
+        })
+    }
+
+    /// The rows it may cover samples in.
+    #[inline]
+    pub fn rows(&self) -> std::ops::RangeInclusive<usize> {
+        self.y[0]..=self.y[1]
+    }
+
+    /// The first and the last sample of a row that it may cover.
+    #[inline]
+    pub fn samples(&self, y: usize) -> (usize, usize) {
+        let [mut first, mut last] = self.x;
+        const WIDE: usize = 6;
+        if last - first > WIDE {
+            // Where the three weights are not negative, and a sample to either side.
+            let [b, c] = self.weights.map(|w| (w[0] + y as f32 * w[2], w[1]));
+            for (at_zero, slope) in [b, c, (1.0 - b.0 - c.0, -b.1 - c.1)] {
+                let crossing = -at_zero / slope;
+                if slope > 0.0 {
+                    first = first.max((crossing - 1.0) as usize);
+                } else if slope < 0.0 {
+                    last = last.min((crossing + 1.0) as usize);
+                }
+            }
+        }
+        (first, last)
+    }
+
+    /// How near it is at a sample, where it covers that.
+    #[inline]
+    pub fn nearness(&self, x: usize, y: usize) -> Option<f32> {
+        let (x, y) = (x as f32, y as f32);
+        let at = |[zero, right, down]: [f32; 3]| zero + x * right + y * down;
+        let [b, c] = self.weights.map(at);
+        (b >= 0.0 && c >= 0.0 && b + c <= 1.0).then(|| at(self.nearness))
+    }
+
+    /// Raises the heights of a row where the triangle is higher; `row` begins at
+    /// sample `first`.
+    #[inline]
+    pub fn raise(&self, first: usize, y: usize, row: &mut [f32]) {
+        let start = |[zero, right, down]: [f32; 3]| zero + first as f32 * right + y as f32 * down;
+        let [b, c] = self.weights.map(start);
+        let n = start(self.nearness);
+        let [b_slope, c_slope] = self.weights.map(|w| w[1]);
+        for (k, height) in row.iter_mut().enumerate() {
+            let k = k as u32 as f32;
+            let (wb, wc) = (b + k * b_slope, c + k * c_slope);
+            let here = n + k * self.nearness[1];
+            // Selections instead of branches: nobody can foresee which samples are in.
+            let wa = 1.0 - wb - wc;
+            let least = if wb < wc { wb } else { wc };
+            let least = if wa < least { wa } else { least };
+            let raised = if least >= 0.0 {
+                here
+            } else {
+                f32::NEG_INFINITY
+            };
+            *height = if raised > *height { raised } else { *height };
+        }
+    }
+}
+
+/// Twice the area of a triangle; negative where it turns its back.
+#[inline]
+pub(crate) fn doubled_area([a, b, c]: [Corner; 3]) -> f32 {
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+/// The samples whose centres lie between the smallest and the largest coordinate, cut
+/// to the picture.
+#[inline]
+fn span([a, b, c]: [f32; 3], size: usize) -> Option<[usize; 2]> {
+    // Spelled out: the platform's minimum also orders NaN, which costs.
+    let (mut lo, mut hi) = if a < b { (a, b) } else { (b, a) };
+    lo = if c < lo { c } else { lo };
+    hi = if c > hi { c } else { hi };
     // Written so that NaN fails.
-    if !(hi >= 0.0 && lo <= size as f32) || size == 0 {
+    if !(hi >= 0.5 && lo <= size as f32 - 0.5) {
         return None;
     }
-    Some([lo.max(0.0) as usize, (hi as usize).min(size - 1)]).filter(|[a, b]| a <= b)
+    let first = (lo.max(0.0) + 0.5) as usize;
+    let last = ((hi - 0.5) as usize).min(size - 1);
+    (first <= last).then_some([first, last])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn covered(raster: &Raster) -> usize {
+    fn count(raster: &Raster) -> usize {
         raster.id.iter().filter(|&&i| i != NOTHING).count()
     }
 
@@ -131,13 +222,11 @@ mod tests {
     fn a_triangle_covers_its_area_and_the_nearest_wins() {
         let mut raster = Raster::new(100, 100);
         raster.triangle([[10.0, 10.0, 1.0], [90.0, 10.0, 1.0], [10.0, 90.0, 1.0]], 1);
-        let area = covered(&raster);
+        let area = count(&raster);
         assert!((3100..3300).contains(&area), "{area}");
         raster.triangle([[0.0, 0.0, 0.5], [100.0, 0.0, 0.5], [0.0, 100.0, 0.5]], 2);
         assert_eq!(raster.id[20 * 100 + 20], 1);
         assert_eq!(raster.id[5 * 100 + 5], 2);
-        raster.clear();
-        assert_eq!(covered(&raster), 0);
     }
 
     #[test]
@@ -169,8 +258,8 @@ mod tests {
         );
         raster.line([f32::NAN, 1.0, 1.0], [5.0, 5.0, 1.0], 2.0, 1);
         raster.disc([1e30, f32::NAN, 1.0], 3.0, 1);
-        assert_eq!(covered(&raster), 0);
+        assert_eq!(count(&raster), 0);
         raster.line([1.0, 5.0, 1.0], [9.0, 5.0, 1.0], 2.0, 1);
-        assert_eq!(covered(&raster), 16);
+        assert_eq!(count(&raster), 16);
     }
 }

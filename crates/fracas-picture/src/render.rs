@@ -4,20 +4,25 @@
 //! 2. They, lines and points are rasterised at `n x n` samples a pixel.
 //! 3. Samples of one pixel that see the same triangle are shaded once, at their
 //!    mean position (which lies in the triangle, being a mean of its points).
-//! 4. Light is gathered direction by direction, see [`light`](crate::light).
-//! 5. Colours are mixed per pixel by the number of samples.
+//! 4. Light is gathered direction by direction, see [`light`](crate::light); each pixel
+//!    of four looks at a quarter of the directions.
+//! 5. What neighbours gathered is put together, see [`smooth`](crate::smooth).
+//! 6. Colours are mixed per pixel by the number of samples.
 //!
 //! The ground is the background itself, darkened by the share of light that the
 //! things in the scene take from it: a seamless studio floor.
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use crate::camera::{Camera, View};
 use crate::colour::Colour;
+use crate::depth_map::Casters;
 use crate::image::Image;
 use crate::light::{Lit, illuminate, key_direction, open_ground};
 use crate::raster::{Corner, NOTHING, Raster};
 use crate::scene::{Mark, Mesh, Quality, Scene};
+use crate::smooth::{Grid, smooth};
 
 /// Draws the scene; see the steps above.
 pub(crate) fn render(
@@ -33,38 +38,52 @@ pub(crate) fn render(
     let triangles = world_triangles(scene);
     let raster = rasterise(scene, &triangles, view, width * n, height * n, n as f32);
     let key = key_direction(view.axes.row(0), view.axes.row(2));
-    let mut picture = Picture {
+    let picture = Picture {
         scene,
         triangles: &triangles,
         view,
         raster: &raster,
         samples: n,
         key,
-        places: Vec::new(),
-        parts: Vec::new(),
-        first_part: vec![0],
     };
     let reach = (bounds.1 - bounds.0).length().max(1e-6);
-    picture.collect(width, height, (bounds.0 + bounds.1) * 0.5, 2.5 * reach);
-    let corners: Vec<[Vec3; 3]> = triangles.iter().map(|t| t.corners).collect();
+    let mut shown = picture.collect(width, height, (bounds.0 + bounds.1) * 0.5, 2.5 * reach);
+    let casters = casters(scene);
     let floor = scene.ground.unwrap_or(bounds.0.y);
     let rays = quality.rays();
-    illuminate(&mut picture.places, &corners, bounds, floor, key, rays);
-    picture.resolve(width, height, open_ground(key, rays))
+    illuminate(&mut shown.places, &casters, bounds, floor, key, rays);
+    let grid = Grid {
+        width,
+        height,
+        first: &shown.first_place,
+        pixel: n as f32 / view.focal,
+        eye: view.eye,
+    };
+    shown.places = smooth(&shown.places, &grid);
+    picture.resolve(&shown, width, height, open_ground(key, rays))
 }
 
 fn world_triangles(scene: &Scene) -> Vec<WorldTriangle> {
     let mut all = Vec::new();
     for (m, mesh) in scene.meshes.iter().enumerate() {
         let normals = corner_normals(mesh);
-        for (t, (corners, normals)) in mesh.triangles.iter().zip(normals).enumerate() {
+        for (t, (vertices, normals)) in mesh.triangles.iter().zip(normals).enumerate() {
             all.push(WorldTriangle {
-                corners: corners.map(|v| mesh.positions[v as usize]),
+                corners: vertices.map(|v| mesh.positions[v as usize]),
                 normals,
                 colour: mesh.colours.get(t).copied().unwrap_or(mesh.colour),
                 mesh: m as u32,
+                vertices: *vertices,
             });
         }
+    }
+    all
+}
+
+fn casters(scene: &Scene) -> Casters {
+    let mut all = Casters::default();
+    for mesh in &scene.meshes {
+        all.add(&mesh.positions, &mesh.triangles);
     }
     all
 }
@@ -135,6 +154,7 @@ struct WorldTriangle {
     normals: [Vec3; 3],
     colour: Colour,
     mesh: u32,
+    vertices: [u32; 3],
 }
 
 /// A share of a pixel: how many samples, and what they see.
@@ -165,78 +185,174 @@ struct Picture<'a> {
     raster: &'a Raster,
     samples: usize,
     key: Vec3,
+}
+
+/// What the pixels show, row by row.
+#[derive(Default)]
+struct Shown {
     places: Vec<Lit>,
     parts: Vec<Part>,
-    /// For each pixel, where its parts begin.
+    /// For each pixel, where its parts and its places begin; one more at the end.
     first_part: Vec<u32>,
+    first_place: Vec<u32>,
+}
+
+impl Shown {
+    /// Adds the rows below.
+    fn append(&mut self, below: Self) {
+        let (parts, places) = (self.parts.len() as u32, self.places.len() as u32);
+        self.first_part.pop();
+        self.first_place.pop();
+        self.first_part
+            .extend(below.first_part.iter().map(|first| first + parts));
+        self.first_place
+            .extend(below.first_place.iter().map(|first| first + places));
+        self.places.extend(below.places);
+        self.parts.extend(below.parts.into_iter().map(|mut part| {
+            match &mut part.seen {
+                Seen::Surface { place, .. } | Seen::Ground { place } => *place += places,
+                Seen::Background | Seen::Plain(_) => {}
+            }
+            part
+        }));
+    }
 }
 
 const GROUND: u32 = u32::MAX;
 
 impl Picture<'_> {
     /// Groups the samples of each pixel by what they see.
-    fn collect(&mut self, width: usize, height: usize, centre: Vec3, ground_reach: f32) {
+    fn collect(&self, width: usize, height: usize, centre: Vec3, ground_reach: f32) -> Shown {
+        let rows: Vec<Shown> = (0..height)
+            .into_par_iter()
+            .map(|y| self.collect_row(y, width, centre, ground_reach))
+            .collect();
+        let mut all = Shown::default();
+        for row in rows {
+            all.append(row);
+        }
+        all
+    }
+
+    fn collect_row(&self, y: usize, width: usize, centre: Vec3, ground_reach: f32) -> Shown {
         let n = self.samples;
+        let mut row = Shown {
+            first_part: vec![0],
+            first_place: vec![0],
+            ..Shown::default()
+        };
         let mut seen: Vec<(u32, u32, Vec3)> = Vec::with_capacity(n * n);
-        for y in 0..height {
-            for x in 0..width {
-                seen.clear();
-                for s in 0..n * n {
-                    let (sx, sy) = (x * n + s % n, y * n + s / n);
-                    let (id, position) = self.sample(sx, sy);
-                    match seen.iter_mut().find(|(other, ..)| *other == id) {
-                        Some((_, count, sum)) => {
-                            *count += 1;
-                            *sum += position;
-                        }
-                        None => seen.push((id, 1, position)),
+        for x in 0..width {
+            seen.clear();
+            if self.is_empty(x, y) {
+                // Nothing but ground or background: one look at the middle will do.
+                let middle = [x, y].map(|k| (k as f32 + 0.5) * n as f32);
+                let (id, position) = self.behind(middle);
+                seen.push((id, (n * n) as u32, position * (n * n) as f32));
+            }
+            let samples = if seen.is_empty() { n * n } else { 0 };
+            for s in 0..samples {
+                let (sx, sy) = (x * n + s % n, y * n + s / n);
+                let (id, position) = self.sample(sx, sy);
+                match seen.iter_mut().find(|(other, ..)| *other == id) {
+                    Some((_, count, sum)) => {
+                        *count += 1;
+                        *sum += position;
                     }
+                    None => seen.push((id, 1, position)),
                 }
-                for &(id, count, sum) in &seen {
-                    let position = sum / count as f32;
-                    let what = self.seen(id, position, centre, ground_reach);
-                    self.parts.push(Part {
-                        samples: count,
-                        seen: what,
+            }
+            // Neighbouring pixels look at different directions of light.
+            let turn = (x % 2 + 2 * (y % 2)) as u8;
+            for &(id, count, sum) in &seen {
+                let position = sum / count as f32;
+                let (what, normal) = self.seen(id, position, centre, ground_reach);
+                let place = row.places.len() as u32;
+                if let Some(normal) = normal {
+                    row.places.push(Lit {
+                        position,
+                        normal,
+                        light: Vec3::ZERO,
+                        key: 0.0,
+                        turn,
                     });
                 }
-                self.first_part.push(self.parts.len() as u32);
+                let seen = match what {
+                    Seen::Surface { triangle, .. } => Seen::Surface { triangle, place },
+                    Seen::Ground { .. } => Seen::Ground { place },
+                    other => other,
+                };
+                row.parts.push(Part {
+                    samples: count,
+                    seen,
+                });
             }
+            row.first_part.push(row.parts.len() as u32);
+            row.first_place.push(row.places.len() as u32);
         }
+        row
+    }
+
+    /// Whether no sample of a pixel sees anything that was drawn.
+    fn is_empty(&self, x: usize, y: usize) -> bool {
+        let n = self.samples;
+        (y * n..(y + 1) * n).all(|row| {
+            let first = row * self.raster.width + x * n;
+            let ids = &self.raster.id[first..first + n];
+            ids.iter().all(|&id| id == NOTHING)
+        })
     }
 
     /// What one sample sees, and where.
     fn sample(&self, x: usize, y: usize) -> (u32, Vec3) {
         let i = y * self.raster.width + x;
         let (id, nearness) = (self.raster.id[i], self.raster.nearness[i]);
-        let ray = self.view.ray(x as f32 + 0.5, y as f32 + 0.5);
-        if let Some(floor) = self.scene.ground {
-            let depth = (floor - self.view.eye.y) / ray.y;
+        let at = [x as f32 + 0.5, y as f32 + 0.5];
+        if id == NOTHING {
+            return self.behind(at);
+        }
+        let ray = self.view.ray(at[0], at[1]);
+        if let Some(depth) = self.ground_depth(ray) {
             // A hair in front, so that faces lying on the ground do not flicker through.
-            if depth > 0.0
-                && depth.is_finite()
-                && (id == NOTHING || 1.0 / depth > nearness * 1.0005)
-            {
+            if 1.0 / depth > nearness * 1.0005 {
                 return (GROUND, self.view.eye + ray * depth);
             }
-        }
-        if id == NOTHING {
-            return (NOTHING, Vec3::ZERO);
         }
         (id, self.view.eye + ray / nearness.max(f32::MIN_POSITIVE))
     }
 
-    fn seen(&mut self, id: u32, position: Vec3, centre: Vec3, ground_reach: f32) -> Seen {
-        let place = self.places.len() as u32;
+    /// The ground or the background, and where.
+    fn behind(&self, [x, y]: [f32; 2]) -> (u32, Vec3) {
+        let ray = self.view.ray(x, y);
+        match self.ground_depth(ray) {
+            Some(depth) => (GROUND, self.view.eye + ray * depth),
+            None => (NOTHING, Vec3::ZERO),
+        }
+    }
+
+    /// How far along a ray the ground is.
+    fn ground_depth(&self, ray: Vec3) -> Option<f32> {
+        let depth = (self.scene.ground? - self.view.eye.y) / ray.y;
+        (depth > 0.0 && depth.is_finite()).then_some(depth)
+    }
+
+    /// What an id stands for, and the normal where light matters.
+    fn seen(
+        &self,
+        id: u32,
+        position: Vec3,
+        centre: Vec3,
+        ground_reach: f32,
+    ) -> (Seen, Option<Vec3>) {
+        let place = 0;
         if id == NOTHING {
-            return Seen::Background;
+            return (Seen::Background, None);
         }
         if id == GROUND {
             if position.distance(centre) > ground_reach {
-                return Seen::Background;
+                return (Seen::Background, None);
             }
-            self.places.push(dark(position, Vec3::Y));
-            return Seen::Ground { place };
+            return (Seen::Ground { place }, Some(Vec3::Y));
         }
         let index = id as usize - 1;
         if let Some(triangle) = self.triangles.get(index) {
@@ -246,62 +362,67 @@ impl Picture<'_> {
             } else {
                 normal
             };
-            self.places.push(dark(position, facing));
-            return Seen::Surface {
-                triangle: index as u32,
-                place,
-            };
+            let triangle = index as u32;
+            return (Seen::Surface { triangle, place }, Some(facing));
         }
         let mark = index - self.triangles.len();
-        Seen::Plain(match self.scene.marks.get(mark) {
+        let colour = match self.scene.marks.get(mark) {
             Some(&(_, colour, _)) => colour,
             None => self.scene.meshes[mark - self.scene.marks.len()]
                 .edges
                 .map_or(Colour::BLACK, |(colour, _)| colour),
-        })
+        };
+        (Seen::Plain(colour), None)
     }
 
-    fn resolve(&self, width: usize, height: usize, open: Vec3) -> Image {
+    fn resolve(&self, shown: &Shown, width: usize, height: usize, open: Vec3) -> Image {
         let mut image = Image::new(width, height, Colour::WHITE);
         let total = (self.samples * self.samples) as f32;
-        for y in 0..height {
+        let rows = image.pixels_mut().par_chunks_mut(width).enumerate();
+        rows.for_each(|(y, row)| {
             let down = (y as f32 + 0.5) / height as f32;
             let background = self.scene.background[0].mix(self.scene.background[1], down);
-            for x in 0..width {
-                let pixel = y * width + x;
-                let range = self.first_part[pixel] as usize..self.first_part[pixel + 1] as usize;
+            for (x, pixel) in row.iter_mut().enumerate() {
+                let at = y * width + x;
+                let range = shown.first_part[at] as usize..shown.first_part[at + 1] as usize;
                 let mut sum = Vec3::ZERO;
-                for part in &self.parts[range] {
+                for part in &shown.parts[range] {
                     let colour = match part.seen {
                         Seen::Background => background.0,
                         Seen::Plain(colour) => colour.0,
                         Seen::Ground { place } => {
-                            let share = self.places[place as usize].light / open;
+                            let share = shown.places[place as usize].light / open;
                             background.0 * share.min(Vec3::ONE)
                         }
-                        Seen::Surface { triangle, place } => {
-                            self.surface(&self.triangles[triangle as usize], place)
-                        }
+                        Seen::Surface { triangle, place } => self.surface(
+                            &self.triangles[triangle as usize],
+                            &shown.places[place as usize],
+                        ),
                     };
                     sum += colour * part.samples as f32;
                 }
-                image.set(x, y, Colour(sum / total));
+                *pixel = Colour(sum / total).to_srgb();
             }
-        }
+        });
         image
     }
 
-    fn surface(&self, triangle: &WorldTriangle, place: u32) -> Vec3 {
-        let lit = &self.places[place as usize];
+    fn surface(&self, triangle: &WorldTriangle, lit: &Lit) -> Vec3 {
+        let mesh = &self.scene.meshes[triangle.mesh as usize];
         let mut colour = triangle.colour.0 * lit.light;
-        let gloss = self.scene.meshes[triangle.mesh as usize].gloss;
+        if let Some((texture, uvs)) = &mesh.texture {
+            let [a, b, c] = triangle.vertices.map(|v| uvs[v as usize]);
+            let [wa, wb, wc] = triangle.weights_at(lit.position);
+            colour *= texture.at(a * wa + b * wb + c * wc);
+        }
+        let gloss = mesh.gloss;
         if gloss > 0.0 {
             let towards_eye = (self.view.eye - lit.position).normalize_or(Vec3::Y);
             let half = (towards_eye + self.key).normalize_or(Vec3::Y);
             let aligned = lit.normal.dot(half).max(0.0);
-            let highlight = libm::powf(aligned, 90.0) * 0.55 * lit.key;
+            let highlight = power(aligned, 90) * 0.55 * lit.key;
             // Glazes mirror the sky at grazing angles (Schlick).
-            let grazing = libm::powf(1.0 - lit.normal.dot(towards_eye).clamp(0.0, 1.0), 5.0);
+            let grazing = power(1.0 - lit.normal.dot(towards_eye).clamp(0.0, 1.0), 5);
             colour += Vec3::splat(gloss * (highlight + 0.18 * grazing));
         }
         shoulder(colour)
@@ -321,33 +442,47 @@ fn shoulder(colour: Vec3) -> Vec3 {
     Vec3::new(bend(colour.x), bend(colour.y), bend(colour.z))
 }
 
-fn dark(position: Vec3, normal: Vec3) -> Lit {
-    Lit {
-        position,
-        normal,
-        light: Vec3::ZERO,
-        key: 0.0,
+/// A whole power by squaring: the platform's own may round otherwise elsewhere.
+fn power(base: f32, exponent: u32) -> f32 {
+    let (mut result, mut square, mut left) = (1.0, base, exponent);
+    while left > 0 {
+        if left % 2 == 1 {
+            result *= square;
+        }
+        square *= square;
+        left /= 2;
     }
+    result
 }
 
 impl WorldTriangle {
-    fn normal_at(&self, p: Vec3) -> Vec3 {
+    /// Barycentric coordinates of a point of its plane.
+    fn weights_at(&self, p: Vec3) -> [f32; 3] {
         let [a, b, c] = self.corners;
         let face = (b - a).cross(c - a);
         let area_squared = face.length_squared();
         if area_squared == 0.0 {
-            return self.normals[0];
+            return [1.0, 0.0, 0.0];
         }
         let wb = (p - a).cross(c - a).dot(face) / area_squared;
         let wc = (b - a).cross(p - a).dot(face) / area_squared;
+        [1.0 - wb - wc, wb, wc]
+    }
+
+    fn normal_at(&self, p: Vec3) -> Vec3 {
+        let [wa, wb, wc] = self.weights_at(p);
         let [na, nb, nc] = self.normals;
-        (na * (1.0 - wb - wc) + nb * wb + nc * wc).normalize_or(na)
+        (na * wa + nb * wb + nc * wc).normalize_or(na)
     }
 }
 
 /// Normals at the corners of each triangle: the mean, weighed by area, of the
 /// triangles around the vertex that bend less than the crease angle.
 fn corner_normals(mesh: &Mesh) -> Vec<[Vec3; 3]> {
+    if !mesh.normals.is_empty() {
+        let given = |v: u32| mesh.normals[v as usize].normalize_or(Vec3::Y);
+        return mesh.triangles.iter().map(|t| t.map(given)).collect();
+    }
     let faces: Vec<Vec3> = mesh
         .triangles
         .iter()
@@ -499,6 +634,23 @@ mod tests {
             image,
             scene.render(&Camera::default(), 120, 90, Quality::Draft)
         );
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_pixel() {
+        let mut scene = Scene::new();
+        scene.add(
+            cube(Colour::from_srgb(90, 140, 200))
+                .smooth(30.0)
+                .gloss(0.5),
+        );
+        scene.ground_under_all();
+        let draw = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let draw = || scene.render(&Camera::default(), 90, 70, Quality::Fine);
+            pool.unwrap().install(draw)
+        };
+        assert_eq!(draw(1), draw(3));
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! What is drawn: meshes, lines and points, with or without a ground to stand on.
 
-use glam::{Mat3, Vec3};
+use std::sync::Arc;
+
+use glam::{Mat3, Vec2, Vec3};
 
 use crate::camera::Camera;
 use crate::colour::Colour;
 use crate::image::Image;
 use crate::light::Rays;
 use crate::render;
+use crate::texture::Texture;
 
 /// How much work goes into a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,13 +33,15 @@ impl Quality {
         match self {
             Self::Draft => Rays {
                 key: 8,
+                key_map: 384,
                 sky: 32,
-                map: 384,
+                sky_map: 384,
             },
             Self::Fine => Rays {
-                key: 28,
-                sky: 96,
-                map: 768,
+                key: 16,
+                key_map: 448,
+                sky: 40,
+                sky_map: 192,
             },
         }
     }
@@ -53,6 +58,9 @@ pub struct Mesh {
     pub(crate) crease_cosine: f32,
     pub(crate) gloss: f32,
     pub(crate) edges: Option<(Colour, f32)>,
+    /// One for each position; empty: from the triangles.
+    pub(crate) normals: Vec<Vec3>,
+    pub(crate) texture: Option<(Arc<Texture>, Vec<Vec2>)>,
 }
 
 impl Mesh {
@@ -70,7 +78,29 @@ impl Mesh {
             crease_cosine: 2.0,
             gloss: 0.0,
             edges: None,
+            normals: Vec::new(),
+            texture: None,
         }
+    }
+
+    /// Normals as they are given, one for each position; another number of them
+    /// changes nothing.
+    #[must_use]
+    pub fn normals(mut self, normals: Vec<Vec3>) -> Self {
+        if normals.len() == self.positions.len() {
+            self.normals = normals;
+        }
+        self
+    }
+
+    /// A texture, which multiplies the colour, with coordinates for each position;
+    /// another number of them changes nothing.
+    #[must_use]
+    pub fn texture(mut self, texture: Arc<Texture>, uvs: Vec<Vec2>) -> Self {
+        if uvs.len() == self.positions.len() {
+            self.texture = Some((texture, uvs));
+        }
+        self
     }
 
     /// One colour for all.
@@ -113,6 +143,9 @@ impl Mesh {
     pub fn moved(mut self, rotation: Mat3, translation: Vec3) -> Self {
         for p in &mut self.positions {
             *p = rotation * *p + translation;
+        }
+        for n in &mut self.normals {
+            *n = rotation * *n;
         }
         self
     }

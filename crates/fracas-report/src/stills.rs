@@ -55,17 +55,31 @@ pub fn still(
         let paint = scene.colour(id.object);
         let [r, g, b] = paint;
         let surface = &track.surface;
-        let colours = (0..surface.triangles().len())
+        let (positions, triangles, old) = match &track.dressed {
+            Some(dressed) => (
+                dressed.positions.as_slice(),
+                dressed.triangles.as_slice(),
+                dressed.old_triangles,
+            ),
+            None => (
+                surface.positions(),
+                surface.triangles(),
+                surface.old_triangles(),
+            ),
+        };
+        let colours = (0..triangles.len())
             .map(|t| {
-                if t < surface.old_triangles() {
+                if t < old {
                     Colour::from_srgb(r, g, b)
                 } else {
                     crack_colour(paint)
                 }
             })
             .collect();
-        let mesh = Mesh::new(surface.positions().to_vec(), surface.triangles().to_vec())
+        let normals = track.dressed.as_ref().map(|d| d.normals.clone());
+        let mesh = Mesh::new(positions.to_vec(), triangles.to_vec())
             .smooth(35.0)
+            .normals(normals.unwrap_or_default())
             .colours(colours)
             .moved(Mat3::from_quat(pose.rotation), pose.translation);
         if let Some((lo, hi)) = mesh.bounds() {

@@ -8,12 +8,15 @@ use fracas_rapier::world::{Event, PieceId, StepStats};
 use parry3d::math::Pose;
 
 use crate::rigid::{PropShape, Scene};
+use crate::skins::Dressed;
 
 /// One body's life: its surface and where it was.
 #[derive(Clone, Debug)]
 pub struct Track {
     /// Its surface, in the object's frame.
     pub surface: Arc<FragmentSurface>,
+    /// What is seen of it instead, where it has a fine skin and that is wanted.
+    pub dressed: Option<Arc<Dressed>>,
     /// The first step after which it was there.
     pub first: u64,
     /// Its pose after each step from `first` on.
@@ -40,6 +43,8 @@ pub struct Watch {
     pub colliding_points: bool,
     /// Leave out poses, where only numbers are wanted: long runs stay small.
     pub numbers_only: bool,
+    /// Dress bodies in their fine skins, for pictures.
+    pub skins: bool,
 }
 
 /// A recorded run.
@@ -156,6 +161,10 @@ impl Recording {
                 .entry(piece)
                 .or_insert_with(|| Track {
                     surface: surface.clone(),
+                    dressed: match watch.skins {
+                        true => scene.dressed(piece).map(Arc::new),
+                        false => None,
+                    },
                     first: after,
                     poses: Vec::new(),
                 })

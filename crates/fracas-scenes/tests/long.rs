@@ -9,6 +9,7 @@ use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions, wall};
 const NUMBERS: Watch = Watch {
     colliding_points: false,
     numbers_only: true,
+    skins: false,
 };
 
 fn assert_nothing_lost(scene: &Scene, what: &str) {

@@ -9,6 +9,7 @@ use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions, contacts_by_name, 
 const NUMBERS: Watch = Watch {
     colliding_points: false,
     numbers_only: true,
+    skins: false,
 };
 
 fn coarse(seed: u64) -> SceneOptions {

@@ -23,6 +23,7 @@
 //! | cracks and fragments | [`crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
 //! | deforming, fracturing surfaces | [`fast_bvh`] | Heo 2010 | [`fast_bvh::FastBvh`] |
 //! | closed surfaces and masses of fragments | [`fragment_surface`], [`fragment_mass`], [`mass_properties`] | | [`FragmentSurface`] |
+//! | skins of fragments, for drawing | [`dressing`] | | [`dressing::SkinMap`] |
 //! | distances to fragments | [`fragment_field`] | Glondu 2013, §4 | [`FragmentField`] |
 //! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |
 //! | the slow and certain answers | [`brute_force`] | | |
@@ -35,6 +36,7 @@ pub mod brute_force;
 pub mod contact;
 pub mod crack;
 mod cut_piece;
+pub mod dressing;
 pub mod fast_bvh;
 pub mod fragment;
 pub mod fragment_field;

@@ -78,7 +78,7 @@ fn damaged(place: Place, reason: impl Into<String>) -> ReadError {
 }
 
 /// JSON and binary chunk of a GLB.
-fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>)> {
+pub(crate) fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>)> {
     let truncated = || {
         fault(
             ReadErrorKind::Truncated,
@@ -158,7 +158,7 @@ fn buffers(
     Ok(buffers)
 }
 
-fn percent_decoded(uri: &str) -> String {
+pub(crate) fn percent_decoded(uri: &str) -> String {
     let mut bytes = Vec::with_capacity(uri.len());
     let mut rest = uri.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -180,7 +180,7 @@ fn percent_decoded(uri: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn base64(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let text = text.trim_end_matches('=').as_bytes();
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
     for group in text.chunks(4) {

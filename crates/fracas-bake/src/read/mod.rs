@@ -22,10 +22,11 @@
 //! inflate to [`INFLATE_FACTOR`] times its size plus a megabyte.
 
 mod binary;
-mod gltf;
+pub(crate) mod gltf;
 mod medit;
 mod msh;
 mod obj;
+pub(crate) mod obj_model;
 mod off;
 mod ply;
 pub(crate) mod scanner;

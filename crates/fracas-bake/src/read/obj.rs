@@ -64,11 +64,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<PolygonSoup> {
 }
 
 /// The words of a line after its keyword.
-type Words<'a> = Box<dyn Iterator<Item = &'a [u8]> + 'a>;
+pub(super) type Words<'a> = Box<dyn Iterator<Item = &'a [u8]> + 'a>;
 
 /// Calls back with keyword, other words and number of each line; comments are gone
 /// and continued lines joined.
-fn each_line(
+pub(super) fn each_line(
     bytes: &[u8],
     mut callback: impl FnMut(&[u8], Words<'_>, usize) -> Result<()>,
 ) -> Result<()> {
@@ -99,7 +99,7 @@ fn each_line(
     }
 }
 
-fn number_at(word: Option<&[u8]>, line: usize, what: &str) -> Result<f64> {
+pub(super) fn number_at(word: Option<&[u8]>, line: usize, what: &str) -> Result<f64> {
     let fault = |reason| {
         Err(ReadError::new(
             ReadErrorKind::Syntax,
@@ -118,14 +118,14 @@ fn number_at(word: Option<&[u8]>, line: usize, what: &str) -> Result<f64> {
 }
 
 /// Resolves the numbers by which faces name vertices.
-struct Counter {
+pub(super) struct Counter {
     what: &'static str,
     total: usize,
-    so_far: usize,
+    pub(super) so_far: usize,
 }
 
 impl Counter {
-    fn new(what: &'static str, total: usize) -> Self {
+    pub(super) fn new(what: &'static str, total: usize) -> Self {
         Self {
             what,
             total,
@@ -134,7 +134,7 @@ impl Counter {
     }
 
     /// Counted from 1, or backwards from -1 for the latest so far.
-    fn index(&self, word: &[u8], line: usize) -> Result<u32> {
+    pub(super) fn index(&self, word: &[u8], line: usize) -> Result<u32> {
         let what = self.what;
         let Some(number) = parse::<i64>(word) else {
             return Err(ReadError::new(

@@ -24,6 +24,7 @@
 mod blocks;
 mod coarsen;
 mod densify;
+mod fine_skin;
 mod organic;
 mod piggy_bank;
 mod rabbit;
@@ -32,6 +33,7 @@ mod sdf;
 
 use fracas::TetMesh;
 
+pub use fine_skin::FineSkin;
 pub use organic::ball;
 pub use piggy_bank::{WALL as PIGGY_BANK_WALL, piggy_bank};
 pub use rabbit::rabbit;
@@ -100,6 +102,13 @@ impl Shape {
     #[must_use]
     pub fn material(&self) -> Option<&'static str> {
         self.material
+    }
+
+    /// A fine, smooth surface to be seen instead of its tetrahedra; none for things whose
+    /// tetrahedra have their surface exactly.
+    #[must_use]
+    pub fn fine_skin(&self) -> Option<FineSkin> {
+        organic::fine_skin(self.name)
     }
 
     /// Generates it at its own resolution.

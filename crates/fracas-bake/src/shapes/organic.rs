@@ -9,6 +9,7 @@ use glam::DVec3;
 
 use super::coarsen::{Until, coarsen};
 use super::densify::densify;
+use super::fine_skin::{FineSkin, surface};
 use super::{piggy_bank, rabbit};
 use crate::tetrahedralize::{Grading, Options, implicit};
 
@@ -37,6 +38,20 @@ pub(super) fn build_rabbit(refine: f64) -> TetMesh {
     let mesh = fill(&f, rabbit::BOUNDS, 0.0062 / refine);
     let tets = (18_770.0 * refine * refine) as usize;
     coarsen(&mesh, &|p| -f(p), Until::Tets(tets))
+}
+
+/// A fine surface of a rounded thing.
+pub(super) fn fine_skin(name: &str) -> Option<FineSkin> {
+    match name {
+        "piggy-bank" => Some(surface(&piggy_bank::piggy_bank, piggy_bank::BOUNDS, 0.0022)),
+        "rabbit" => Some(surface(&rabbit::rabbit, rabbit::BOUNDS, 0.0022)),
+        "ball" | "ball-fine" | "ball-sparse" => {
+            let f = |p: DVec3| p.length() - BALL_RADIUS;
+            let bounds = (DVec3::splat(-BALL_RADIUS), DVec3::splat(BALL_RADIUS));
+            Some(surface(&f, bounds, 0.002))
+        }
+        _ => None,
+    }
 }
 
 /// A ball, 0.1 m across, with about so many triangles, and about so many points

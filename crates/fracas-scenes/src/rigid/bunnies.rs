@@ -24,6 +24,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let steps = options.steps(4.5, 0.005);
     let mut scene = Scene::new("drop-bunnies", options.world(0.005, 0.05), steps, view);
     scene.floor(0.0, 0.6);
+    scene.wear(&kit);
     let mut rng = Rng(options.seed ^ 27);
     for batch in 0..3_u64 {
         let mut bodies = Vec::new();

@@ -12,6 +12,7 @@ use glam::Vec3;
 use parry3d::math::Pose;
 
 use super::{Progress, SceneError};
+use crate::skins::Skin;
 
 /// Objects break, fragments do not: so the paper's counts of fragments are met.
 pub(super) const ONCE: RefractureRule = RefractureRule {
@@ -58,9 +59,11 @@ impl KitOptions {
 #[derive(Clone, Debug)]
 pub struct Kit {
     blueprint: Arc<Blueprint>,
+    mesh: Arc<TetMesh>,
     modes: Option<Arc<Modes>>,
     options: KitOptions,
     colour: [u8; 3],
+    skin: Option<Arc<Skin>>,
 }
 
 impl Kit {
@@ -94,7 +97,10 @@ impl Kit {
         })?;
         progress("tetrahedra");
         let mesh = scaled(found.build_refined(detail), scale);
-        Self::of_mesh(shape, mesh, found.colour(), options, progress)
+        let mut kit = Self::of_mesh(shape, mesh, found.colour(), options, progress)?;
+        let mesh = kit.mesh.clone();
+        kit.skin = Some(Arc::new(Skin::new(found, f64::from(scale), mesh)));
+        Ok(kit)
     }
 
     /// Any tetrahedra.
@@ -125,7 +131,7 @@ impl Kit {
             Some(_) => {
                 progress("modes");
                 let modes = ModesOptions::default();
-                let whole = Fragments::new(mesh);
+                let whole = Fragments::new(mesh.clone());
                 let material = &options.material;
                 let modes = Modes::compute(&whole, FragmentId(0), material, &modes, &mut |_| {});
                 Some(Arc::new(modes.map_err(|e| fail(e.to_string()))?))
@@ -133,10 +139,18 @@ impl Kit {
         };
         Ok(Self {
             blueprint: Arc::new(blueprint),
+            mesh,
             modes,
             options,
             colour,
+            skin: None,
         })
+    }
+
+    /// Its fine skin, for pictures.
+    #[must_use]
+    pub fn skin(&self) -> Option<&Arc<Skin>> {
+        self.skin.as_ref()
     }
 
     /// Its colour (sRGB).

@@ -32,6 +32,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let steps = options.steps(3.0, 0.015);
     let mut scene = Scene::new("piggy-bank", options.world(0.015, 0.05), steps, view);
     scene.floor(0.0, 0.6);
+    scene.wear(&kit);
     let tilt = Quat::from_scaled_axis(Vec3::new(0.25, 0.4, 0.15));
     let pose = Pose::from_parts(Vec3::new(0.0, 1.5, 0.0), tilt);
     let mut body = kit.body(pose, 0);

@@ -1,12 +1,16 @@
 //! A world in which something happens: bodies, a script, and a place to look at.
 
-use fracas_rapier::world::{HandId, ObjectId, ObjectOptions, World, WorldSettings};
+use std::sync::Arc;
+
+use fracas_rapier::world::{HandId, ObjectId, ObjectOptions, PieceId, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
 
 use super::hand::{Grab, Replay};
+use super::kit::Kit;
 use super::prop::{Prop, PropShape};
+use crate::skins::{Dressed, Skin};
 
 /// What happens before a step, told for which time: bodies are dropped. Does the same
 /// whenever it is asked to.
@@ -46,6 +50,7 @@ pub struct Scene {
     props: Vec<Prop>,
     floor: f32,
     whole_triangles: usize,
+    skins: Vec<Arc<Skin>>,
 }
 
 impl Scene {
@@ -68,6 +73,7 @@ impl Scene {
             props: Vec::new(),
             floor: f32::NEG_INFINITY,
             whole_triangles: 0,
+            skins: Vec::new(),
         }
     }
 
@@ -186,6 +192,20 @@ impl Scene {
             .get(object.0 as usize)
             .copied()
             .unwrap_or([178, 172, 160])
+    }
+
+    /// Bodies of this kind wear its fine skin in pictures.
+    pub fn wear(&mut self, kit: &Kit) {
+        self.skins.extend(kit.skin().cloned());
+    }
+
+    /// A living piece in its fine skin, where it has one.
+    #[must_use]
+    pub fn dressed(&self, piece: PieceId) -> Option<Dressed> {
+        let state = self.world.shape(piece)?.object().read();
+        let fragments = state.fragments();
+        let skin = self.skins.iter().find(|skin| skin.fits(fragments))?;
+        skin.dress(fragments, piece.fragment)
     }
 
     /// Triangles of all objects that were added, as they were added: whole.

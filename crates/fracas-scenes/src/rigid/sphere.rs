@@ -46,6 +46,7 @@ fn drop(
     let steps = options.steps(3.0, 0.015);
     let mut scene = Scene::new(name, options.world(0.015, 0.03), steps, view);
     scene.floor(0.0, 0.6);
+    scene.wear(&kit);
     let turn = Quat::from_scaled_axis(Vec3::new(0.3, 0.1, 0.2));
     let mut body = kit.body(Pose::from_parts(Vec3::new(0.0, 0.6, 0.0), turn), 0);
     body.velocity = Vec3::new(0.3, -15.0, 0.0);

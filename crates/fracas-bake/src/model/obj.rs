@@ -1,0 +1,262 @@
+//! Wavefront OBJ with its MTL: one part for each material, texture coordinates and
+//! normals as given, materials as glTF has them.
+//!
+//! | MTL | here |
+//! | --- | --- |
+//! | `Kd`, `d` (or `Tr`), `map_Kd` | base colour and its texture |
+//! | `Ns` | roughness: sqrt(2 / (Ns + 2)) (Blinn-Phong, Walter 2007) |
+//! | `Pr`, `Pm` | roughness, metallic |
+//! | `Ke`, `map_Ke` | emission |
+//! | `norm` | normal map |
+//!
+//! Other lines change nothing.
+
+use std::collections::{BTreeMap, HashMap};
+
+use glam::DMat4;
+use serde_json::{Value, json};
+
+use super::gltf::mime_of;
+use super::{Attribute, Model, ModelImage, ModelPart};
+use crate::error::ReadError;
+use crate::read::obj_model::{ObjModel, read_model};
+
+type Result<T> = std::result::Result<T, ReadError>;
+
+pub(super) fn read(
+    stem: &str,
+    bytes: &[u8],
+    beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+) -> Result<Model> {
+    let obj = read_model(bytes)?;
+    let mut warnings = Vec::new();
+    let mut looks = Looks::default();
+    for library in &obj.libraries {
+        match beside(library) {
+            Ok(text) => looks.read_library(&String::from_utf8_lossy(&text)),
+            Err(_) => warnings.push(format!(
+                "the material file `{library}` cannot be read: its materials stay grey"
+            )),
+        }
+    }
+    let images = looks.read_images(beside, &mut warnings);
+    let parts = parts(&obj, &mut looks);
+    let mut document = json!({
+        "scene": 0, "scenes": [{ "nodes": [0] }], "nodes": [{ "name": stem }],
+    });
+    let materials: Vec<Value> = looks.materials.iter().map(|m| m.json.clone()).collect();
+    for (key, list) in [
+        ("materials", materials),
+        (
+            "textures",
+            (0..images.len()).map(|i| json!({ "source": i })).collect(),
+        ),
+    ] {
+        if !list.is_empty() {
+            document[key] = Value::Array(list);
+        }
+    }
+    Ok(Model {
+        parts,
+        document,
+        images,
+        warnings,
+    })
+}
+
+struct Look {
+    name: String,
+    json: Value,
+}
+
+#[derive(Default)]
+struct Looks {
+    materials: Vec<Look>,
+    /// Files of pictures, in the order of their textures.
+    files: Vec<String>,
+}
+
+impl Looks {
+    fn material(&mut self, name: &str) -> usize {
+        let known = self.materials.iter().position(|m| m.name == name);
+        known.unwrap_or_else(|| {
+            self.materials.push(Look {
+                name: name.into(),
+                json: json!({ "name": name, "pbrMetallicRoughness": {
+                    "metallicFactor": 0.0, "roughnessFactor": 0.8 } }),
+            });
+            self.materials.len() - 1
+        })
+    }
+
+    fn texture(&mut self, file: &str) -> usize {
+        let known = self.files.iter().position(|f| f == file);
+        known.unwrap_or_else(|| {
+            self.files.push(file.into());
+            self.files.len() - 1
+        })
+    }
+
+    fn read_library(&mut self, text: &str) {
+        let mut current = None;
+        for line in text.lines() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            let (keyword, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let rest = rest.trim();
+            if keyword == "newmtl" {
+                current = Some(self.material(rest));
+                continue;
+            }
+            let Some(material) = current else {
+                continue;
+            };
+            let numbers: Vec<f64> = rest
+                .split_whitespace()
+                .map_while(|w| w.parse().ok())
+                .collect();
+            // Options before the file begin with a dash and end at the last word.
+            let file = rest.split_whitespace().last().unwrap_or_default();
+            let texture = |looks: &mut Self| json!({ "index": looks.texture(file) });
+            let value = match keyword {
+                "map_Kd" | "map_Ke" | "norm" if !file.is_empty() => Some(texture(self)),
+                _ => None,
+            };
+            let json = &mut self.materials[material].json;
+            let unit = |v: f64| v.clamp(0.0, 1.0);
+            match (keyword, &numbers[..]) {
+                ("Kd", [r, g, b, ..]) => {
+                    let alpha = json["pbrMetallicRoughness"]["baseColorFactor"][3].as_f64();
+                    let alpha = alpha.unwrap_or(1.0);
+                    json["pbrMetallicRoughness"]["baseColorFactor"] =
+                        json!([unit(*r), unit(*g), unit(*b), alpha]);
+                }
+                ("d" | "Tr", [v, ..]) => {
+                    let alpha = if keyword == "d" {
+                        unit(*v)
+                    } else {
+                        1.0 - unit(*v)
+                    };
+                    let mut colour = json["pbrMetallicRoughness"]["baseColorFactor"].clone();
+                    if !colour.is_array() {
+                        colour = json!([1.0, 1.0, 1.0, 1.0]);
+                    }
+                    colour[3] = json!(alpha);
+                    json["pbrMetallicRoughness"]["baseColorFactor"] = colour;
+                    if alpha < 1.0 {
+                        json["alphaMode"] = json!("BLEND");
+                    }
+                }
+                ("Ns", [v, ..]) => {
+                    let roughness = (2.0 / (v.max(0.0) + 2.0)).sqrt();
+                    json["pbrMetallicRoughness"]["roughnessFactor"] = json!(roughness);
+                }
+                ("Pr", [v, ..]) => {
+                    json["pbrMetallicRoughness"]["roughnessFactor"] = json!(unit(*v))
+                }
+                ("Pm", [v, ..]) => json["pbrMetallicRoughness"]["metallicFactor"] = json!(unit(*v)),
+                ("Ke", [r, g, b, ..]) => {
+                    json["emissiveFactor"] = json!([unit(*r), unit(*g), unit(*b)]);
+                }
+                _ => {}
+            }
+            if let Some(value) = value {
+                match keyword {
+                    "map_Kd" => json["pbrMetallicRoughness"]["baseColorTexture"] = value,
+                    "map_Ke" => json["emissiveTexture"] = value,
+                    _ => json["normalTexture"] = value,
+                }
+            }
+        }
+    }
+
+    fn read_images(
+        &self,
+        beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+        warnings: &mut Vec<String>,
+    ) -> Vec<ModelImage> {
+        let mut images = Vec::new();
+        for file in &self.files {
+            let plain = !file.contains(['/', '\\', ':', '\0']) && file != "..";
+            let bytes = if plain { beside(file).ok() } else { None };
+            let bytes = bytes.unwrap_or_else(|| {
+                warnings.push(format!(
+                    "the picture `{file}` cannot be read: its textures stay empty"
+                ));
+                Vec::new()
+            });
+            images.push(ModelImage {
+                name: file.clone(),
+                mime: mime_of(&bytes).to_owned(),
+                bytes,
+            });
+        }
+        images
+    }
+}
+
+/// One part for each material, in the order of their first faces.
+fn parts(obj: &ObjModel, looks: &mut Looks) -> Vec<ModelPart> {
+    let mut order: Vec<Option<u32>> = Vec::new();
+    let mut by_material: BTreeMap<Option<u32>, Vec<&[[u32; 3]; 3]>> = BTreeMap::new();
+    for (material, face) in &obj.faces {
+        if !by_material.contains_key(material) {
+            order.push(*material);
+        }
+        by_material.entry(*material).or_default().push(face);
+    }
+    const NOTHING: u32 = u32::MAX;
+    let mut parts = Vec::new();
+    for key in order {
+        let faces = &by_material[&key];
+        let material = key.map(|k| looks.material(&obj.materials[k as usize]));
+        let all = || faces.iter().flat_map(|f| f.iter());
+        let (has_uvs, has_normals) = (
+            all().any(|c| c[1] != NOTHING),
+            all().any(|c| c[2] != NOTHING),
+        );
+        let mut vertices: HashMap<[u32; 3], u32> = HashMap::new();
+        let (mut positions, mut uvs, mut normals) = (Vec::new(), Vec::new(), Vec::new());
+        let mut triangles = Vec::new();
+        for face in faces {
+            triangles.push(face.map(|corner| {
+                *vertices.entry(corner).or_insert_with(|| {
+                    positions.push(obj.positions[corner[0] as usize]);
+                    // The first row of an OBJ's picture is its lowest, of glTF's its highest.
+                    let uv = obj
+                        .uvs
+                        .get(corner[1] as usize)
+                        .copied()
+                        .unwrap_or([0.0, 1.0]);
+                    uvs.extend([uv[0], 1.0 - uv[1]]);
+                    let normal = obj.normals.get(corner[2] as usize).copied();
+                    normals.extend(normal.unwrap_or([0.0; 3]));
+                    positions.len() as u32 - 1
+                })
+            }));
+        }
+        let mut attributes = Vec::new();
+        if has_normals {
+            attributes.push(Attribute {
+                name: "NORMAL".into(),
+                width: 3,
+                values: normals,
+            });
+        }
+        if has_uvs {
+            attributes.push(Attribute {
+                name: "TEXCOORD_0".into(),
+                width: 2,
+                values: uvs,
+            });
+        }
+        parts.push(ModelPart {
+            node: 0,
+            material,
+            placed: DMat4::IDENTITY,
+            positions,
+            triangles,
+            attributes,
+        });
+    }
+    parts
+}

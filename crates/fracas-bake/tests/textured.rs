@@ -1,0 +1,494 @@
+//! Textured models in, fragments out, read again by another reader: attributes,
+//! materials and pictures are those of the model, fragments are closed.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fracas::dressing::SkinMap;
+use fracas::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
+use fracas_bake::model::pieces::{ModelPiece, surfaces};
+use fracas_bake::model::write::{CrackLook, Format, files};
+use fracas_bake::model::{Attribute, Model};
+use fracas_bake::tetrahedralize::{self, Options};
+use fracas_fracture::patterns::{VoronoiOptions, voronoi};
+use glam::{DVec3, Vec3};
+
+/// The folder of public textured models, where it is there.
+fn folder() -> Option<PathBuf> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/textured");
+    if path.is_dir() {
+        return Some(path);
+    }
+    eprintln!("SKIPPED: {} is not there", path.display());
+    None
+}
+
+fn fill(model: &Model, tets: usize) -> Option<TetMesh> {
+    let (positions, triangles) = model.surface();
+    let (surface, _) = fracas_bake::SurfaceMesh::repair(positions, &triangles).ok()?;
+    let filled = tetrahedralize::surface(&surface, &Options::tets(tets)).ok()?;
+    Some(filled.into_mesh())
+}
+
+struct Broken {
+    pieces: Vec<ModelPiece>,
+    fit: fracas::dressing::SkinFit,
+}
+
+fn shatter(model: &Model, mesh: TetMesh, pieces: u32, seed: u64) -> Option<Broken> {
+    let (positions, triangles) = model.surface();
+    let map = SkinMap::build(&mesh, &positions, &triangles).unwrap();
+    let mut fragments = Fragments::new(Arc::new(mesh));
+    let options = VoronoiOptions {
+        pieces,
+        seed,
+        ..VoronoiOptions::default()
+    };
+    let fracture = voronoi(&fragments, FragmentId(0), &options)?;
+    let split = fragments.apply(&fracture).ok()?;
+    let mut scratch = SurfaceScratch::default();
+    let made = split.children.iter().enumerate().map(|(i, &id)| {
+        let properties = *FragmentSurface::extract(&fragments, id, &mut scratch).mass_properties();
+        ModelPiece {
+            name: format!("fragment-{i:03}"),
+            centre: properties.centre,
+            volume: properties.volume,
+            mass: 2.0 * properties.volume,
+            surfaces: surfaces(model, &map.dress(&fragments, id), 1.0),
+        }
+    });
+    Some(Broken {
+        pieces: made.collect(),
+        fit: map.fit(),
+    })
+}
+
+fn area(triangles: impl Iterator<Item = [DVec3; 3]>) -> f64 {
+    triangles
+        .map(|[a, b, c]| 0.5 * (b - a).cross(c - a).length())
+        .sum()
+}
+
+/// Sides without another against them, by the bits of their ends, with their lengths.
+fn open_sides(triangles: &[[Vec3; 3]]) -> Vec<f32> {
+    let key = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
+    let mut balance: HashMap<[[u32; 3]; 2], i32> = HashMap::new();
+    for t in triangles {
+        for i in 0..3 {
+            let (a, b) = (key(t[i]), key(t[(i + 1) % 3]));
+            if a < b {
+                *balance.entry([a, b]).or_default() += 1;
+            } else if b < a {
+                *balance.entry([b, a]).or_default() -= 1;
+            }
+        }
+    }
+    let open = balance.into_iter().filter(|(_, n)| *n != 0);
+    open.map(|(ends, _)| {
+        let [a, b] = ends.map(|e| Vec3::from_array(e.map(f32::from_bits)));
+        a.distance(b)
+    })
+    .collect()
+}
+
+#[test]
+fn public_models_keep_area_attributes_materials_and_pictures() {
+    let Some(folder) = folder() else {
+        return;
+    };
+    for name in [
+        "BoxTextured.glb",
+        "Avocado/Avocado.gltf",
+        "MultiUVTest.glb",
+        "IridescenceSuzanne.glb",
+        "CesiumMilkTruck.glb",
+        "GlassVaseFlowers.glb",
+        "VertexColorTest.glb",
+        "NegativeScaleTest.glb",
+    ] {
+        let model = Model::read(folder.join(name)).unwrap();
+        assert!(!model.images().is_empty(), "{name}");
+        let Some(mesh) = fill(&model, 2_000) else {
+            eprintln!("{name}: cannot be filled, left out");
+            continue;
+        };
+        let Some(broken) = shatter(&model, mesh, 8, 1) else {
+            eprintln!("{name}: does not break, left out");
+            continue;
+        };
+        let (positions, triangles) = model.surface();
+        let wanted = area(triangles.iter().map(|t| t.map(|v| positions[v as usize])));
+        let outside = broken
+            .pieces
+            .iter()
+            .flat_map(|p| &p.surfaces)
+            .filter(|s| !s.is_crack);
+        let found = area(outside.flat_map(|s| {
+            s.triangles
+                .iter()
+                .map(|t| t.map(|v| s.positions[v as usize].as_dvec3()))
+        }));
+        println!(
+            "{name}: {} triangles, {} pieces, {:?}, area to {:.1e}, warnings {:?}",
+            triangles.len(),
+            broken.pieces.len(),
+            broken.fit,
+            found / wanted - 1.0,
+            model.warnings()
+        );
+        assert!(
+            (found / wanted - 1.0).abs() < 1e-6,
+            "{name}: {found} of {wanted}"
+        );
+        check_attributes(&model, &broken.pieces, name);
+        check_files(&model, &broken.pieces, name);
+    }
+}
+
+/// Attributes of corners are those of the model at the same place: exactly at its
+/// vertices, interpolated in between.
+fn check_attributes(model: &Model, pieces: &[ModelPiece], name: &str) {
+    // Every vertex of the model, by place and attributes of one kind.
+    let mut known: HashMap<(String, [u32; 3]), Vec<Vec<u32>>> = HashMap::new();
+    let bits = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
+    for part in model.parts() {
+        for a in part
+            .attributes
+            .iter()
+            .filter(|a| !["NORMAL", "TANGENT"].contains(&&*a.name))
+        {
+            for (v, p) in part.positions.iter().enumerate() {
+                let values = &a.values[v * a.width..(v + 1) * a.width];
+                let values = values.iter().map(|x| x.to_bits()).collect();
+                known
+                    .entry((a.name.clone(), bits(p.as_vec3())))
+                    .or_default()
+                    .push(values);
+            }
+        }
+    }
+    let mut checked = 0;
+    for surface in pieces
+        .iter()
+        .flat_map(|p| &p.surfaces)
+        .filter(|s| !s.is_crack)
+    {
+        for a in &surface.attributes {
+            assert_eq!(a.values.len(), a.width * surface.positions.len(), "{name}");
+            assert!(a.values.iter().all(|v| v.is_finite()), "{name} {}", a.name);
+            for (v, &p) in surface.positions.iter().enumerate() {
+                let Some(here) = known.get(&(a.name.clone(), bits(p))) else {
+                    continue;
+                };
+                let values: Vec<u32> = a.values[v * a.width..(v + 1) * a.width]
+                    .iter()
+                    .map(|x| x.to_bits())
+                    .collect();
+                assert!(here.contains(&values), "{name}: {} at {p}", a.name);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 20, "{name}: {checked} corners compared");
+}
+
+/// Written and read again.
+fn check_files(model: &Model, pieces: &[ModelPiece], name: &str) {
+    let written = files(model, pieces, CrackLook::default(), Format::Glb, "out");
+    let bytes = &written[0].1;
+    let again = Model::read_bytes("out.glb", bytes, &mut |other| {
+        panic!("{name}: a GLB asks for {other}")
+    })
+    .unwrap();
+    assert_eq!(again.images().len(), model.images().len(), "{name}");
+    for (a, b) in again.images().iter().zip(model.images()) {
+        assert_eq!(a.bytes, b.bytes, "{name}: the picture {}", b.name);
+    }
+    let list = |m: &Model, key: &str| m.document()[key].as_array().cloned().unwrap_or_default();
+    for key in ["textures", "samplers"] {
+        assert_eq!(list(&again, key), list(model, key), "{name}: {key}");
+    }
+    let materials = list(&again, "materials");
+    let (crack, own) = materials.split_last().unwrap();
+    assert_eq!(own, list(model, "materials"), "{name}: materials");
+    assert_eq!(crack["name"], "crack");
+    let nodes = list(&again, "nodes");
+    let old = list(model, "nodes");
+    for (n, node) in old.iter().enumerate() {
+        assert_eq!(nodes[n]["name"], node["name"], "{name}: node {n}");
+    }
+    let fragments: Vec<_> = nodes
+        .iter()
+        .filter(|n| n["extras"]["mass"].is_number())
+        .collect();
+    assert_eq!(fragments.len(), pieces.len(), "{name}");
+    let own: usize = pieces
+        .iter()
+        .flat_map(|p| &p.surfaces)
+        .map(|s| s.triangles.len())
+        .sum();
+    let read: usize = again.parts().iter().map(|p| p.triangles.len()).sum();
+    assert_eq!(own, read, "{name}");
+    for (part, surface) in again
+        .parts()
+        .iter()
+        .zip(pieces.iter().flat_map(|p| &p.surfaces))
+    {
+        let size = surface
+            .positions
+            .iter()
+            .fold(0.0_f32, |m, p| m.max(p.abs().max_element()));
+        for (p, q) in part.positions.iter().zip(&surface.positions) {
+            assert!(
+                p.distance(q.as_dvec3()) < 1e-5 * f64::from(size),
+                "{name}: {p} {q}"
+            );
+        }
+    }
+}
+
+fn cube(n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    for axis in 0..3 {
+        for side in 0..2 {
+            for i in 0..n {
+                for j in 0..n {
+                    let at = |di: u32, dj: u32| {
+                        let mut p = [0.0; 3];
+                        p[axis] = f64::from(side);
+                        p[(axis + 1) % 3] = f64::from(i + di) / f64::from(n);
+                        p[(axis + 2) % 3] = f64::from(j + dj) / f64::from(n);
+                        DVec3::from_array(p)
+                    };
+                    let first = positions.len() as u32;
+                    positions.extend([at(0, 0), at(1, 0), at(1, 1), at(0, 1)]);
+                    let quads = if side == 1 {
+                        [[0, 1, 2], [0, 2, 3]]
+                    } else {
+                        [[0, 2, 1], [0, 3, 2]]
+                    };
+                    triangles.extend(quads.map(|t| t.map(|k: u32| first + k)));
+                }
+            }
+        }
+    }
+    (positions, triangles)
+}
+
+#[test]
+fn coordinates_at_random_points_are_those_of_the_input() {
+    let (positions, triangles) = cube(3);
+    // Linear in place on each side: the same wherever it is asked for.
+    let uv_at = |p: DVec3| [(p.x + 2.0 * p.y) as f32, (p.z - p.x + 0.5 * p.y) as f32];
+    let uvs = positions.iter().flat_map(|&p| uv_at(p)).collect();
+    let model = Model::plain("cube", positions, triangles, [1.0; 4]).with_attribute(Attribute {
+        name: "TEXCOORD_0".into(),
+        width: 2,
+        values: uvs,
+    });
+    let mesh = fracas::testing::box_grid([5; 3], Vec3::ONE);
+    let broken = shatter(&model, mesh, 9, 3).unwrap();
+    let mut rng = fracas::testing::Rng(7);
+    let mut asked = 0;
+    while asked < 10_000 {
+        let piece = &broken.pieces[rng.below(broken.pieces.len())];
+        let surface = &piece.surfaces[rng.below(piece.surfaces.len())];
+        if surface.is_crack {
+            continue;
+        }
+        let t = surface.triangles[rng.below(surface.triangles.len())];
+        let (mut u, mut v) = (rng.unit(), rng.unit());
+        if u + v > 1.0 {
+            (u, v) = (1.0 - u, 1.0 - v);
+        }
+        let weights = [1.0 - u - v, u, v];
+        let p: Vec3 = (0..3)
+            .map(|k| surface.positions[t[k] as usize] * weights[k])
+            .sum();
+        let wanted = uv_at(p.as_dvec3());
+        for axis in 0..2 {
+            let values = &surface.attributes[0].values;
+            let here: f32 = (0..3)
+                .map(|k| values[2 * t[k] as usize + axis] * weights[k])
+                .sum();
+            assert!(
+                (here - wanted[axis]).abs() < 3e-6,
+                "{here} at {p}, not {}",
+                wanted[axis]
+            );
+        }
+        asked += 1;
+    }
+    for piece in &broken.pieces {
+        let all: Vec<[Vec3; 3]> = piece
+            .surfaces
+            .iter()
+            .flat_map(|s| {
+                s.triangles
+                    .iter()
+                    .map(|t| t.map(|v| s.positions[v as usize]))
+            })
+            .collect();
+        assert_eq!(open_sides(&all), Vec::<f32>::new(), "{}", piece.name);
+    }
+}
+
+#[test]
+fn an_obj_with_its_materials_comes_in_and_every_format_goes_out() {
+    let obj = b"mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0.25\nvn 0 0 1\n\
+        usemtl red\nf 1/1/1 2/2/1 3/2/1\nusemtl none such\nf 1//1 3//1 4//1\n";
+    let mtl = b"newmtl red\nKd 1 0 0\nd 0.5\nmap_Kd skin.png\nNs 10\n";
+    let mut asked = Vec::new();
+    let model = Model::read_bytes("x/thing.obj", obj, &mut |name| {
+        asked.push(name.to_owned());
+        match name {
+            "a.mtl" => Ok(mtl.to_vec()),
+            "skin.png" => Ok(vec![0x89, b'P', b'N', b'G', 1, 2]),
+            _ => panic!("asked for {name}"),
+        }
+    })
+    .unwrap();
+    assert_eq!(asked, ["a.mtl", "skin.png"]);
+    assert_eq!(model.parts().len(), 2);
+    let material = &model.document()["materials"][0];
+    assert_eq!(material["pbrMetallicRoughness"]["baseColorFactor"][3], 0.5);
+    assert_eq!(material["alphaMode"], "BLEND");
+    assert_eq!(model.parts()[0].attributes[1].values[1], 1.0);
+    let missing = Model::read_bytes("thing.obj", obj, &mut |name| {
+        let error = fracas_bake::read(format!("no such folder/{name}"));
+        Err(error.expect_err("it is not there"))
+    })
+    .unwrap();
+    assert!(
+        missing.warnings()[0].contains("a.mtl"),
+        "{:?}",
+        missing.warnings()
+    );
+
+    let (positions, triangles) = cube(1);
+    let plain = Model::plain("cube", positions, triangles, [0.5, 0.4, 0.3, 1.0]);
+    let broken = shatter(&plain, fracas::testing::box_grid([3; 3], Vec3::ONE), 4, 5).unwrap();
+    for (format, end) in [
+        (Format::Glb, "glb"),
+        (Format::Gltf, "gltf"),
+        (Format::Obj, "obj"),
+        (Format::Usda, "usda"),
+    ] {
+        let all = files(&plain, &broken.pieces, CrackLook::default(), format, "cube");
+        assert_eq!(all[0].0, format!("cube.{end}"));
+        assert!(all.iter().all(|file| !file.1.is_empty()));
+        if format != Format::Usda {
+            let again = fracas_bake::read_bytes_with(&all[0].0, &all[0].1, &mut |name| {
+                let other = all.iter().find(|file| file.0 == name);
+                Ok(other
+                    .unwrap_or_else(|| panic!("asked for {name}"))
+                    .1
+                    .clone())
+            });
+            assert!(again.is_ok(), "{end}: {again:?}");
+        } else {
+            let text = String::from_utf8(all[0].1.clone()).unwrap();
+            assert_eq!(text.matches('{').count(), text.matches('}').count());
+            assert_eq!(
+                text.matches("def Mesh \"crack\"").count(),
+                broken.pieces.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_khronos_validator_finds_no_error() {
+    let Some(folder) = folder() else {
+        return;
+    };
+    let script = "const v=require('gltf-validator');const b=require('fs').readFileSync(process.argv[1]);\
+        v.validateBytes(new Uint8Array(b)).then(r=>{console.log(JSON.stringify(r.issues));\
+        process.exit(r.issues.numErrors?1:0)})";
+    let here = std::env::temp_dir().join(format!("fracas-validator-{}", std::process::id()));
+    std::fs::create_dir_all(&here).unwrap();
+    let node = |arguments: &[&str]| {
+        std::process::Command::new("node")
+            .args(arguments)
+            .env(
+                "NODE_PATH",
+                std::env::var("GLTF_VALIDATOR").unwrap_or_default(),
+            )
+            .output()
+    };
+    if !node(&["-e", "require('gltf-validator')"]).is_ok_and(|o| o.status.success()) {
+        eprintln!(
+            "SKIPPED: no node with gltf-validator (npm install it, set GLTF_VALIDATOR to its node_modules)"
+        );
+        return;
+    }
+    for name in [
+        "BoxTextured.glb",
+        "Avocado/Avocado.gltf",
+        "MultiUVTest.glb",
+        "IridescenceSuzanne.glb",
+        "VertexColorTest.glb",
+    ] {
+        let model = Model::read(folder.join(name)).unwrap();
+        let Some(mesh) = fill(&model, 1_500) else {
+            continue;
+        };
+        let Some(broken) = shatter(&model, mesh, 6, 2) else {
+            continue;
+        };
+        let written = files(
+            &model,
+            &broken.pieces,
+            CrackLook::default(),
+            Format::Glb,
+            "out",
+        );
+        let path = here.join("out.glb");
+        std::fs::write(&path, &written[0].1).unwrap();
+        let output = node(&["-e", script, &path.display().to_string()]).unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{name}: {text}");
+        println!("{name}: {text}");
+    }
+    std::fs::remove_dir_all(here).unwrap();
+}
+
+#[test]
+fn damaged_models_are_errors_and_numbers_that_are_not_finite_are_warned_of() {
+    let (positions, triangles) = cube(1);
+    let mut normals = vec![1.0; positions.len() * 3];
+    normals[4] = f32::NAN;
+    let model = Model::plain("cube", positions, triangles, [1.0; 4]).with_attribute(Attribute {
+        name: "NORMAL".into(),
+        width: 3,
+        values: vec![1.0; normals.len()],
+    });
+    let broken = shatter(&model, fracas::testing::box_grid([2; 3], Vec3::ONE), 3, 1).unwrap();
+    let file = files(
+        &model,
+        &broken.pieces,
+        CrackLook::default(),
+        Format::Glb,
+        "x",
+    )
+    .remove(0)
+    .1;
+    let none = &mut |_: &str| panic!("nothing is beside it");
+    assert!(Model::read_bytes("x.glb", &file, none).is_ok());
+    for length in (0..file.len()).step_by(97) {
+        assert!(
+            Model::read_bytes("x.glb", &file[..length], none).is_err(),
+            "{length}"
+        );
+    }
+    // A NaN in the place of a normal.
+    let text = String::from_utf8_lossy(&file[20..]).into_owned();
+    assert!(text.contains("NORMAL"));
+    let one = 1.0_f32.to_le_bytes();
+    let at = file.windows(4).rposition(|w| w == one).unwrap();
+    let mut bad = file.clone();
+    bad[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    let read = Model::read_bytes("x.glb", &bad, none);
+    assert!(read.is_err() || !read.unwrap().warnings().is_empty());
+}

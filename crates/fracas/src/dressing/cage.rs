@@ -1,0 +1,267 @@
+//! A cage: the tet mesh with its boundary nodes moved outwards until it holds the skin.
+//!
+//! The skin bulges beyond the tetrahedra where these cut off what is round. Cracks are
+//! linear in barycentric coordinates, so they go over to the cage as they are, and each
+//! tetrahedron of the cage cuts the skin with its own planes: pieces of skin in
+//! neighbouring tetrahedra meet exactly, whichever way the cracks run. (Extending the
+//! planes of the outermost tetrahedra instead leaves wedges between them, see
+//! `docs/decisions/0017`.)
+//!
+//! Steps, a few times: sample the skin -> for what no tetrahedron holds, the nearest
+//! boundary face -> its nodes move along their normals by what is missing, less where a
+//! tetrahedron would become flat.
+
+use glam::DVec3;
+
+use crate::tet_mesh::TetMesh;
+
+use super::tets::{CageTet, TetGrid};
+
+/// A tetrahedron of the cage keeps at least this share of its volume.
+const SMALLEST: f64 = 0.05;
+const ROUNDS: usize = 24;
+
+/// How far nodes go astray, in mean edges.
+const ASTRAY: f64 = 1e-4;
+
+/// A point of the cube from -1 to 1 by number (splitmix64).
+fn astray(number: u64) -> DVec3 {
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        (z >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    };
+    DVec3::new(next(), next(), next())
+}
+
+/// Where the nodes are in the cage, and how many samples of the skin are outside of it.
+pub(super) fn enclose(
+    mesh: &TetMesh,
+    positions: &[DVec3],
+    triangles: &[[u32; 3]],
+) -> (Vec<DVec3>, usize) {
+    let original: Vec<DVec3> = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
+    let volumes: Vec<f64> = mesh
+        .tets()
+        .iter()
+        .map(|&t| CageTet::new(t, &original).volume())
+        .collect();
+    let faces: Vec<([u32; 3], u32)> = mesh.boundary().map(|f| (f.nodes, f.tet)).collect();
+    let mut faces_of = vec![[u32::MAX; 4]; mesh.tets().len()];
+    for (i, &(_, tet)) in faces.iter().enumerate() {
+        let slot = faces_of[tet as usize].iter().position(|&f| f == u32::MAX);
+        faces_of[tet as usize][slot.unwrap_or(0)] = i as u32;
+    }
+    let edge = f64::from(mesh.mean_edge_length());
+    // Models and meshes like the same round numbers: where a skin runs along faces and
+    // edges of tetrahedra, rounding would decide on which side it is. Every node goes a
+    // hair astray.
+    let mut cage: Vec<DVec3> = original
+        .iter()
+        .enumerate()
+        .map(|(n, &p)| p + ASTRAY * edge * astray(n as u64))
+        .collect();
+    // A hair of room everywhere: skins that lie in the boundary are then inside.
+    let boundary = mesh.boundary_nodes();
+    let room: Vec<f64> = boundary
+        .iter()
+        .map(|&b| if b { 2e-3 * edge } else { 0.0 })
+        .collect();
+    raise(mesh, &faces, &volumes, &room, &mut cage);
+    let mut outside = samples(positions, triangles, 0.4 * edge);
+    for _ in 0..ROUNDS {
+        let grid = TetGrid::build(mesh, &cage);
+        outside.retain(|&p| grid.holding(p).is_none());
+        if outside.is_empty() {
+            break;
+        }
+        let mut wanted = vec![0.0_f64; cage.len()];
+        let normals = node_normals(&faces, &cage);
+        for &p in &outside {
+            let Some((face, distance)) = nearest_face(&grid, p, &faces, &faces_of, &cage) else {
+                continue;
+            };
+            let nodes = faces[face as usize].0;
+            let [a, b, c] = nodes.map(|n| cage[n as usize]);
+            let normal = (b - a).cross(c - a).normalize_or_zero();
+            for n in nodes {
+                let along = normals[n as usize].dot(normal).max(0.35);
+                let by = (distance + 2e-3 * edge) / along;
+                wanted[n as usize] = wanted[n as usize].max(by.min(0.5 * edge));
+            }
+        }
+        drop(grid);
+        if !raise(mesh, &faces, &volumes, &wanted, &mut cage) {
+            break;
+        }
+    }
+    let grid = TetGrid::build(mesh, &cage);
+    let left = samples(positions, triangles, 0.4 * edge)
+        .into_iter()
+        .filter(|&p| grid.holding(p).is_none())
+        .count();
+    drop(grid);
+    (cage, left)
+}
+
+/// Points of the skin, no farther apart than `spacing` on large triangles.
+fn samples(positions: &[DVec3], triangles: &[[u32; 3]], spacing: f64) -> Vec<DVec3> {
+    let mut all = positions.to_vec();
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|v| positions[v as usize]);
+        let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
+        let n = ((longest / spacing).ceil() as usize).min(200);
+        for i in 0..=n {
+            for j in 0..=n - i {
+                if n > 1 && !(i == n || j == n || i + j == 0) {
+                    let (u, v) = (i as f64 / n as f64, j as f64 / n as f64);
+                    all.push(a + (b - a) * u + (c - a) * v);
+                }
+            }
+        }
+    }
+    all
+}
+
+fn node_normals(faces: &[([u32; 3], u32)], places: &[DVec3]) -> Vec<DVec3> {
+    let mut normals = vec![DVec3::ZERO; places.len()];
+    for (nodes, _) in faces {
+        let corners = nodes.map(|n| places[n as usize]);
+        let normal = (corners[1] - corners[0])
+            .cross(corners[2] - corners[0])
+            .normalize_or_zero();
+        for i in 0..3 {
+            let (u, v) = (
+                corners[(i + 1) % 3] - corners[i],
+                corners[(i + 2) % 3] - corners[i],
+            );
+            // By the angle at the node (Thuermer and Wuethrich 1998).
+            let angle = libm::atan2(u.cross(v).length(), u.dot(v));
+            normals[nodes[i] as usize] += normal * angle;
+        }
+    }
+    for normal in &mut normals {
+        *normal = normal.normalize_or_zero();
+    }
+    normals
+}
+
+/// Moves nodes along their normals; by less where tetrahedra would become too flat.
+/// Whether anything moved.
+fn raise(
+    mesh: &TetMesh,
+    faces: &[([u32; 3], u32)],
+    volumes: &[f64],
+    wanted: &[f64],
+    cage: &mut [DVec3],
+) -> bool {
+    let normals = node_normals(faces, cage);
+    let mut by = wanted.to_vec();
+    let moved: Vec<u32> = (0..cage.len() as u32)
+        .filter(|&n| by[n as usize] > 0.0)
+        .collect();
+    let mut touched: Vec<u32> = moved
+        .iter()
+        .flat_map(|&n| mesh.adjacent_tets(n))
+        .copied()
+        .collect();
+    touched.sort_unstable();
+    touched.dedup();
+    for round in 0..8 {
+        let place = |n: u32| cage[n as usize] + normals[n as usize] * by[n as usize];
+        let flat: Vec<u32> = touched
+            .iter()
+            .copied()
+            .filter(|&t| {
+                let corners = mesh.tets()[t as usize].map(place);
+                let [a, b, c, d] = corners;
+                let volume = (b - a).cross(c - a).dot(d - a) / 6.0;
+                volume < SMALLEST * volumes[t as usize]
+            })
+            .collect();
+        if flat.is_empty() {
+            break;
+        }
+        for t in flat {
+            for n in mesh.tets()[t as usize] {
+                by[n as usize] = if round < 6 { 0.5 * by[n as usize] } else { 0.0 };
+            }
+        }
+    }
+    let mut any = false;
+    for n in moved {
+        let step = by[n as usize];
+        any |= step > 0.0;
+        cage[n as usize] += normals[n as usize] * step;
+    }
+    any
+}
+
+fn nearest_face(
+    grid: &TetGrid<'_>,
+    p: DVec3,
+    faces: &[([u32; 3], u32)],
+    faces_of: &[[u32; 4]],
+    cage: &[DVec3],
+) -> Option<(u32, f64)> {
+    let mut found = Vec::new();
+    let mut best: Option<(f64, u32)> = None;
+    let mut reach = grid.cell_size();
+    for _ in 0..12 {
+        grid.near(p - reach, p + reach, &mut found);
+        for &t in &found {
+            for &face in faces_of[t as usize].iter().filter(|&&f| f != u32::MAX) {
+                let corners = faces[face as usize].0.map(|n| cage[n as usize]);
+                let distance = p.distance(closest_point(p, corners));
+                if best.is_none_or(|b| distance < b.0) {
+                    best = Some((distance, face));
+                }
+            }
+        }
+        if best.is_some_and(|b| b.0 <= reach) {
+            break;
+        }
+        reach *= 2.0;
+    }
+    best.map(|(distance, face)| (face, distance))
+}
+
+/// The point of a triangle closest to `p` (Ericson 2005, section 5.1.5).
+pub(super) fn closest_point(p: DVec3, [a, b, c]: [DVec3; 3]) -> DVec3 {
+    let (ab, ac, ap) = (b - a, c - a, p - a);
+    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return a;
+    }
+    let bp = p - b;
+    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
+    if d3 >= 0.0 && d4 <= d3 {
+        return b;
+    }
+    let vc = d1 * d4 - d3 * d2;
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        return a + ab * (d1 / (d1 - d3));
+    }
+    let cp = p - c;
+    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
+    if d6 >= 0.0 && d5 <= d6 {
+        return c;
+    }
+    let vb = d5 * d2 - d1 * d6;
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        return a + ac * (d2 / (d2 - d6));
+    }
+    let va = d3 * d6 - d5 * d4;
+    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
+        return b + (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6)));
+    }
+    let sum = va + vb + vc;
+    if sum <= 0.0 {
+        return a;
+    }
+    a + ab * (vb / sum) + ac * (vc / sum)
+}

@@ -1,0 +1,238 @@
+//! Fragments in their skins, seen as a stranger would: triangles with corners.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use glam::{DVec3, Vec3};
+
+use fracas::dressing::{Dress, SkinMap, SkinMapError};
+use fracas::testing::{Rng, box_grid};
+use fracas::{Crack, Fracture, FragmentId, Fragments, TetMesh};
+
+/// All triangles of a dress.
+fn shown(dress: &Dress, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
+    let whole = dress
+        .whole
+        .iter()
+        .map(|&t| triangles[t as usize].map(|v| positions[v as usize].as_vec3()));
+    let cut = dress.cut.iter().map(|f| f.corners.map(|c| c.position));
+    let cracks = dress.cracks.iter().map(|f| f.corners);
+    whole.chain(cut).chain(cracks).collect()
+}
+
+/// Sides that have no other against them, by the bits of their ends.
+fn open_sides(triangles: &[[Vec3; 3]]) -> Vec<[Vec3; 2]> {
+    let key = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
+    let mut balance: HashMap<[[u32; 3]; 2], i32> = HashMap::new();
+    for t in triangles {
+        for i in 0..3 {
+            let (a, b) = (key(t[i]), key(t[(i + 1) % 3]));
+            if a < b {
+                *balance.entry([a, b]).or_default() += 1;
+            } else if b < a {
+                *balance.entry([b, a]).or_default() -= 1;
+            }
+        }
+    }
+    let open = balance.into_iter().filter(|(_, n)| *n != 0);
+    open.map(|(ends, _)| ends.map(|e| Vec3::from_array(e.map(f32::from_bits))))
+        .collect()
+}
+
+fn volume(triangles: &[[Vec3; 3]]) -> f64 {
+    triangles
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(Vec3::as_dvec3);
+            a.dot(b.cross(c)) / 6.0
+        })
+        .sum()
+}
+
+fn area(triangles: impl Iterator<Item = [DVec3; 3]>) -> f64 {
+    triangles
+        .map(|[a, b, c]| 0.5 * (b - a).cross(c - a).length())
+        .sum()
+}
+
+/// The surface of the unit cube in `n` squares a side, moved by `place`.
+fn cube_skin(n: u32, place: impl Fn(DVec3) -> DVec3) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    for axis in 0..3 {
+        for side in 0..2 {
+            for i in 0..n {
+                for j in 0..n {
+                    let at = |di: u32, dj: u32| {
+                        let mut p = [0.0; 3];
+                        p[axis] = f64::from(side);
+                        p[(axis + 1) % 3] = f64::from(i + di) / f64::from(n);
+                        p[(axis + 2) % 3] = f64::from(j + dj) / f64::from(n);
+                        place(DVec3::from_array(p))
+                    };
+                    let first = positions.len() as u32;
+                    positions.extend([at(0, 0), at(1, 0), at(1, 1), at(0, 1)]);
+                    let quad = if side == 1 {
+                        [[0, 1, 2], [0, 2, 3]]
+                    } else {
+                        [[0, 2, 1], [0, 3, 2]]
+                    };
+                    triangles.extend(quad.map(|t| t.map(|k: u32| first + k)));
+                }
+            }
+        }
+    }
+    (positions, triangles)
+}
+
+fn break_at_random(fragments: &mut Fragments, rng: &mut Rng, times: usize, rough: f32) {
+    for _ in 0..times {
+        let living: Vec<_> = fragments.living().collect();
+        let id = living[rng.below(living.len())];
+        let mesh = fragments.mesh().clone();
+        let nodes = fragments.fragment(id).nodes();
+        let middle = mesh.positions()[nodes[rng.below(nodes.len())] as usize];
+        let direction = rng.direction();
+        let crack = Crack::from_level(&mesh, 0, nodes, |n| {
+            direction.dot(mesh.positions()[n as usize] - middle) + rng.range(-rough, rough)
+        });
+        if let Some(crack) = crack {
+            let fracture = Fracture {
+                fragment: id,
+                cracks: vec![crack],
+            };
+            fragments.apply(&fracture).unwrap();
+        }
+    }
+}
+
+fn check(mesh: &Arc<TetMesh>, positions: &[DVec3], triangles: &[[u32; 3]], seed: u64, what: &str) {
+    let map = SkinMap::build(mesh, positions, triangles).unwrap();
+    assert_eq!(map.fit().samples_outside, 0, "{what}: {:?}", map.fit());
+    assert_eq!(map.fit().solids, 1, "{what}");
+    let corners = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
+    let wanted_area = area(triangles.iter().map(corners));
+    let single: Vec<[Vec3; 3]> = triangles
+        .iter()
+        .map(|t| corners(t).map(|p| p.as_vec3()))
+        .collect();
+    let wanted_volume = volume(&single);
+    let mut fragments = Fragments::new(mesh.clone());
+    let unbroken = map.dress(&fragments, FragmentId(0));
+    assert_eq!(unbroken.whole.len(), triangles.len());
+    break_at_random(&mut fragments, &mut Rng(seed), 14, 0.03);
+    let (mut sum_area, mut sum_volume) = (0.0, 0.0);
+    for id in fragments.living() {
+        let dress = map.dress(&fragments, id);
+        let all = shown(&dress, positions, triangles);
+        let open = open_sides(&all);
+        assert!(
+            open.is_empty(),
+            "{what}, seed {seed}, {id}: {} open sides, {:?}",
+            open.len(),
+            &open[..open.len().min(4)]
+        );
+        sum_volume += volume(&all);
+        let cut = dress
+            .cut
+            .iter()
+            .map(|f| f.corners.map(|c| c.position.as_dvec3()));
+        sum_area += area(cut.chain(dress.whole.iter().map(|&t| corners(&triangles[t as usize]))));
+        for face in &dress.cut {
+            let given = corners(&triangles[face.triangle as usize]);
+            for corner in face.corners {
+                let again: DVec3 = (0..3)
+                    .map(|k| given[k] * f64::from(corner.weights[k]))
+                    .sum();
+                assert!(again.distance(corner.position.as_dvec3()) < 1e-6);
+            }
+        }
+    }
+    assert!(
+        (sum_area / wanted_area - 1.0).abs() < 1e-6,
+        "{what}, seed {seed}: area {sum_area} of {wanted_area}"
+    );
+    assert!(
+        (sum_volume / wanted_volume - 1.0).abs() < 1e-6,
+        "{what}, seed {seed}: volume {sum_volume} of {wanted_volume}"
+    );
+}
+
+#[test]
+fn a_cube_in_its_own_twelve_triangles_falls_into_closed_pieces() {
+    let mesh = Arc::new(box_grid([4; 3], Vec3::ONE));
+    let (positions, triangles) = cube_skin(1, |p| p);
+    for seed in 0..8 {
+        check(&mesh, &positions, &triangles, seed, "cube");
+    }
+}
+
+#[test]
+fn a_finer_skin_that_bulges_in_and_out_is_closed_too() {
+    let mesh = Arc::new(box_grid([4; 3], Vec3::ONE));
+    // Waves of 3% that are partly inside and partly outside the tetrahedra.
+    let wave = |p: DVec3| {
+        let q = p - 0.5;
+        let by = 0.03 * libm::sin(9.0 * q.x + 5.0 * q.y) * libm::cos(7.0 * q.z - 3.0 * q.y);
+        p + q.normalize() * by
+    };
+    let (positions, triangles) = cube_skin(17, wave);
+    for seed in 0..8 {
+        check(&mesh, &positions, &triangles, seed, "waves");
+    }
+}
+
+#[test]
+fn a_skin_far_inside_and_with_a_hollow_is_closed() {
+    let mesh = Arc::new(box_grid([5; 3], Vec3::ONE));
+    let (mut positions, mut triangles) = cube_skin(6, |p| 0.5 + (p - 0.5) * 0.93);
+    let (inner, turned) = cube_skin(3, |p| 0.5 + (p - 0.5) * 0.4);
+    let first = positions.len() as u32;
+    positions.extend(inner);
+    triangles.extend(turned.iter().map(|t| [t[0], t[2], t[1]].map(|v| v + first)));
+    for seed in 0..6 {
+        check(&mesh, &positions, &triangles, seed, "hollow");
+    }
+}
+
+#[test]
+fn open_skins_are_dressed_and_nonsense_is_refused() {
+    let mesh = Arc::new(box_grid([3; 3], Vec3::ONE));
+    let (positions, mut triangles) = cube_skin(3, |p| p);
+    triangles.truncate(triangles.len() - 5);
+    // A triangle without area, and one far away.
+    triangles.push([0, 1, 1]);
+    let map = SkinMap::build(&mesh, &positions, &triangles).unwrap();
+    assert_eq!(map.fit().open_triangles, triangles.len());
+    let mut fragments = Fragments::new(mesh.clone());
+    break_at_random(&mut fragments, &mut Rng(3), 6, 0.0);
+    let (mut covered, mut cracks) = (0.0, 0);
+    for id in fragments.living() {
+        let dress = map.dress(&fragments, id);
+        cracks += dress.cracks.len();
+        let cut = dress
+            .cut
+            .iter()
+            .map(|f| f.corners.map(|c| c.position.as_dvec3()));
+        let whole = dress
+            .whole
+            .iter()
+            .map(|&t| triangles[t as usize].map(|v| positions[v as usize]));
+        covered += area(cut.chain(whole));
+    }
+    let wanted = area(triangles.iter().map(|t| t.map(|v| positions[v as usize])));
+    assert!((covered / wanted - 1.0).abs() < 1e-6 && cracks > 10);
+    assert_eq!(
+        SkinMap::build(&mesh, &positions, &[]).unwrap_err(),
+        SkinMapError::Empty
+    );
+    let bad = SkinMap::build(&mesh, &[DVec3::NAN; 3], &[[0, 1, 2]]);
+    assert!(matches!(
+        bad,
+        Err(SkinMapError::NotFinite { vertex: 0, .. })
+    ));
+    let bad = SkinMap::build(&mesh, &positions, &[[0, 1, 9999]]);
+    assert!(matches!(
+        bad,
+        Err(SkinMapError::VertexOutOfRange { vertex: 9999, .. })
+    ));
+}
