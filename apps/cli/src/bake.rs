@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use fracas_bake::bake::{BakeModes, BakeOptions, Baked, Source, Stage, bake};
-use fracas_bake::tetrahedralize::{Grading, Size};
+use fracas_bake::fill::DEFAULT_TETS;
+use fracas_bake::tetrahedralize::{Grading, Size, Thicken};
 use fracas_fracture::Material;
 
+use crate::limits::{Cost, Limits};
+use crate::output::say;
 use crate::progress::Progress;
-use crate::{interrupt, look};
+use crate::{files, look};
 
 /// The colour of things without one of their own (sRGB).
 const PAINT: [u8; 3] = [178, 172, 160];
@@ -19,15 +22,15 @@ const PAINT: [u8; 3] = [178, 172, 160];
 #[derive(Args)]
 pub struct Bake {
     /// A mesh file, or the name of a shape (see `fracas shapes`).
-    input: String,
+    input: PathBuf,
     /// The file to write.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// About so many tetrahedra.
-    #[arg(long, value_name = "N", conflicts_with = "edge")]
-    tets: Option<usize>,
+    #[arg(long, value_name = "N", conflicts_with = "edge", value_parser = clap::value_parser!(u64).range(1..))]
+    tets: Option<u64>,
     /// Edges about this long, in the units of the mesh.
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
     edge: Option<f64>,
     /// Also draw it: surface, triangles, and cut open (PNG).
     #[arg(long, value_name = "FILE")]
@@ -36,13 +39,26 @@ pub struct Bake {
     #[arg(long, value_enum, default_value = "thin")]
     grade: Grade,
     /// What it is made of: glass, porcelain, earthenware, brick, granite, concrete,
-    /// plaster or ice. Its modes are then computed; the mesh's unit is the metre. A
-    /// shape has a material of its own.
-    #[arg(long, value_name = "NAME")]
-    material: Option<String>,
+    /// plaster or ice, or an everyday word for one of them. Its modes are then computed;
+    /// the mesh's unit is the metre. A shape has a material of its own.
+    #[arg(long, value_name = "NAME", value_parser = Material::by_name)]
+    material: Option<Material>,
+    /// Make an open surface, which has no inside, so thick (in the units of the mesh).
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    thicken: Option<f64>,
     /// How many modes to compute, by which it breaks; 0 for none.
     #[arg(long, value_name = "K", default_value_t = 40)]
     modes: usize,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+/// A length above zero.
+pub fn length(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    number
+        .filter(|l| *l > 0.0 && l.is_finite())
+        .ok_or_else(|| "must be a length above 0, in the units of the mesh".into())
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -59,11 +75,12 @@ enum Grade {
 pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let (source, repairs) = Source::open_with_repairs(&options.input)?;
-    let modes = modes_of(options, &source)?;
+    let modes = modes_of(options, &source);
+    check_limits(options, &source, modes.as_ref())?;
     let settings = BakeOptions {
         modes,
         size: match (options.tets, options.edge) {
-            (Some(count), _) => Some(Size::Tets(count)),
+            (Some(count), _) => Some(Size::Tets(count as usize)),
             (None, Some(length)) => Some(Size::EdgeLength(length)),
             (None, None) => None,
         },
@@ -72,27 +89,28 @@ pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
             Grade::Thin => Grading::Thin,
             Grade::Graded => Grading::Graded,
         },
+        thicken: options.thicken.map_or(Thicken::Refuse, Thicken::By),
     };
     let mut baked = with_progress(source, &settings)?;
     baked.asset.add_object()?;
-    {
-        let _whole = interrupt::lock();
-        baked.asset.save(&options.output)?;
-    }
+    let bytes = baked.asset.to_bytes();
+    files::save(&options.output, &bytes)?;
     let repairs = repairs.to_string();
     if !repairs.is_empty() {
-        println!("repaired     {repairs}");
+        say!("repaired     {repairs}");
+    }
+    for note in &baked.notes {
+        say!("note         {note}");
     }
     describe(&baked, start.elapsed());
-    let bytes = std::fs::metadata(&options.output)?.len();
-    println!(
+    say!(
         "wrote        {} ({:.2} MB)",
         options.output.display(),
-        bytes as f64 / 1e6
+        bytes.len() as f64 / 1e6
     );
     if let Some(path) = &options.png {
         look::four_views(baked.asset.mesh(), PAINT, baked.asset.name(), path)?;
-        println!("drew         {}", path.display());
+        say!("drew         {}", path.display());
     }
     Ok(())
 }
@@ -111,19 +129,55 @@ pub fn with_progress(source: Source, options: &BakeOptions) -> Result<Baked, Box
 }
 
 /// The modes that are asked for: of the material named, or of the shape's own.
-fn modes_of(options: &Bake, source: &Source) -> Result<Option<BakeModes>, Box<dyn Error>> {
+fn modes_of(options: &Bake, source: &Source) -> Option<BakeModes> {
     let own = match source {
-        Source::Shape(shape) => shape.material(),
+        Source::Shape(shape) => shape.material().and_then(|m| Material::by_name(m).ok()),
         _ => None,
     };
-    let Some(name) = options.material.as_deref().or(own) else {
-        return Ok(None);
-    };
-    let material = Material::by_name(name)?;
-    Ok((options.modes > 0).then_some(BakeModes {
+    let material = options.material.or(own)?;
+    (options.modes > 0).then_some(BakeModes {
         count: options.modes,
         material,
-    }))
+    })
+}
+
+/// Whether what is asked for can be had in a few minutes.
+fn check_limits(options: &Bake, source: &Source, modes: Option<&BakeModes>) -> Result<(), String> {
+    let tets = tets_of(source, options.tets, options.edge);
+    let limits = options.limits;
+    limits.check(&format!("{tets:.0} tetrahedra"), Cost::of_tets(tets))?;
+    let Some(modes) = modes else {
+        return Ok(());
+    };
+    // A body of n nodes has 3n - 6 of them at most.
+    let most = (0.75 * tets).max(1.0);
+    let count = modes.count as f64;
+    limits.check(
+        &format!("{count} modes of {tets:.0} tetrahedra"),
+        Cost::of_tets(tets) + Cost::of_modes(count.min(most), tets),
+    )
+}
+
+/// About how many tetrahedra there will be.
+pub fn tets_of(source: &Source, tets: Option<u64>, edge: Option<f64>) -> f64 {
+    let volume_of = |edge: f64| match source {
+        Source::Surface(_, mesh) => {
+            9.0 * mesh.volume().abs() / edge.powi(3) + 8.0 * mesh.area() / edge.powi(2)
+        }
+        Source::Shape(shape) => {
+            let own = shape.build();
+            let finer = f64::from(own.mean_edge_length()) / edge;
+            own.tets().len() as f64 * finer.powi(3).max(1e-3)
+        }
+        _ => 0.0,
+    };
+    match (source, tets, edge) {
+        (Source::Tets(_, mesh), ..) => mesh.tets().len() as f64,
+        (Source::Asset(asset), ..) => asset.mesh().tets().len() as f64,
+        (_, Some(tets), _) => tets as f64,
+        (_, None, Some(edge)) => volume_of(edge),
+        _ => DEFAULT_TETS as f64,
+    }
 }
 
 /// Prints what was made.
@@ -132,7 +186,7 @@ pub fn describe(baked: &Baked, took: Duration) {
     let on_surface = mesh.boundary_nodes().iter().filter(|b| **b).count();
     let (lo, hi) = mesh.bounds();
     let size = hi - lo;
-    let row = |name: &str, value: String| println!("{name:<12} {value}");
+    let row = |name: &str, value: String| say!("{name:<12} {value}");
     row("name", baked.asset.name().to_owned());
     row("triangles", mesh.boundary().count().to_string());
     row("tetrahedra", mesh.tets().len().to_string());

@@ -11,13 +11,15 @@ use fracas_bake::{boundary_surface, read_as_listed, read_tet_mesh};
 use glam::DVec3;
 use serde_json::{Value, json};
 
-use crate::interrupt;
+use crate::files;
 use crate::output::{count, print};
 use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
 Frames are OBJ, PLY or OFF (gzipped or not), one mesh each; tetrahedral files enter by
-their boundary. Triangles and vertices keep the files' numbers. Where two frames list
+their boundary. Vertices at exactly the same place are one (as in `fracas inspect`),
+unless --as-listed is given: seams of textures are no gaps. Triangles keep the files'
+numbers, and so do vertices, by the first of those that are one. Where two frames list
 the same triangles, the second is the first, moved; where they do not, the mesh has
 changed, and a continuous step across the change is seen at rest.
 
@@ -38,6 +40,9 @@ pub struct Collide {
     /// instead of intersections at each frame.
     #[arg(long)]
     continuous: bool,
+    /// Keep vertices apart that the file lists apart, even at the same place.
+    #[arg(long)]
+    as_listed: bool,
     /// The frames, in order.
     #[arg(required = true)]
     frames: Vec<PathBuf>,
@@ -55,10 +60,33 @@ struct Frame {
     triangles: Vec<[u32; 3]>,
     /// The number in the file of each triangle kept.
     numbers: Vec<u32>,
+    /// Vertices that were found at the place of an earlier one.
+    welded: usize,
 }
 
-fn read_frame(path: &Path) -> Result<Frame, Box<dyn Error>> {
-    let tetrahedral = [".msh", ".mesh", ".vtk", ".ele", ".node"]
+/// The first vertex at the place of each; and how many are not the first.
+fn weld(positions: &[DVec3]) -> (Vec<u32>, usize) {
+    // -0 and 0 are one place; NaN is none, and stays alone.
+    let key = |v: u32| {
+        (positions[v as usize] + DVec3::ZERO)
+            .to_array()
+            .map(f64::to_bits)
+    };
+    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
+    order.sort_unstable_by_key(|&v| (key(v), v));
+    let mut first: Vec<u32> = (0..positions.len() as u32).collect();
+    let mut welded = 0;
+    for same in order.chunk_by(|&a, &b| key(a) == key(b)) {
+        for &v in &same[1..] {
+            first[v as usize] = same[0];
+            welded += 1;
+        }
+    }
+    (first, welded)
+}
+
+fn read_frame(path: &Path, as_listed: bool) -> Result<Frame, Box<dyn Error>> {
+    let tetrahedral = [".msh", ".mesh", ".vtk", ".vtu", ".ele", ".node"]
         .iter()
         .any(|ending| {
             path.to_string_lossy()
@@ -71,6 +99,15 @@ fn read_frame(path: &Path) -> Result<Frame, Box<dyn Error>> {
     } else {
         read_as_listed(path)?
     };
+    let mut welded = 0;
+    let mut listed = listed;
+    if !as_listed {
+        let (first, count) = weld(&positions);
+        welded = count;
+        for corner in listed.as_flattened_mut() {
+            *corner = first[*corner as usize];
+        }
+    }
     // A triangle that names a corner twice is none.
     let whole = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
     let numbered = listed.iter().enumerate().filter(|(_, t)| whole(t));
@@ -79,6 +116,7 @@ fn read_frame(path: &Path) -> Result<Frame, Box<dyn Error>> {
         positions,
         triangles,
         numbers,
+        welded,
     })
 }
 
@@ -117,7 +155,7 @@ pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
     for (i, path) in options.frames.iter().enumerate() {
         progress.stage("frames");
         let name = path.display().to_string();
-        let frame = read_frame(path)?;
+        let frame = read_frame(path, options.as_listed)?;
         let at_fault = |e: fracas::fast_bvh::EditError| format!("{name}: {e}");
         let start = Instant::now();
         let same = known.as_ref() == Some(&frame.triangles)
@@ -176,12 +214,9 @@ pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
     };
     print(&(heading + &table));
     if let Some(path) = &options.json {
-        let _whole = interrupt::lock();
-        std::fs::write(path, format!("{:#}\n", json!({ "frames": frames })))
-            .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        files::save(path, format!("{:#}\n", json!({ "frames": frames })))?;
     }
     if let Some(path) = &options.glb {
-        let _whole = interrupt::lock();
         picture.save(path)?;
     }
     Ok(())
@@ -202,7 +237,13 @@ fn line(name: &str, frame: &Frame, found: &Found, continuous: bool, changed: boo
         count(frame.triangles.len()),
         found.ms
     );
-    let note = if changed { "  (mesh changed)" } else { "" };
+    let mut note = String::new();
+    if changed {
+        note += "  (mesh changed)";
+    }
+    if frame.welded > 0 {
+        note += &format!("  ({} vertices welded)", count(frame.welded));
+    }
     if !continuous {
         return format!("{head} {:>9}{note}\n", count(found.pairs.len()));
     }
@@ -327,6 +368,19 @@ impl Picture {
                 self.glb.animate_visibility(node, &times, &visible)?;
             }
         }
-        Ok(self.glb.save(path)?)
+        Ok(files::save(path, self.glb.to_bytes()?)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vertices_at_one_place_are_one() {
+        let p = DVec3::new(1.0, 0.0, 2.0);
+        let (first, welded) = weld(&[p, DVec3::X, -DVec3::ZERO, p, DVec3::ZERO, p]);
+        assert_eq!(first, [0, 1, 2, 0, 2, 0]);
+        assert_eq!(welded, 3);
     }
 }

@@ -14,6 +14,8 @@ use fracas_scenes::skins::Dressed;
 use glam::Vec3;
 use parry3d::math::Pose;
 
+use crate::files;
+
 /// Most pictures of a contact sheet.
 const MOST_PICTURES: usize = 9;
 
@@ -92,8 +94,7 @@ pub fn write_glb(path: &Path, scene: &Scene, recording: &Recording) -> Result<()
         animate(&mut glb, node, track.first, &track.poses, recording)?;
     }
     add_props(&mut glb, recording)?;
-    let _whole = crate::interrupt::lock();
-    Ok(glb.save(path)?)
+    Ok(files::save(path, glb.to_bytes()?)?)
 }
 
 /// Plain bodies: balls and boxes.

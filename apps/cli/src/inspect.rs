@@ -1,21 +1,22 @@
 //! `fracas inspect`: what a mesh file holds, and what state it is in.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use fracas_bake::inspect::{Spread, SurfaceReport, TetReport};
 use fracas_bake::{
-    Mesh, RawLayout, ReadError, Repairs, Volume, inspect_surface, inspect_tets, read,
-    read_raw_volume, read_volume, tet_mesh_of,
+    Asset, Mesh, RawLayout, Repairs, Volume, inspect_surface, inspect_tets, read, read_raw_volume,
+    read_volume, tet_mesh_of,
 };
 use serde_json::{Value, json};
 
-use crate::output::{Table, count, print, short};
+use crate::output::{Table, complain, count, print, short};
 
 const EXAMPLES: &str = "\
-Surfaces: .obj .ply .stl .off .glb .gltf; tetrahedra: .msh .mesh .node+.ele .vtk;
-any of them gzipped. Volumes: .nrrd, or raw numbers with --raw.
+Surfaces: .obj .ply .stl .off .glb .gltf; tetrahedra: .msh .mesh .node+.ele .vtk .vtu;
+any of them gzipped. Assets of `fracas bake`: .fracas. Volumes: .nrrd, or raw numbers with --raw.
 
 Examples:
   fracas inspect bunny.obj
@@ -56,6 +57,7 @@ fn raw_layout(text: &str) -> Result<RawLayout, String> {
 enum Report {
     Surface(SurfaceReport),
     Tets(Box<TetReport>),
+    Asset(Box<Asset>, Box<TetReport>),
     Volume(Volume),
 }
 
@@ -68,7 +70,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
                 let text = json!({"file": arguments.file.display().to_string(), "error": error.to_string()});
                 print(&format!("{text:#}\n"));
             }
-            eprintln!("error: {error}");
+            complain(&format!("error: {error}"));
             return ExitCode::from(1);
         }
     };
@@ -81,7 +83,13 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn examine(arguments: &Arguments) -> Result<(Report, Repairs), ReadError> {
+fn examine(arguments: &Arguments) -> Result<(Report, Repairs), Box<dyn Error>> {
+    if arguments.raw.is_none() && Asset::is_asset_name(&arguments.file) {
+        let asset = Asset::load(&arguments.file)?;
+        let report = inspect_tets(asset.mesh());
+        let report = Report::Asset(Box::new(asset), Box::new(report));
+        return Ok((report, Repairs::default()));
+    }
     if let Some(layout) = &arguments.raw {
         let volume = read_raw_volume(&arguments.file, layout)?;
         return Ok((Report::Volume(volume), Repairs::default()));
@@ -104,6 +112,7 @@ fn as_json(name: &str, report: &Report, repairs: &Repairs) -> Value {
     let (kind, body) = match report {
         Report::Surface(report) => ("surface", serde_json::to_value(report)),
         Report::Tets(report) => ("tets", serde_json::to_value(report)),
+        Report::Asset(_, report) => ("tets", serde_json::to_value(report)),
         Report::Volume(volume) => ("volume", Ok(volume_json(volume))),
     };
     let repairs: Vec<Value> = repairs
@@ -111,7 +120,15 @@ fn as_json(name: &str, report: &Report, repairs: &Repairs) -> Value {
         .map(|(repair, count)| json!({"what": repair.describe(), "count": count}))
         .collect();
     // Reports hold numbers and names only, which always have a JSON form.
-    json!({"file": name, "repairs": repairs, kind: body.unwrap_or_default()})
+    let mut value = json!({"file": name, "repairs": repairs, kind: body.unwrap_or_default()});
+    if let Report::Asset(asset, _) = report {
+        value["asset"] = json!({
+            "name": asset.name(),
+            "skin_triangles": asset.skin().map(|s| s.triangles().len()),
+            "modes": asset.modes().map(|m| m.count()),
+        });
+    }
+    value
 }
 
 fn as_table(name: &str, report: &Report, repairs: &Repairs) -> String {
@@ -129,6 +146,21 @@ fn as_table(name: &str, report: &Report, repairs: &Repairs) -> String {
             surface_rows(&mut table, report);
         }
         Report::Tets(report) => {
+            table.heading("tetrahedra");
+            tet_rows(&mut table, report);
+            table.heading("boundary");
+            surface_rows(&mut table, &report.boundary);
+        }
+        Report::Asset(asset, report) => {
+            table.heading("asset");
+            table.row("name", asset.name());
+            let skin = asset.skin().map(|s| count(s.triangles().len()));
+            table.row(
+                "skin",
+                skin.map_or("none".into(), |n| format!("{n} triangles")),
+            );
+            let modes = asset.modes().map(|m| count(m.count()));
+            table.row("modes", modes.unwrap_or("none".into()));
             table.heading("tetrahedra");
             tet_rows(&mut table, report);
             table.heading("boundary");

@@ -8,6 +8,8 @@ use fracas::tet_mesh::TET_FACES;
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet};
 use glam::Vec3;
 
+use crate::files;
+
 /// From the front right, a little above.
 pub const FRONT: Vec3 = Vec3::new(0.6, 0.42, 1.0);
 /// From behind on the left.
@@ -96,9 +98,5 @@ pub fn four_views(
 
 /// Writes a picture, making the folder if there is none.
 pub fn save(image: &Image, path: &Path) -> Result<(), Box<dyn Error>> {
-    if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)?;
-    }
-    let _whole = crate::interrupt::lock();
-    Ok(image.save(path)?)
+    Ok(files::save_in_folder(path, image.to_png()?)?)
 }

@@ -2,9 +2,11 @@
 
 mod bake;
 mod collide;
+mod files;
 mod film;
 mod inspect;
 mod interrupt;
+mod limits;
 mod look;
 mod output;
 mod progress;
@@ -30,7 +32,7 @@ Examples:
   fracas collide --continuous frame1.ply frame2.ply
 
 `fracas COMMAND --help` says more about each command.
-Exit status: 0 all went well, 1 a file or scene is bad, 2 wrong usage.";
+Exit status: 0 all went well, 1 a file or scene is bad, 2 wrong usage, 130 interrupted.";
 
 /// Break things: collision detection and destruction for meshes.
 #[derive(Parser)]
@@ -60,7 +62,7 @@ enum Command {
 
 fn main() -> ExitCode {
     interrupt::install();
-    match Cli::parse().command {
+    let code = match Cli::parse().command {
         Command::Run(options) => end(run::run(&options)),
         Command::Shatter(options) => end(shatter::run(&options)),
         Command::Bake(options) => end(bake::run(&options)),
@@ -69,14 +71,22 @@ fn main() -> ExitCode {
         Command::View(options) => end(view::run(&options)),
         Command::Report(options) => end(report::run(&options)),
         Command::Shapes(options) => end(shapes::run(&options)),
+    };
+    if let Err(error) = output::finish() {
+        output::complain(&format!("error: cannot write to standard output: {error}"));
+        return ExitCode::FAILURE;
     }
+    if interrupt::stopped() {
+        return ExitCode::from(interrupt::INTERRUPTED);
+    }
+    code
 }
 
 fn end(result: Result<(), impl Display>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            output::complain(&format!("error: {error}"));
             ExitCode::FAILURE
         }
     }

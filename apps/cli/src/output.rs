@@ -1,6 +1,8 @@
 //! What every subcommand prints: tables for people, errors in one form.
 
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::sync::{Mutex, PoisonError};
 
 /// Names and values in two columns under headings.
 #[derive(Default)]
@@ -71,11 +73,42 @@ pub fn count(number: usize) -> String {
     text
 }
 
-/// Prints to standard output; a closed pipe is no error of ours.
+/// What became of standard output: the first error, or that its reader went away.
+static OUTPUT: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Prints to standard output. When that fails (its reader has gone, the disk is full),
+/// the work goes on, so that files are still written; [`finish`] tells in the end.
 pub fn print(text: &str) {
-    use std::io::Write as _;
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let mut error = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    if error.is_none() {
+        *error = io::stdout().write_all(text.as_bytes()).err();
+    }
 }
+
+/// Whether all that was printed has arrived.
+///
+/// # Errors
+/// What the system said, unless the reader went away: `| head -1` has what it wants.
+pub fn finish() -> io::Result<()> {
+    let mut error = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let error = error.take().or_else(|| io::stdout().flush().err());
+    match error {
+        Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// Tells the user on standard error; if that is closed, there is nobody to tell.
+pub fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// A line on standard output, as `println!`, which would panic on a closed pipe.
+macro_rules! say {
+    () => { $crate::output::print("\n") };
+    ($($what:tt)*) => { $crate::output::print(&(format!($($what)*) + "\n")) };
+}
+pub(crate) use say;
 
 #[cfg(test)]
 mod tests {

@@ -11,6 +11,8 @@ use fracas_report::sections::SECTIONS;
 use fracas_report::{Options, Progress, Scale, Shard, Store};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output::{complain, say};
+
 /// Arguments of `fracas report`.
 #[derive(Args)]
 #[command(
@@ -83,19 +85,19 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
         if written.is_empty() {
             return Err("there is neither a section nor a shard in those folders".into());
         }
-        println!("put together: {}", written.join(", "));
-        println!("open {} to see it", into.page_path().display());
+        say!("put together: {}", written.join(", "));
+        say!("open {} to see it", into.page_path().display());
         return Ok(());
     }
     if let Some(Task::Readme { from, root }) = &report.task {
         for file in fracas_report::readme::update(&Store::new(from), root)? {
-            println!("wrote {file}");
+            say!("wrote {file}");
         }
         return Ok(());
     }
     if report.list {
         for section in SECTIONS {
-            println!("{:<18} {}", section.id, section.title);
+            say!("{:<18} {}", section.id, section.title);
         }
         return Ok(());
     }
@@ -137,7 +139,7 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
                 bar.set_position(done as u64);
                 bar.set_message(id.to_owned());
                 if !stderr().is_terminal() {
-                    eprintln!("{:>3} of {of}: {id}", done + 1);
+                    complain(&format!("{:>3} of {of}: {id}", done + 1));
                 }
             }
             Progress::Stage(text) => bar.set_message(text.to_owned()),
@@ -145,7 +147,7 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
     )?;
     bar.finish_and_clear();
     if report.shard.is_some() {
-        println!(
+        say!(
             "kept in {}; put together with `fracas report merge`",
             report.out.display()
         );
@@ -156,13 +158,13 @@ pub fn run(report: &Report) -> Result<(), Box<dyn Error>> {
         .iter()
         .flat_map(|s| s.claims())
         .filter(|c| !c.holds);
-    println!(
+    say!(
         "{} sections; {} claims of the papers do not hold here, marked red",
         sections.len(),
         fails.count()
     );
-    println!("numbers: {}", store.json_path().display());
-    println!("open {} to see it", store.page_path().display());
+    say!("numbers: {}", store.json_path().display());
+    say!("open {} to see it", store.page_path().display());
     Ok(())
 }
 

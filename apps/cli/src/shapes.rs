@@ -10,7 +10,8 @@ use fracas_bake::shapes::{self, Counts};
 use fracas_bake::write::write_obj;
 use fracas_picture::Sheet;
 
-use crate::{interrupt, look};
+use crate::output::say;
+use crate::{files, look};
 
 /// Arguments of `fracas shapes`.
 #[derive(Args)]
@@ -29,15 +30,18 @@ pub struct Shapes {
 /// Lists the set; generates it where asked.
 pub fn run(options: &Shapes) -> Result<(), Box<dyn Error>> {
     for shape in shapes::ALL {
-        println!("{:<12} {}", shape.name(), shape.about());
+        say!("{:<12} {}", shape.name(), shape.about());
     }
     if !options.counts && options.obj.is_none() && options.png.is_none() {
         return Ok(());
     }
     let mut sheet = Sheet::new(3).title("the procedural set");
-    println!(
+    say!(
         "\n{:<12} {:>16} {:>16} {:>16}",
-        "", "triangles", "tetrahedra", "points"
+        "",
+        "triangles",
+        "tetrahedra",
+        "points"
     );
     for shape in shapes::ALL {
         let mesh = shape.build();
@@ -48,7 +52,7 @@ pub fn run(options: &Shapes) -> Result<(), Box<dyn Error>> {
                 .map_or(String::new(), |p| format!(" ({})", theirs(&p)));
             format!("{ours}{paper}")
         };
-        println!(
+        say!(
             "{:<12} {:>16} {:>16} {:>16}",
             shape.name(),
             beside(ours.triangles, |c| c.triangles),
@@ -70,10 +74,10 @@ pub fn run(options: &Shapes) -> Result<(), Box<dyn Error>> {
             sheet.add(picture, caption);
         }
     }
-    println!("in brackets: Table 1 of Glondu 2013");
+    say!("in brackets: Table 1 of Glondu 2013");
     if let Some(path) = &options.png {
         look::save(&sheet.image(), path)?;
-        println!("wrote {}", path.display());
+        say!("wrote {}", path.display());
     }
     Ok(())
 }
@@ -95,6 +99,5 @@ fn write_surface(mesh: &TetMesh, path: &Path) -> Result<(), Box<dyn Error>> {
     }
     let mut bytes = Vec::new();
     write_obj(&mut bytes, &SurfaceMesh::build(positions, triangles)?)?;
-    let _whole = interrupt::lock();
-    Ok(std::fs::write(path, bytes)?)
+    Ok(files::save(path, bytes)?)
 }

@@ -13,20 +13,29 @@ use clap::{Args, ValueEnum};
 use fracas::dressing::{SkinMap, SkinMapError};
 use fracas::fragment_surface::{FragmentSurface, SurfaceScratch};
 use fracas::{Fracture, FragmentId, Fragments, TetMesh};
+use fracas_bake::bake::{BakeError, BakeOptions, Source, bake};
 use fracas_bake::model::pieces::{Buffers, ModelPiece, surfaces as surfaces_of};
-use fracas_bake::model::write::{CrackLook, Format, files};
+use fracas_bake::model::write::{CrackLook, Format, files as model_files};
 use fracas_bake::model::{Attribute, Model};
-use fracas_bake::tetrahedralize::{self, Options as MesherOptions};
-use fracas_bake::{Asset, AssetError, Mesh, ReadError, SurfaceMesh, shapes};
-use fracas_fracture::material::{MaterialError, STEEL_CONTACT_MODULUS};
+use fracas_bake::shapes::Shape;
+use fracas_bake::tetrahedralize::{Size, TetrahedralizeError, Thicken};
+use fracas_bake::{ReadError, SurfaceMesh};
+use fracas_fracture::material::STEEL_CONTACT_MODULUS;
 use fracas_fracture::modes::ModesError;
 use fracas_fracture::patterns::{
     self, ConchoidalOptions, RadialOptions, SlicesOptions, VoronoiOptions,
 };
-use fracas_fracture::{FractureEvent, FractureSettings, Impact, Material, Modes, ModesOptions};
+use fracas_fracture::{
+    FractureEvent, FractureSettings, Impact, Material, Modes, ModesOptions, Outcome,
+};
 use fracas_picture::{Camera, Colour, Mesh as PictureMesh, Quality, Scene, Texture};
 use glam::{Vec2, Vec3};
 use thiserror::Error;
+
+use crate::bake::tets_of;
+use crate::files::{self, SaveError};
+use crate::limits::{Cost, Limits};
+use crate::output::say;
 
 /// How it breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -61,19 +70,20 @@ pub enum OutputFormat {
 #[derive(Args, Debug)]
 pub struct Shatter {
     /// A mesh file (OBJ, OFF, Gmsh …), an asset of `fracas bake`, or a shape (see `fracas shapes`), such as plate.
-    mesh: String,
+    mesh: PathBuf,
     /// How it breaks.
     #[arg(long, value_enum, default_value = "voronoi")]
     pattern: Pattern,
-    /// How many pieces (spokes, for radial; at most, for impact).
-    #[arg(long, default_value_t = 16)]
+    /// How many pieces (spokes, for radial, where rings and folds make more; at most, for
+    /// the others).
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..))]
     pieces: u32,
     /// Where it is hit, in the mesh's own units; by default its middle (impact and
     /// conchoidal: its top).
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_vector, allow_hyphen_values = true)]
     at: Option<Vec3>,
     /// Direction of the blow, or the axis of slices and spokes.
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_vector, allow_hyphen_values = true)]
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_direction, allow_hyphen_values = true)]
     direction: Option<Vec3>,
     /// How many rings of a radial pattern.
     #[arg(long, default_value_t = 1)]
@@ -82,23 +92,27 @@ pub struct Shatter {
     #[arg(long, default_value_t = 0.004)]
     roughness: f32,
     /// Seed of all chance: the same seed gives the same pieces.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
     /// About how many tetrahedra to fill a surface or a shape with.
-    #[arg(long)]
-    tets: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    tets: Option<u64>,
+    /// Make an open surface, which has no inside, so thick (in the units of the mesh).
+    #[arg(long, value_name = "LENGTH", value_parser = crate::bake::length)]
+    thicken: Option<f64>,
     /// Material of an impact: glass, porcelain, earthenware, brick, granite,
-    /// concrete, plaster, ice. The mesh's unit is then the metre.
-    #[arg(long, default_value = "glass")]
-    material: String,
+    /// concrete, plaster, ice, or an everyday word for one of them. The mesh's unit is
+    /// then the metre.
+    #[arg(long, default_value = "glass", value_parser = Material::by_name)]
+    material: Material,
     /// Speed of the ball of an impact (m/s).
-    #[arg(long, default_value_t = 8.0)]
+    #[arg(long, default_value_t = 8.0, value_parser = above_zero, allow_negative_numbers = true)]
     speed: f32,
     /// Mass of the ball of an impact (kg).
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, default_value_t = 0.1, value_parser = above_zero, allow_negative_numbers = true)]
     mass: f32,
     /// Height from which it falls on stone, instead of the ball (m).
-    #[arg(long)]
+    #[arg(long, value_parser = above_zero, allow_negative_numbers = true)]
     drop: Option<f32>,
     /// Move the pieces apart by this share of their distance from the middle.
     #[arg(long, default_value_t = 0.0)]
@@ -107,7 +121,7 @@ pub struct Shatter {
     #[arg(long, value_name = "PNG")]
     picture: Option<PathBuf>,
     /// From where the picture is taken.
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_vector, allow_hyphen_values = true, default_value = "0.5,0.75,0.9")]
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_direction, allow_hyphen_values = true, default_value = "0.5,0.75,0.9")]
     from: Vec3,
     /// Where the fragments go.
     #[arg(short, long, value_name = "OUT.glb")]
@@ -118,49 +132,68 @@ pub struct Shatter {
     /// How often a texture repeats on crack faces, per unit of length.
     #[arg(long, default_value_t = 1.0)]
     crack_scale: f32,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 /// What can go wrong.
 #[derive(Debug, Error)]
 pub enum ShatterError {
-    /// The mesh cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The asset cannot be read.
-    #[error(transparent)]
-    Asset(#[from] AssetError),
-    /// It is neither a file nor a shape.
-    #[error("there is no file and no shape named `{0}`; shapes are {names}", names = shapes::names().collect::<Vec<_>>().join(", "))]
-    NoSuchMesh(String),
-    /// The file's tetrahedra make no mesh.
-    #[error(transparent)]
-    Tets(#[from] fracas_bake::TetSoupError),
-    /// The surface cannot be filled.
-    #[error(transparent)]
-    Fill(#[from] fracas_bake::tetrahedralize::TetrahedralizeError),
-    /// The material is not known.
-    #[error(transparent)]
-    Material(#[from] MaterialError),
+    /// The mesh cannot be read or filled.
+    #[error("{0}{advice}", advice = advice(.0))]
+    Bake(#[from] BakeError),
+    /// It would take too long.
+    #[error("{0}")]
+    TooMuch(String),
     /// No modes, hence no stress.
     #[error("an impact needs vibration modes: {0}")]
     Modes(#[from] ModesError),
     /// Nothing came apart.
     #[error("nothing breaks: {0}")]
     Whole(String),
+    /// The model's looks cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The model's surface is no skin.
     #[error(transparent)]
     Skin(#[from] SkinMapError),
-    /// The fragments cannot be written.
-    #[error("cannot write {path}: {source}")]
-    Write {
-        /// Where they should have gone.
-        path: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The picture cannot be written.
+    /// A file cannot be written.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// There is no picture.
     #[error(transparent)]
     Picture(#[from] fracas_picture::ImageError),
+}
+
+/// What the options of this program can do about an error.
+pub fn advice(error: &BakeError) -> &'static str {
+    match error {
+        BakeError::Fill(TetrahedralizeError::NoInside { .. }) => " with --thicken",
+        _ => "",
+    }
+}
+
+/// Seeds are whole numbers from 0.
+pub fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("must be a whole number from 0 to {}", u64::MAX))
+}
+
+fn above_zero(text: &str) -> Result<f32, String> {
+    let number: Option<f32> = text.parse().ok();
+    number
+        .filter(|x| *x > 0.0 && x.is_finite())
+        .ok_or_else(|| "must be a number above 0".into())
+}
+
+fn parse_direction(text: &str) -> Result<Vec3, String> {
+    let direction = parse_vector(text)?;
+    if direction.try_normalize().is_none() {
+        return Err(format!(
+            "`{text}` has no direction: give three numbers like 0,-1,0"
+        ));
+    }
+    Ok(direction)
 }
 
 fn parse_vector(text: &str) -> Result<Vec3, String> {
@@ -177,14 +210,20 @@ fn parse_vector(text: &str) -> Result<Vec3, String> {
 
 /// Runs the command.
 pub fn run(options: &Shatter) -> Result<(), ShatterError> {
-    let (mesh, baked, model) = load(&options.mesh, options.tets)?;
+    let name = options.mesh.display();
+    let Loaded {
+        mesh,
+        modes: baked,
+        enclosed,
+        model,
+    } = load(options)?;
     let mesh = Arc::new(mesh);
+    check_limits(options, &mesh)?;
     for warning in model.warnings() {
         eprintln!("warning: {warning}");
     }
-    println!(
-        "{}: {} tetrahedra, {} nodes",
-        options.mesh,
+    say!(
+        "{name}: {} tetrahedra, {} nodes",
         mesh.tets().len(),
         mesh.positions().len()
     );
@@ -192,7 +231,7 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     let fracture = match options.pattern {
         Pattern::Impact => by_impact(&fragments, baked, options)?,
         _ => by_pattern(&fragments, options).ok_or_else(|| {
-            ShatterError::Whole("the pattern leaves all nodes on one side; use more tetrahedra or pieces, or another --at".into())
+            ShatterError::Whole("the pattern leaves all of it on one side; use more --tets or --pieces, or another --at or --direction".into())
         })?,
     };
     let split = fragments
@@ -205,11 +244,17 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         .map(|&id| FragmentSurface::extract(&fragments, id, &mut scratch))
         .collect();
     let volume: f64 = surfaces.iter().map(|s| s.mass_properties().volume).sum();
-    println!(
-        "{} fragments, {} triangles, volume kept to {:.1e}",
+    say!(
+        "{} fragments{}, {} triangles, volume {:.3e}: kept to {:.1e} of the tetrahedra's{}",
         surfaces.len(),
+        fewer(options, surfaces.len()),
         surfaces.iter().map(|s| s.triangles().len()).sum::<usize>(),
-        (volume / mesh.volume() - 1.0).abs()
+        volume,
+        (volume / mesh.volume() - 1.0).abs(),
+        enclosed.map_or(String::new(), |v| format!(
+            ", {:+.2}% against the surface",
+            (volume / v - 1.0) * 100.0
+        ))
     );
     let (positions, triangles) = model.surface();
     let map = SkinMap::build(&mesh, &positions, &triangles)?;
@@ -221,7 +266,7 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
             triangles.len()
         );
     }
-    let density = Material::by_name(&options.material)?.density;
+    let density = options.material.density;
     let pieces: Vec<ModelPiece> = split
         .children
         .iter()
@@ -241,64 +286,90 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     write_pieces(&model, &pieces, &mesh, options)?;
     if let Some(path) = &options.picture {
         draw(&model, &pieces, &mesh, options, path)?;
-        println!("wrote {}", path.display());
+        say!("wrote {}", path.display());
     }
     Ok(())
 }
 
-/// Reads a file, or makes a shape. An asset may bring its modes along.
-type Loaded = (TetMesh, Option<Arc<Modes>>, Model);
-
-fn load(name: &str, tets: Option<usize>) -> Result<Loaded, ShatterError> {
-    let stem = Path::new(name)
-        .file_stem()
-        .map_or_else(|| name.to_owned(), |s| s.to_string_lossy().into());
-    if Path::new(name).exists() {
-        if Path::new(name).extension().is_some_and(|e| e == "fracas") {
-            let asset = Asset::load(name)?;
-            let model = match asset.skin() {
-                Some(skin) => of_surface(asset.name(), skin),
-                None => of_boundary(asset.name(), asset.mesh()),
-            };
-            return Ok((asset.mesh().clone(), asset.modes().cloned(), model));
-        }
-        return Ok(match fracas_bake::read(name)? {
-            Mesh::Tets(soup) => {
-                let mesh = soup.into_mesh()?.0;
-                let model = of_boundary(&stem, &mesh);
-                (mesh, None, model)
-            }
-            Mesh::Surface(surface, _) => {
-                let options = MesherOptions::tets(tets.unwrap_or(20_000));
-                let mesh = tetrahedralize::surface(&surface, &options)?.into_mesh();
-                let model = if Model::is_known(name) {
-                    Model::read(name)?
-                } else {
-                    of_surface(&stem, &surface)
-                };
-                (mesh, None, model)
-            }
-        });
+/// Where the number of pieces is not the one asked for.
+fn fewer(options: &Shatter, pieces: usize) -> String {
+    let exact = matches!(options.pattern, Pattern::Voronoi | Pattern::Slices);
+    if exact && pieces < options.pieces as usize {
+        format!(
+            " (of {} asked for: the mesh is too coarse or too thin for more)",
+            options.pieces
+        )
+    } else {
+        String::new()
     }
-    let shape = shapes::by_name(name).ok_or_else(|| ShatterError::NoSuchMesh(name.into()))?;
-    let mesh = match tets {
-        Some(tets) => shape.build_with_tets(tets),
-        None => shape.build(),
+}
+
+/// What is to be broken.
+struct Loaded {
+    mesh: TetMesh,
+    /// An asset may bring its modes along.
+    modes: Option<Arc<Modes>>,
+    /// The volume inside the input surface.
+    enclosed: Option<f64>,
+    /// What it looks like.
+    model: Model,
+}
+
+/// Reads a file, or makes a shape.
+fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
+    let (source, repairs) = Source::open_with_repairs(&options.mesh)?;
+    let tets = tets_of(&source, options.tets, None);
+    let limits = options.limits;
+    limits
+        .check(&format!("{tets:.0} tetrahedra"), Cost::of_tets(tets))
+        .map_err(ShatterError::TooMuch)?;
+    let settings = BakeOptions {
+        size: options.tets.map(|tets| Size::Tets(tets as usize)),
+        thicken: options.thicken.map_or(Thicken::Refuse, Thicken::By),
+        ..BakeOptions::default()
     };
-    let model = match shape.fine_skin() {
-        Some(skin) => {
-            let [r, g, b] = shape.colour();
-            let colour = Colour::from_srgb(r, g, b).0.extend(1.0).to_array();
-            let normals = skin.normals.iter().flat_map(|n| n.to_array()).collect();
-            Model::plain(name, skin.positions, skin.triangles, colour).with_attribute(Attribute {
-                name: "NORMAL".into(),
-                width: 3,
-                values: normals,
-            })
-        }
-        None => of_boundary(name, &mesh),
+    let shape = match &source {
+        Source::Shape(shape) => Some(*shape),
+        _ => None,
     };
-    Ok((mesh, None, model))
+    let baked = bake(source, &settings, &mut |_| ())?;
+    let repairs = repairs.to_string();
+    if !repairs.is_empty() {
+        say!("repaired: {repairs}");
+    }
+    for note in &baked.notes {
+        say!("note: {note}");
+    }
+    let asset = &baked.asset;
+    let model = match shape {
+        Some(shape) => of_shape(shape, asset.mesh()),
+        None if Model::is_known(&options.mesh.to_string_lossy()) => Model::read(&options.mesh)?,
+        None => match asset.skin() {
+            Some(skin) => of_surface(asset.name(), skin),
+            None => of_boundary(asset.name(), asset.mesh()),
+        },
+    };
+    Ok(Loaded {
+        mesh: asset.mesh().clone(),
+        modes: asset.modes().cloned(),
+        enclosed: baked.surface_volume,
+        model,
+    })
+}
+
+/// The looks of a thing of the set.
+fn of_shape(shape: &Shape, mesh: &TetMesh) -> Model {
+    let Some(skin) = shape.fine_skin() else {
+        return of_boundary(shape.name(), mesh);
+    };
+    let [r, g, b] = shape.colour();
+    let colour = Colour::from_srgb(r, g, b).0.extend(1.0).to_array();
+    let normals = skin.normals.iter().flat_map(|n| n.to_array()).collect();
+    Model::plain(shape.name(), skin.positions, skin.triangles, colour).with_attribute(Attribute {
+        name: "NORMAL".into(),
+        width: 3,
+        values: normals,
+    })
 }
 
 const PLAIN: [f32; 4] = [0.6, 0.58, 0.55, 1.0];
@@ -337,6 +408,28 @@ fn of_boundary(name: &str, mesh: &TetMesh) -> Model {
     Model::plain(name, positions, triangles, PLAIN)
 }
 
+/// Whether so many pieces can be had in a few minutes.
+fn check_limits(options: &Shatter, mesh: &TetMesh) -> Result<(), ShatterError> {
+    let tets = mesh.tets().len() as f64;
+    let rings = match options.pattern {
+        Pattern::Radial => f64::from(options.rings) + 1.0,
+        _ => 1.0,
+    };
+    let wanted = f64::from(options.pieces) * rings;
+    // Every piece holds a node.
+    let nodes = mesh.positions().len() as f64;
+    if wanted > nodes {
+        return Err(ShatterError::TooMuch(format!(
+            "{wanted} pieces cannot be cut from {nodes} nodes, of which each needs one; \
+             use more --tets, or ask for fewer"
+        )));
+    }
+    let what = format!("{wanted} pieces of {tets} tetrahedra");
+    let cost = Cost::of_pieces(wanted, tets);
+    let limits = options.limits;
+    limits.check(&what, cost).map_err(ShatterError::TooMuch)
+}
+
 /// The modes of the asset, where they are of this material, or new ones.
 fn modes_of(
     fragments: &Fragments,
@@ -346,7 +439,7 @@ fn modes_of(
     if let Some(modes) = baked.filter(|m| m.material() == material) {
         return Ok(modes);
     }
-    println!("computing vibration modes …");
+    say!("computing vibration modes …");
     let options = ModesOptions::default();
     let modes = Modes::compute(fragments, FragmentId(0), material, &options, &mut |_| ())?;
     Ok(Arc::new(modes))
@@ -432,7 +525,7 @@ fn by_impact(
     baked: Option<Arc<Modes>>,
     options: &Shatter,
 ) -> Result<Fracture, ShatterError> {
-    let material = Material::by_name(&options.material)?;
+    let material = options.material;
     let (lo, hi) = fragments.mesh().bounds();
     let top = Vec3::new(0.5 * (lo.x + hi.x), hi.y, 0.5 * (lo.z + hi.z));
     let modes = modes_of(fragments, baked, &material)?;
@@ -456,7 +549,7 @@ fn by_impact(
         &settings,
     );
     let stats = decision.stats;
-    println!(
+    say!(
         "contact {:.0} us, stress {:.1} times the strength after {:.0} us, cracks {:.1} cm2 for {:.3} of {:.3} J",
         stats.contact * 1e6,
         stats.overload,
@@ -465,11 +558,24 @@ fn by_impact(
         stats.spent,
         stats.available
     );
+    let harder = match options.drop {
+        Some(_) => "let it fall from higher with --drop",
+        None => "hit harder with --speed or --mass",
+    };
     decision.fracture.ok_or_else(|| {
-        ShatterError::Whole(format!(
-            "{:?}; hit harder with --speed or --mass",
-            stats.outcome
-        ))
+        ShatterError::Whole(match stats.outcome {
+            Outcome::NoImpact => "the blow has no force; turn it with --direction".into(),
+            Outcome::Harmless | Outcome::Held => format!(
+                "the stress stays below the strength ({:.0}% of it); {harder}",
+                (100.0 * stats.overload).min(99.0)
+            ),
+            Outcome::NoCrack => format!(
+                "the stress exceeds the strength, but no crack that the energy can pay for \
+                 parts it; {harder}, or use more --tets or --pieces"
+            ),
+            Outcome::Unbreakable => "it is too small to break; use more --tets".into(),
+            _ => "no crack parts it".into(),
+        })
     })
 }
 
@@ -579,7 +685,7 @@ fn write_pieces(
         .output
         .file_stem()
         .map_or_else(|| "fragments".to_owned(), |s| s.to_string_lossy().into());
-    let all = files(
+    let all = model_files(
         model,
         &moved,
         CrackLook::default(),
@@ -593,12 +699,8 @@ fn write_pieces(
         } else {
             options.output.with_file_name(name)
         };
-        let _whole = crate::interrupt::lock();
-        std::fs::write(&path, bytes).map_err(|source| ShatterError::Write {
-            path: path.display().to_string(),
-            source,
-        })?;
-        println!("wrote {}", path.display());
+        files::save(&path, bytes)?;
+        say!("wrote {}", path.display());
     }
     Ok(())
 }
@@ -631,9 +733,8 @@ fn draw(
     }
     scene.ground_under_all();
     let camera = Camera::framing_all(options.from);
-    Ok(scene
-        .render(&camera, 640, 420, Quality::default())
-        .save(path)?)
+    let picture = scene.render(&camera, 640, 420, Quality::default());
+    Ok(files::save(path, picture.to_png()?)?)
 }
 
 /// Base colours and textures of a model's materials, for pictures.

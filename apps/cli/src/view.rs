@@ -16,6 +16,8 @@ use std::time::Duration;
 use clap::Args;
 use fracas_scenes::rigid::SCENES;
 
+use crate::output::say;
+
 /// Arguments of `fracas view`.
 #[derive(Args)]
 #[command(
@@ -54,11 +56,11 @@ pub fn run(options: &View) -> Result<(), Box<dyn Error>> {
         .map_err(|e| format!("cannot listen on port {}: {e}; try another", options.port))?;
     let port = listener.local_addr()?.port();
     let address = format!("http://127.0.0.1:{port}/{query}");
-    println!("{address}");
+    say!("{address}");
     if !options.no_open && !open_browser(&address) {
-        println!("(no browser could be opened: go there yourself)");
+        say!("(no browser could be opened: go there yourself)");
     }
-    println!("Ctrl-C ends it.");
+    say!("Ctrl-C ends it.");
     let site = Arc::new(Site { folder, file, port });
     for stream in listener.incoming() {
         let Ok(stream) = stream else { continue };

@@ -21,15 +21,16 @@ use fracas_fracture::{Material, Modes, ModesOptions};
 use glam::DVec3;
 use thiserror::Error;
 
-use crate::asset::Asset;
+use crate::asset::{Asset, AssetError};
 use crate::error::ReadError;
+use crate::fill::{FillNote, FillOptions, fill};
 use crate::read::{Mesh, read};
 use crate::repair::Repairs;
 use crate::shapes::{self, Shape};
 use crate::surface_mesh::SurfaceMesh;
 use crate::tet_soup::TetSoupError;
 use crate::tetrahedralize::quality::{Angles, angles};
-use crate::tetrahedralize::{Grading, Options, Size, TetrahedralizeError, surface};
+use crate::tetrahedralize::{Grading, Size, TetrahedralizeError, Thicken};
 
 /// Why there is no asset.
 #[derive(Debug, Error)]
@@ -46,9 +47,17 @@ pub enum BakeError {
     /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The tetrahedra in the file make no mesh.
+    /// The asset cannot be read.
     #[error(transparent)]
-    Tets(#[from] TetSoupError),
+    Asset(#[from] AssetError),
+    /// The tetrahedra in the file make no mesh.
+    #[error("{file}: {source}")]
+    Tets {
+        /// Which file.
+        file: String,
+        /// What is wrong.
+        source: TetSoupError,
+    },
     /// The surface cannot be filled.
     #[error("cannot fill the surface: {0}")]
     Fill(#[from] TetrahedralizeError),
@@ -70,6 +79,9 @@ pub enum Source {
     Surface(String, SurfaceMesh),
     /// Tetrahedra, used as they are.
     Tets(String, TetMesh),
+    /// What was baked before: its tetrahedra and its skin are used as they are, and so
+    /// are its modes where no others are asked for.
+    Asset(Box<Asset>),
 }
 
 impl Source {
@@ -77,7 +89,7 @@ impl Source {
     ///
     /// # Errors
     /// When there is neither, or the file cannot be read.
-    pub fn open(input: &str) -> Result<Self, BakeError> {
+    pub fn open(input: impl AsRef<Path>) -> Result<Self, BakeError> {
         Self::open_with_repairs(input).map(|(source, _)| source)
     }
 
@@ -85,16 +97,20 @@ impl Source {
     ///
     /// # Errors
     /// When there is neither, or the file cannot be read.
-    pub fn open_with_repairs(input: &str) -> Result<(Self, Repairs), BakeError> {
-        let path = Path::new(input);
+    pub fn open_with_repairs(input: impl AsRef<Path>) -> Result<(Self, Repairs), BakeError> {
+        let path = input.as_ref();
         if !path.exists() {
-            return match shapes::by_name(input) {
+            return match path.to_str().and_then(shapes::by_name) {
                 Some(shape) => Ok((Self::Shape(shape), Repairs::default())),
                 None => Err(BakeError::Unknown {
-                    input: input.into(),
+                    input: path.display().to_string(),
                     shapes: shapes::names().collect::<Vec<_>>().join(", "),
                 }),
             };
+        }
+        if Asset::is_asset_name(path) {
+            let asset = Asset::load(path)?;
+            return Ok((Self::Asset(Box::new(asset)), Repairs::default()));
         }
         let name = path
             .file_stem()
@@ -102,7 +118,11 @@ impl Source {
         match read(path)? {
             Mesh::Surface(mesh, repairs) => Ok((Self::Surface(name, mesh), repairs)),
             Mesh::Tets(soup) => {
-                let (mesh, repairs) = soup.into_mesh()?;
+                let made = soup.into_mesh();
+                let (mesh, repairs) = made.map_err(|source| BakeError::Tets {
+                    file: path.display().to_string(),
+                    source,
+                })?;
                 Ok((Self::Tets(name, mesh), repairs))
             }
         }
@@ -112,11 +132,14 @@ impl Source {
 /// How fine, and with what.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BakeOptions {
-    /// By count or by edge length; by default a shape's own resolution, and 20,000
-    /// tetrahedra for a surface. Tetrahedra that are given are used as they are.
+    /// By count or by edge length; by default a shape's own resolution, and for a
+    /// surface as fine as it needs (see [`mod@crate::fill`]). Tetrahedra that are given
+    /// are used as they are.
     pub size: Option<Size>,
     /// Where finer (surfaces only).
     pub grading: Grading,
+    /// What becomes of a surface that has no inside.
+    pub thicken: Thicken,
     /// The modes by which it breaks; by default none.
     pub modes: Option<BakeModes>,
 }
@@ -186,6 +209,8 @@ pub struct Baked {
     pub angles: Angles,
     /// The volume that the input surface encloses, where there is one.
     pub surface_volume: Option<f64>,
+    /// What was chosen unasked, and what is not as in the input.
+    pub notes: Vec<FillNote>,
 }
 
 /// Computes everything; `progress` is told of each stage as it begins, and on the way.
@@ -206,15 +231,28 @@ pub fn bake(
         stage: Stage::Fill,
         share: 0.0,
     });
+    let mut before = None;
+    let mut notes = Vec::new();
+    let mut surface_volume = None;
     let (name, mesh, skin) = match source {
         Source::Shape(shape) => (shape.name().to_owned(), build(shape, options.size), None),
         Source::Tets(name, mesh) => (name, mesh, None),
+        Source::Asset(asset) => {
+            let mesh = asset.mesh().clone();
+            let name = asset.name().to_owned();
+            before = Some(asset);
+            (name, mesh, None)
+        }
         Source::Surface(name, skin) => {
-            let fill = Options {
-                size: options.size.unwrap_or(Size::Tets(20_000)),
-                ..Options::tets(20_000).with_grading(options.grading)
+            let with = FillOptions {
+                size: options.size,
+                grading: options.grading,
+                thicken: options.thicken,
             };
-            (name, surface(&skin, &fill)?.into_mesh(), Some(skin))
+            let filled = fill(&skin, &with)?;
+            notes = filled.notes;
+            surface_volume = filled.made.report().enclosed;
+            (name, filled.made.into_mesh(), Some(skin))
         }
     };
     let mesh = Arc::new(mesh);
@@ -228,8 +266,10 @@ pub fn bake(
     });
     let positions: Vec<DVec3> = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
     let angles = angles(&positions, mesh.tets());
-    let surface_volume = skin.as_ref().map(SurfaceMesh::volume);
-    let mut asset = Asset::new(name, Arc::unwrap_or_clone(mesh));
+    let mut asset = match before {
+        Some(asset) => *asset,
+        None => Asset::new(name, Arc::unwrap_or_clone(mesh)),
+    };
     if let Some(modes) = modes {
         asset
             .set_modes(Arc::new(modes))
@@ -242,6 +282,7 @@ pub fn bake(
         asset,
         angles,
         surface_volume,
+        notes,
     })
 }
 

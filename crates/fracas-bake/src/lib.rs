@@ -7,6 +7,7 @@
 //! | things generated in code | [`shapes`] | [`shapes::by_name`] |
 //! | everything in one file | [`asset`] | [`Asset`] |
 //! | all of it in order | [`mod@bake`] | [`bake::bake`] |
+//! | as fine as needed | [`mod@fill`] | [`fill::fill`] |
 //! | tetrahedra out | [`tetrahedralize`] | [`tetrahedralize::surface`], [`tetrahedralize::implicit`] |
 //! | what a mesh is | [`inspect`] | [`inspect_surface`], [`inspect_tets`] |
 //! | files out | [`write`](mod@write) | [`write_vtu`], [`write_msh`], [`write_obj`], [`write_ply`], [`write::glb::Glb`] |
@@ -15,6 +16,7 @@
 pub mod asset;
 pub mod bake;
 pub mod error;
+pub mod fill;
 pub mod inspect;
 pub mod model;
 mod orient;

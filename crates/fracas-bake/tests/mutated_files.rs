@@ -358,6 +358,14 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+fn vtu() -> String {
+    let points: String = lines(&TET_NODES);
+    format!(
+        "<VTKFile type=\"UnstructuredGrid\" byte_order=\"LittleEndian\">\n<UnstructuredGrid><Piece NumberOfPoints=\"5\" NumberOfCells=\"2\">\n<Points><DataArray type=\"Float64\" NumberOfComponents=\"3\" format=\"ascii\">\n{points}</DataArray></Points>\n<Cells><DataArray type=\"Int32\" Name=\"connectivity\">{}</DataArray>\n<DataArray type=\"Int32\" Name=\"offsets\">4 8</DataArray>\n<DataArray type=\"UInt8\" Name=\"types\">10 10</DataArray></Cells></Piece></UnstructuredGrid></VTKFile>\n",
+        lines(&TETS)
+    )
+}
+
 fn samples() -> Vec<Sample> {
     let (node, ele) = tetgen();
     vec![
@@ -380,6 +388,7 @@ fn samples() -> Vec<Sample> {
         Sample::new("a.vtk", vtk(false)),
         Sample::new("a.vtk", vtk(true)),
         Sample::new("a.vtk", vtk_offsets()),
+        Sample::new("a.vtu", vtu()),
         Sample::new("a.obj.gz", gzipped(obj().as_bytes())),
     ]
 }
@@ -550,7 +559,7 @@ proptest! {
 
     #[test]
     fn random_mutations_are_survived(
-        which in 0..20_usize,
+        which in 0..21_usize,
         mutations in prop::collection::vec(mutation(), 1..5),
     ) {
         let mut sample = samples().swap_remove(which);

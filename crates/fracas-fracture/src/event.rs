@@ -338,6 +338,12 @@ impl FractureEvent {
                 stats.crumbs += 1;
                 continue;
             };
+            // A crack across a folded piece may part it in more than two.
+            if stats.pieces + grown.parts - 1 > settings.max_fragments {
+                self.candidates[worst].overload = 0.0;
+                stats.outcome = Outcome::BrokeLimit;
+                continue;
+            }
             let cost = grown.area * price;
             if cost > budget {
                 self.candidates[worst].overload = 0.0;

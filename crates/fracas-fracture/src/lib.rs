@@ -12,7 +12,7 @@
 //! | stiffness, mass, vibration | [`stiffness`], [`modes`], [`stress_modes`] | [`Modes`] |
 //! | contact and response | [`hertz`], [`oscillator`], [`impact`] | [`Impact`], [`impact::Shake`] |
 //! | stress to cracks | [`principal`], [`event`] | [`FractureEvent`], [`FractureSettings`] |
-//! | cracks without physics | [`patterns`], [`strength`] | [`patterns::voronoi`] and others |
+//! | cracks without physics | [`patterns`], [`strength`], [`crumbs`] | [`patterns::voronoi`] and others |
 //! | breaking again | [`refracture`] | [`Breaker`], [`FragmentModes`] |
 //! | chance, writing a fracture down | [`random`], [`sequence`] | |
 //!
@@ -48,6 +48,7 @@
 //! What is measured, what is assumed and what is left out: `docs/fracture.md`.
 
 mod crack_growth;
+pub mod crumbs;
 pub mod event;
 pub mod hertz;
 pub mod impact;

@@ -86,6 +86,34 @@ const NAMED: [(&str, Material); 8] = [
     ("ice", Material::ICE),
 ];
 
+/// Everyday words, and the material that comes nearest.
+const ALIASES: [(&str, &str); 24] = [
+    ("window", "glass"),
+    ("crystal", "glass"),
+    ("bottle", "glass"),
+    ("ceramic", "porcelain"),
+    ("ceramics", "porcelain"),
+    ("china", "porcelain"),
+    ("stoneware", "porcelain"),
+    ("tile", "porcelain"),
+    ("pottery", "earthenware"),
+    ("clay", "earthenware"),
+    ("terracotta", "earthenware"),
+    ("terra-cotta", "earthenware"),
+    ("faience", "earthenware"),
+    ("bricks", "brick"),
+    ("stone", "granite"),
+    ("rock", "granite"),
+    ("marble", "granite"),
+    ("cement", "concrete"),
+    ("mortar", "concrete"),
+    ("gypsum", "plaster"),
+    ("stucco", "plaster"),
+    ("drywall", "plaster"),
+    ("chalk", "plaster"),
+    ("icicle", "ice"),
+];
+
 impl Material {
     /// Soda-lime glass, annealed, with the flaws of use.
     pub const GLASS: Self = brittle(70.0, 0.22, 2500.0, 45.0, 0.75, 7.0);
@@ -104,14 +132,18 @@ impl Material {
     /// Fresh-water ice near its melting point, struck fast.
     pub const ICE: Self = brittle(9.0, 0.33, 917.0, 1.2, 0.1, 5.0);
 
-    /// The material of a name, such as `glass`.
+    /// The material of a name, such as `glass`, or of an everyday word for it, such as
+    /// `ceramic` (porcelain), `pottery` (earthenware) or `stone` (granite).
     ///
     /// # Errors
     /// [`MaterialError::Unknown`], which lists the names.
     pub fn by_name(name: &str) -> Result<Self, MaterialError> {
+        let word = name.trim();
+        let alias = ALIASES.iter().find(|(a, _)| a.eq_ignore_ascii_case(word));
+        let own = alias.map_or(word, |(_, own)| own);
         NAMED
             .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .find(|(known, _)| known.eq_ignore_ascii_case(own))
             .map(|&(_, material)| material)
             .ok_or_else(|| MaterialError::Unknown {
                 name: name.into(),
@@ -238,6 +270,11 @@ mod tests {
         m.poisson = 0.2;
         m.young = f64::NAN;
         assert!(m.validate().is_err());
+        for (alias, own) in ALIASES {
+            assert_eq!(Material::by_name(alias), Material::by_name(own));
+            assert!(Material::by_name(own).is_ok() && Material::names().all(|n| n != alias));
+        }
+        assert_eq!(Material::by_name("Ceramic"), Ok(Material::PORCELAIN));
         let message = Material::by_name("jelly").unwrap_err().to_string();
         assert!(message.contains("jelly") && message.contains("porcelain"));
     }

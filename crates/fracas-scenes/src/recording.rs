@@ -116,6 +116,19 @@ impl Recording {
         watch: Watch,
         each: &mut dyn FnMut(&Scene),
     ) -> Self {
+        Self::watch_while(scene, steps, watch, &mut |scene| {
+            each(scene);
+            true
+        })
+    }
+
+    /// As [`Recording::watch`], but ends after the step for which `goes_on` says no.
+    pub fn watch_while(
+        scene: &mut Scene,
+        steps: u64,
+        watch: Watch,
+        goes_on: &mut dyn FnMut(&Scene) -> bool,
+    ) -> Self {
         let mut recording = Self {
             step: scene.world().settings().step,
             ..Self::default()
@@ -141,7 +154,9 @@ impl Recording {
                 recording.colliding_points.push(points);
             }
             recording.look(scene, step + 1, watch);
-            each(scene);
+            if !goes_on(scene) {
+                break;
+            }
         }
         recording
     }

@@ -15,6 +15,8 @@ use fracas_scenes::rigid::fresh_fracture::{ConvexCells, structures};
 use fracas_scenes::rigid::{CONTACTS, Scene, contacts_by_name};
 
 use super::job::{Job, Settings};
+use crate::interrupt;
+use crate::output::say;
 use crate::progress::Progress;
 
 /// One line of the table.
@@ -34,10 +36,16 @@ struct Line {
 pub fn run(job: &Job, settings: &Settings) -> Result<(), Box<dyn Error>> {
     let mut lines = Vec::new();
     let mut script = None;
+    let interrupt = interrupt::Stoppable::new();
     for method in CONTACTS {
-        lines.push(with_method(job, settings, method, &mut script)?);
+        let line = with_method(job, settings, method, &mut script, &interrupt)?;
+        if interrupt.stopped() {
+            say!("interrupted: only whole runs are in the table");
+            break;
+        }
+        lines.push(line);
     }
-    if job.is("fresh-fracture") {
+    if job.is("fresh-fracture") && !interrupt.stopped() {
         lines.push(convex_cells(job.seed, settings.steps.unwrap_or(480)));
     }
     print(&lines, job.seed);
@@ -49,6 +57,7 @@ fn with_method(
     settings: &Settings,
     method: &str,
     script: &mut Option<BreakScript>,
+    interrupt: &interrupt::Stoppable,
 ) -> Result<Line, Box<dyn Error>> {
     let mut scene = {
         let progress = Progress::new(3);
@@ -67,7 +76,10 @@ fn with_method(
     };
     let recording = {
         let progress = Progress::steps(steps);
-        Recording::watch(&mut scene, steps, watch, &mut |_| progress.step())
+        Recording::watch_while(&mut scene, steps, watch, &mut |_| {
+            progress.step();
+            !interrupt.stopped()
+        })
     };
     let world = scene.world();
     if script.is_none() {
@@ -129,8 +141,8 @@ fn convex_cells(seed: u64, steps: u64) -> Line {
 }
 
 fn print(lines: &[Line], seed: u64) {
-    println!("seed {seed}; times in ms, one run each\n");
-    println!(
+    say!("seed {seed}; times in ms, one run each\n");
+    say!(
         "{:<18} {:>9} {:>9} {:>9} {:>10} {:>9} {:>10} {:>5} {:>10} {:>9}",
         "contacts",
         "mean step",
@@ -147,7 +159,7 @@ fn print(lines: &[Line], seed: u64) {
         let deepest = line
             .deepest
             .map_or("-".into(), |d| format!("{:.2}", d * 1e3));
-        println!(
+        say!(
             "{:<18} {:>9.3} {:>9.2} {:>9.2} {:>10.3} {:>9.2} {:>10} {:>5} {:>10} {:>9.3}",
             line.method,
             line.total.mean,
@@ -161,7 +173,7 @@ fn print(lines: &[Line], seed: u64) {
             line.spread
         );
     }
-    println!(
+    say!(
         "\nall break as {} did; shapes: time to make the collision structures at the dearest break; deepest: \
          overlap at the end by full detection on our own surfaces",
         CONTACTS[0]

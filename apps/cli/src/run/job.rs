@@ -64,9 +64,6 @@ impl Job {
         seed: Option<u64>,
         contacts: Option<&str>,
     ) -> Result<Self, Box<dyn Error>> {
-        if let Some(contacts) = contacts {
-            contacts_by_name(contacts).map_err(|why| format!("--contacts {contacts}: {why}"))?;
-        }
         let path = Path::new(name);
         if path
             .extension()
@@ -209,7 +206,6 @@ pub fn all_threads() -> usize {
 /// Tetrahedra of a mesh file beside the scene's.
 fn load(folder: &Path, name: &str, tets: Option<usize>) -> Result<TetMesh, String> {
     let path = folder.join(name);
-    let path = path.to_string_lossy();
     let source = Source::open(&path).map_err(|e| e.to_string())?;
     let options = BakeOptions {
         size: Some(Size::Tets(tets.unwrap_or(8_000))),

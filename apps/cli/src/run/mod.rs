@@ -12,9 +12,11 @@ use clap::{Args, ValueEnum};
 use fracas::sphere_tree::{Restructuring, Traversal};
 use fracas_scenes::film::Filming;
 use fracas_scenes::recording::{Recording, Watch};
-use fracas_scenes::rigid::SCENES;
+use fracas_scenes::rigid::{SCENES, contacts_by_name};
 use fracas_scenes::soft::SoftScene;
 
+use crate::files::save;
+use crate::output::say;
 use crate::progress::Progress;
 use crate::{film, interrupt, look};
 use job::{Job, Settings};
@@ -57,7 +59,7 @@ pub struct Run {
     #[arg(long)]
     list: bool,
     /// Seed of all chance: the same seed gives the same run, bit for bit.
-    #[arg(long)]
+    #[arg(long, value_parser = crate::shatter::seed, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// How many steps (default: the scene's own).
     #[arg(long)]
@@ -70,7 +72,7 @@ pub struct Run {
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// How contacts are found (see below).
-    #[arg(long, value_name = "METHOD")]
+    #[arg(long, value_name = "METHOD", value_parser = contacts)]
     contacts: Option<String>,
     /// How sphere trees are put together after a break.
     #[arg(long, value_enum, default_value_t = Restructure::Ordered)]
@@ -125,6 +127,11 @@ enum Visit {
     Naive,
 }
 
+/// The name of a contact method, checked.
+fn contacts(name: &str) -> Result<String, String> {
+    contacts_by_name(name).map(|_| name.to_owned())
+}
+
 fn milliseconds(text: &str) -> Result<f32, String> {
     let number: Option<f32> = text.parse().ok();
     number
@@ -155,6 +162,9 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     let name = options.scene.as_deref().unwrap_or_default();
     if SoftScene::NAMES.contains(&name) {
         return soft::run(name, options);
+    }
+    if !is_file(name) && SCENES.iter().all(|s| s.name != name) {
+        return Err(unknown(name).into());
     }
     let job = Job::open(name, options.seed, options.contacts.as_deref())?;
     let settings = Settings {
@@ -190,7 +200,7 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     }
     let (scene, recording) = measure(&job, &settings, watch, film, &mut reports)?;
     let trace = fracas_rapier::trace::stop();
-    if options.defaults {
+    if options.defaults && !interrupt::stopped() {
         let game = Settings {
             measured: false,
             ..settings
@@ -204,22 +214,22 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     report::print(&reports);
     if let Some(path) = &options.json {
         save(path, format!("{}\n", reports[0].json(&recording)))?;
-        println!("numbers of every step: {}", path.display());
+        say!("numbers of every step: {}", path.display());
     }
     if let Some(path) = &options.trace {
         save(path, trace.to_json())?;
-        println!(
+        say!(
             "trace of every step: {} (open it in ui.perfetto.dev)",
             path.display()
         );
     }
     if let Some(path) = &options.glb {
         film::write_glb(path, &scene, &recording)?;
-        println!("animated model: {}", path.display());
+        say!("animated model: {}", path.display());
     }
     let png = picture_path(options, scene.name());
     look::save(&film::contact_sheet(&scene, &recording), &png)?;
-    println!("open {} to see it", png.display());
+    say!("open {} to see it", png.display());
     Ok(())
 }
 
@@ -239,9 +249,11 @@ fn measure(
     let recording = {
         let progress = Progress::steps(steps);
         let mut filming = film.map(|_| Filming::new(&scene));
-        let recording = Recording::watch(&mut scene, steps, watch, &mut |scene| {
+        let interrupt = interrupt::Stoppable::new();
+        let recording = Recording::watch_while(&mut scene, steps, watch, &mut |scene| {
             filming.iter_mut().for_each(|f| f.frame(scene));
             progress.step();
+            !interrupt.stopped()
         });
         if let (Some(path), Some(filming)) = (film, filming) {
             save(path, filming.finish().to_bytes())?;
@@ -249,16 +261,31 @@ fn measure(
         recording
     };
     if let Some(path) = film {
-        println!("recording: {0} (fracas view {0})", path.display());
+        say!("recording: {0} (fracas view {0})", path.display());
     }
     reports.push(Report::of(job, settings, &scene, &recording));
     Ok((scene, recording))
 }
 
+/// Whether the scene's name is that of a TOML file.
+fn is_file(name: &str) -> bool {
+    let suffix = Path::new(name).extension();
+    suffix.is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+}
+
+fn unknown(name: &str) -> String {
+    let rigid: Vec<&str> = SCENES.iter().map(|s| s.name).collect();
+    format!(
+        "no scene is named `{name}`; rigid ones are: {}; soft ones: {}; or give a file.toml",
+        rigid.join(", "),
+        SoftScene::NAMES.join(", ")
+    )
+}
+
 fn list() {
     let soft = SoftScene::ALL.iter().map(|s| (s.name, s.about));
     for (name, about) in SCENES.iter().map(|s| (s.name, s.about)).chain(soft) {
-        println!("{name:<20} {about}");
+        say!("{name:<20} {about}");
     }
 }
 
@@ -277,12 +304,6 @@ fn picture_path(options: &Run, name: &str) -> PathBuf {
         .png
         .clone()
         .unwrap_or_else(|| PathBuf::from("out").join(format!("{plain}.png")))
-}
-
-/// Writes a whole file or none.
-fn save(path: &Path, text: impl AsRef<[u8]>) -> Result<(), String> {
-    let _whole = interrupt::lock();
-    std::fs::write(path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
 }
 
 #[cfg(test)]

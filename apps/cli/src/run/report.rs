@@ -7,6 +7,7 @@ use fracas_scenes::recording::{Recording, Summary};
 use fracas_scenes::rigid::Scene;
 
 use super::job::{Job, Settings};
+use crate::output::say;
 
 /// A body slower than this rests, for the table's remark (m/s).
 const AT_REST: f32 = 0.05;
@@ -29,6 +30,8 @@ pub struct Report {
     energy_growth: f64,
     digest: u64,
     steps: usize,
+    /// Steps that were asked for, where Ctrl-C came before.
+    asked: Option<u64>,
     rows: Vec<(&'static str, Summary, usize)>,
     voxels: Option<Voxels>,
 }
@@ -72,7 +75,7 @@ impl Voxels {
 
     fn print(&self, steps: usize) {
         if let Some(budget) = self.budget {
-            println!(
+            say!(
                 "budget {budget} ms: {:.1}% of the steps found their contacts within 110% of it, \
                  the slowest in {:.2} ms (by the wall, other load included)",
                 100.0 * self.in_time as f64 / steps.max(1) as f64,
@@ -83,7 +86,7 @@ impl Voxels {
         let share = |n: u64, of: u64| 100.0 * n as f64 / of.max(1) as f64;
         if s.main_pairs + s.fallbacks > 0 {
             let all = s.main_pairs + s.fallbacks;
-            println!(
+            say!(
                 "both methods: {} pairs by points, {} ({:.1}%) fell back to voxels, {} of them late",
                 s.main_pairs,
                 s.fallbacks,
@@ -98,7 +101,7 @@ impl Voxels {
             .filter(|(_, n)| **n > 0)
             .map(|(level, n)| format!("level {level} {:.1}%", share(*n, s.pairs)))
             .collect();
-        println!(
+        say!(
             "voxel pairs: {:.1}% seen to the finest level{}{}",
             share(s.finished, s.pairs),
             if levels.is_empty() {
@@ -208,6 +211,7 @@ const NUMBERS: [Number; 23] = [
 impl Report {
     /// Reads what a run came to.
     pub fn of(job: &Job, settings: &Settings, scene: &Scene, recording: &Recording) -> Self {
+        let asked = settings.steps.unwrap_or(scene.steps());
         let world = scene.world();
         let last = recording.steps.last().copied().unwrap_or_default();
         let moving = world
@@ -258,24 +262,36 @@ impl Report {
             energy_growth: recording.energy_growth(),
             digest: world.digest(),
             steps: recording.steps.len(),
+            asked: (recording.steps.len() as u64 != asked).then_some(asked),
             rows,
             voxels,
         }
     }
 
     fn print_head(&self) {
-        println!(
+        say!(
             "{}, seed {}: {} steps of {:.3} ms, threads {}, contacts {}",
-            self.scene, self.seed, self.steps, self.dt, self.threads, self.contacts
+            self.scene,
+            self.seed,
+            self.steps,
+            self.dt,
+            self.threads,
+            self.contacts
         );
-        println!(
+        if let Some(asked) = self.asked {
+            say!(
+                "interrupted: these are the first {} of {asked} steps",
+                self.steps
+            );
+        }
+        say!(
             "triangles {} -> {}, fragments {}, steps with breaks {}",
             self.triangles[0],
             self.triangles[1],
             self.fragments,
             self.breaks.len()
         );
-        println!(
+        say!(
             "bodies lost {}, deepest overlap at the end {:.2} mm ({}), energy grew by at \
              most {:.2}% of what was there, digest {:016x}",
             self.bodies_lost,
@@ -341,6 +357,7 @@ impl Report {
             "deepest_at_rest_m": self.deepest, "bodies_moving_at_end": self.moving,
             "largest_energy_growth": self.energy_growth,
             "digest": format!("{:016x}", self.digest),
+            "interrupted": self.asked.is_some(),
             "voxels": self.voxels.as_ref().map(|v| v.json(self.steps)),
             "steps": steps, "summary": summary,
         })
@@ -351,32 +368,27 @@ impl Report {
 pub fn print(reports: &[Report]) {
     for report in reports {
         if reports.len() > 1 {
-            println!("{}:", report.title());
+            say!("{}:", report.title());
         }
         report.print_head();
-        println!("settings: {}\n", report.settings);
+        say!("settings: {}\n", report.settings);
     }
-    print!("{:<18}", "");
-    for report in reports {
-        if reports.len() > 1 {
-            print!(" {:>32}", report.title());
-        }
+    let mut text = format!("{:<18}", "");
+    for report in reports.iter().filter(|_| reports.len() > 1) {
+        text += &format!(" {:>32}", report.title());
     }
-    println!();
-    print!("{:<18}", "");
+    text += &format!("\n{:<18}", "");
     for _ in reports {
-        print!(" {:>10} {:>10} {:>10}", "mean", "99%", "max");
+        text += &format!(" {:>10} {:>10} {:>10}", "mean", "99%", "max");
     }
-    println!();
     for (i, (name, _, digits)) in reports[0].rows.iter().enumerate() {
-        print!("{name:<18}");
+        text += &format!("\n{name:<18}");
         for (_, s, _) in reports.iter().filter_map(|r| r.rows.get(i)) {
-            print!(
+            text += &format!(
                 " {:>10.digits$} {:>10.digits$} {:>10.digits$}",
                 s.mean, s.p99, s.max
             );
         }
-        println!();
     }
-    println!("* of steps in which something broke\n");
+    say!("{text}\n* of steps in which something broke\n");
 }

@@ -10,7 +10,9 @@ use fracas_report::stills::{soft_colour, soft_still};
 use fracas_scenes::recording::Summary;
 use fracas_scenes::soft::{SoftFilming, SoftScene, SoftSurface};
 
-use super::{Run, picture_path, save};
+use super::{Run, picture_path};
+use crate::files::save;
+use crate::output::say;
 use crate::progress::Progress;
 use crate::{interrupt, look};
 
@@ -64,8 +66,10 @@ pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
     let mut filming = options.recording.as_ref().map(|_| SoftFilming::new(&scene));
     let mut keys = Vec::new();
     let progress = Progress::steps(count);
+    let interrupt = interrupt::Stoppable::new();
     for step in 0..=count {
-        if shots.contains(&step) {
+        let last = step == count || interrupt.stopped();
+        if last || shots.contains(&step) {
             let seconds = step as f32 * SoftScene::DT;
             let torn: usize = steps.iter().map(|s: &Step| s.tears).sum();
             let pieces = scene.pieces();
@@ -73,10 +77,10 @@ pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
             let caption = format!("{seconds:.2} s\n{pieces} {plural}, {torn} tears");
             sheet.add(soft_still(&scene, [420, 340], Quality::Fine), caption);
         }
-        if options.glb.is_some() && (step % KEY == 0 || step == count) {
+        if options.glb.is_some() && (last || step % KEY == 0) {
             keys.push((step as f32 * SoftScene::DT, scene.surfaces()));
         }
-        if step == count {
+        if last {
             break;
         }
         let from = now();
@@ -98,23 +102,29 @@ pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
         }
         progress.step();
     }
-    drop(progress);
+    drop((progress, interrupt));
     if let (Some(path), Some(filming)) = (&options.recording, filming) {
         save(path, filming.finish().to_bytes())?;
-        println!("recording: {0} (fracas view {0})", path.display());
+        say!("recording: {0} (fracas view {0})", path.display());
+    }
+    if (steps.len() as u64) < count {
+        say!(
+            "interrupted: these are the first {} of {count} steps",
+            steps.len()
+        );
     }
     print_table(&scene, &steps, before);
     if let Some(path) = &options.json {
         save(path, format!("{}\n", json(&scene, &steps, before)))?;
-        println!("numbers of every step: {}", path.display());
+        say!("numbers of every step: {}", path.display());
     }
     if let Some(path) = &options.glb {
         write_glb(path, &keys)?;
-        println!("animated model: {}", path.display());
+        say!("animated model: {}", path.display());
     }
     let png = picture_path(options, name);
     look::save(&sheet.image(), &png)?;
-    println!("open {} to see it", png.display());
+    say!("open {} to see it", png.display());
     Ok(())
 }
 
@@ -133,26 +143,28 @@ const NUMBERS: [(&str, &str, usize, Reader); 7] = [
 ];
 
 fn print_table(scene: &SoftScene, steps: &[Step], before: usize) {
-    println!(
+    say!(
         "{}: {} steps of {:.2} ms",
         scene.name(),
         steps.len(),
         f64::from(SoftScene::DT) * 1e3
     );
-    println!(
+    say!(
         "triangles {before} -> {}, pieces {}\n",
         triangles(&scene.surfaces()),
         scene.pieces()
     );
-    println!("{:<18} {:>10} {:>10} {:>10}", "", "mean", "99%", "max");
+    say!("{:<18} {:>10} {:>10} {:>10}", "", "mean", "99%", "max");
     for (_, name, digits, of) in NUMBERS {
         let s = Summary::of(steps.iter().map(of));
-        println!(
+        say!(
             "{name:<18} {:>10.digits$} {:>10.digits$} {:>10.digits$}",
-            s.mean, s.p99, s.max
+            s.mean,
+            s.p99,
+            s.max
         );
     }
-    println!();
+    say!();
 }
 
 fn json(scene: &SoftScene, steps: &[Step], before: usize) -> serde_json::Value {
@@ -228,6 +240,5 @@ fn write_glb(
         let (times, visible): (Vec<f32>, Vec<bool>) = shown.into_iter().unzip();
         glb.animate_visibility(node, &times, &visible)?;
     }
-    let _whole = interrupt::lock();
-    Ok(glb.save(path)?)
+    Ok(save(path, glb.to_bytes()?)?)
 }

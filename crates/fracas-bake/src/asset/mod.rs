@@ -26,8 +26,8 @@ mod object;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -127,8 +127,16 @@ pub enum AssetError {
     /// The skin makes no surface.
     #[error("the skin in the asset: {0}")]
     Skin(#[from] SurfaceMeshError),
+    /// The file is not an asset, or a damaged one.
+    #[error("{}: {source}", path.display())]
+    In {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<AssetError>,
+    },
     /// The file cannot be read or written.
-    #[error("cannot {verb} {path}: {source}")]
+    #[error("cannot {verb} {}: {source}", path.display())]
     File {
         /// "read" or "write".
         verb: &'static str,
@@ -298,6 +306,13 @@ impl Asset {
         })
     }
 
+    /// Whether a file is called `.fracas`, in either case of letters.
+    #[must_use]
+    pub fn is_asset_name(path: impl AsRef<Path>) -> bool {
+        let suffix = path.as_ref().extension();
+        suffix.is_some_and(|e| e.eq_ignore_ascii_case("fracas"))
+    }
+
     /// Reads a file.
     ///
     /// # Errors
@@ -309,58 +324,23 @@ impl Asset {
             path: path.into(),
             source,
         })?;
-        Self::from_bytes(&bytes)
+        Self::from_bytes(&bytes).map_err(|source| AssetError::In {
+            path: path.into(),
+            source: Box::new(source),
+        })
     }
 
-    /// Writes a file: first under another name in the same folder, then renamed, so
-    /// that there is either the whole new file or what was there before.
+    /// Writes a file, whole or not at all (see [`crate::write::write_file`]).
     ///
     /// # Errors
     /// When the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), AssetError> {
         let path = path.as_ref();
-        replace_file(path, &self.to_bytes()).map_err(|source| AssetError::File {
+        crate::write::write_file(path, &self.to_bytes()).map_err(|source| AssetError::File {
             verb: "write",
             path: path.into(),
             source,
         })
-    }
-}
-
-/// Writes `bytes` to a new name beside `path`, then renames it to `path`.
-fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let Some(name) = path.file_name() else {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "this is not a file name",
-        ));
-    };
-    let (mut file, temporary) = create_beside(path, name)?;
-    let written = file
-        .write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // The first error is the one to tell.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
-}
-
-fn create_beside(path: &Path, name: &std::ffi::OsStr) -> io::Result<(File, PathBuf)> {
-    let mut number = 0;
-    loop {
-        let mut other = name.to_owned();
-        other.push(format!(".{number}.tmp"));
-        let temporary = path.with_file_name(other);
-        match File::options()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-        {
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
-            result => return result.map(|file| (file, temporary)),
-        }
     }
 }
 

@@ -11,6 +11,7 @@
 //! | Medit `.mesh` | tetrahedra or surface | `medit` |
 //! | TetGen `.node` and `.ele` | tetrahedra | `tetgen` |
 //! | legacy VTK, text and binary | tetrahedra or surface | `vtk` |
+//! | VTK XML `.vtu`, text and base64 | tetrahedra or surface | `vtu` |
 //! | NRRD, raw arrays | volumes, by their own functions | [`volume`] |
 //!
 //! Any of them may be gzipped. The format is known from the content where that is
@@ -34,6 +35,7 @@ mod stl;
 mod tetgen;
 pub mod volume;
 mod vtk;
+mod vtu;
 
 use std::io::Read as _;
 use std::path::Path;
@@ -196,6 +198,7 @@ fn read_any(
         Format::Msh => msh::read(bytes)?.into_mesh(),
         Format::Medit => medit::read(bytes)?.into_mesh(),
         Format::Vtk => vtk::read(bytes)?.into_mesh(),
+        Format::Vtu => vtu::read(bytes)?.into_mesh(),
         Format::TetgenNodes => {
             let other = sibling(name, ".node", ".ele");
             let nodes = tetgen::read_nodes(bytes)?;
@@ -242,6 +245,7 @@ enum Format {
     TetgenNodes,
     TetgenElements,
     Vtk,
+    Vtu,
 }
 
 /// By unmistakable content, else by name.
@@ -255,7 +259,7 @@ fn format_of(name: &str, bytes: &[u8]) -> Result<Format> {
         (b"# vtk DataFile", Format::Vtk),
         (b"OFF", Format::Off),
     ];
-    const SUFFIX: [(&str, Format); 11] = [
+    const SUFFIX: [(&str, Format); 12] = [
         (".obj", Format::Obj),
         (".ply", Format::Ply),
         (".stl", Format::Stl),
@@ -267,7 +271,16 @@ fn format_of(name: &str, bytes: &[u8]) -> Result<Format> {
         (".node", Format::TetgenNodes),
         (".ele", Format::TetgenElements),
         (".vtk", Format::Vtk),
+        (".vtu", Format::Vtu),
     ];
+    if bytes.starts_with(b"\x93FRACAS") || strip_suffix(name, ".fracas").is_some() {
+        return Err(ReadError::new(
+            ReadErrorKind::WrongKind,
+            Place::File,
+            "this is an asset that `fracas bake` made, not a mesh file",
+            "open it as an asset",
+        ));
+    }
     let magic = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic));
     let suffix = SUFFIX
         .iter()
@@ -278,7 +291,7 @@ fn format_of(name: &str, bytes: &[u8]) -> Result<Format> {
             ReadErrorKind::UnknownFormat,
             Place::File,
             "the format is not known from the name or the content",
-            "use a surface (.obj .ply .stl .off .glb .gltf) or tetrahedra (.msh .mesh .node+.ele .vtk), gzipped or not",
+            "use a surface (.obj .ply .stl .off .glb .gltf) or tetrahedra (.msh .mesh .node+.ele .vtk .vtu), gzipped or not",
         )),
     }
 }

@@ -44,6 +44,30 @@ pub fn hausdorff(surface: &SurfaceMesh, mesh: &TetMesh, step: f64) -> Hausdorff 
     }
 }
 
+/// A point where the surface and the mesh's boundary are farthest apart, and how far
+/// that is: seen from the corners and middles of both, so a place to look at, no bound.
+#[must_use]
+pub fn farthest_apart(surface: &SurfaceMesh, mesh: &TetMesh) -> (DVec3, f64) {
+    let positions: Vec<DVec3> = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
+    let faces: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+    let a = Bvh::build(surface.positions(), surface.triangles());
+    let b = Bvh::build(&positions, &faces);
+    let mut worst = (DVec3::ZERO, -1.0);
+    for (from, to) in [(&a, &b), (&b, &a)] {
+        for &[p, q, r] in &from.corners {
+            for at in [p, q, r, (p + q + r) / 3.0] {
+                let squared = to
+                    .closest(at, f64::INFINITY)
+                    .map_or(0.0, |c| c.distance_squared);
+                if squared > worst.1 {
+                    worst = (at, squared);
+                }
+            }
+        }
+    }
+    (worst.0, f64::max(worst.1, 0.0).sqrt())
+}
+
 /// Largest and root mean square distance of samples of `from` that count to `to`.
 fn one_way(from: &Bvh, to: &Bvh, step: f64, counts: &dyn Fn(DVec3, DVec3) -> bool) -> (f64, f64) {
     let (mut largest, mut squares, mut weight) = (0.0_f64, 0.0, 0.0);

@@ -37,6 +37,7 @@ mod shell;
 mod stuffing;
 mod surface_domain;
 mod topology;
+mod volume_check;
 mod winding;
 
 use fracas::{TetMesh, TetMeshError};
@@ -46,16 +47,16 @@ use thiserror::Error;
 use domain::{Domain, Implicit};
 use features::Creases;
 use grading::Space;
-pub use hausdorff::{Hausdorff, hausdorff};
+pub use hausdorff::{Hausdorff, farthest_apart, hausdorff};
 use improve::Work;
 use quality::Angles;
-use search::MEAN_EDGE;
 pub use shell::{Shell, shell};
 use stuffing::Stuffed;
 use surface_domain::SurfaceDomain;
 pub use topology::{BoundaryTopology, boundary_topology};
 
 use crate::SurfaceMesh;
+use crate::topology::Edges;
 
 /// How fine the mesh is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +80,18 @@ pub enum Grading {
     Graded,
 }
 
+/// What becomes of a surface that has no inside: an open sheet, a soup.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Thicken {
+    /// A sheet of a twenty-fifth of its size.
+    #[default]
+    Automatic,
+    /// A sheet of this thickness, in the units of the input.
+    By(f64),
+    /// An error.
+    Refuse,
+}
+
 /// What to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -88,6 +101,8 @@ pub struct Options {
     pub grading: Grading,
     /// Whether to improve the angles (on by default; off shows the raw stuffing).
     pub improve: bool,
+    /// What becomes of a surface without inside.
+    pub thicken: Thicken,
 }
 
 impl Options {
@@ -98,6 +113,7 @@ impl Options {
             size: Size::Tets(count),
             grading: Grading::default(),
             improve: true,
+            thicken: Thicken::default(),
         }
     }
 
@@ -134,16 +150,14 @@ pub enum TetrahedralizeError {
     },
     /// Nothing is inside.
     #[error(
-        "nothing is inside the shape at a spacing of {spacing:e}; is it closed, and are its bounds right?"
+        "nothing is inside the shape at a spacing of {}; is it closed, and are its bounds right?", short(*spacing)
     )]
     Empty {
         /// The finest spacing tried.
         spacing: f64,
     },
     /// The walls are thinner than the tetrahedra can be.
-    #[error(
-        "walls of thickness {thickness:e} cannot be held at a spacing of {spacing:e} (the mesh misses {missing:.1}% of the volume); ask for about {tets} tetrahedra or edges of {edge_length:e}, or extrude the outer surface with `shell`"
-    )]
+    #[error("{}", walls_text(*thickness, *spacing, *missing, *edge_length, *tets))]
     WallsTooThin {
         /// One place in ten is thinner than this.
         thickness: f64,
@@ -155,6 +169,27 @@ pub enum TetrahedralizeError {
         edge_length: f64,
         /// The number of tetrahedra that would.
         tets: usize,
+    },
+    /// The tetrahedra fill far more, or far less, than the surface encloses.
+    #[error(
+        "the tetrahedra would fill {} where the surface encloses {} ({:+.0}%): edges of {} are too long for this shape; ask for more tetrahedra",
+        short(*made), short(*expected), 100.0 * (made / expected - 1.0), short(*spacing)
+    )]
+    WrongVolume {
+        /// Volume of the tetrahedra.
+        made: f64,
+        /// Volume inside the surface.
+        expected: f64,
+        /// The lattice spacing tried.
+        spacing: f64,
+    },
+    /// There is no inside to fill.
+    #[error(
+        "the surface has no inside ({open_edges} open edges): close it, or give it a thickness"
+    )]
+    NoInside {
+        /// Edges of one triangle only.
+        open_edges: usize,
     },
     /// A shell needs a closed manifold.
     #[error(
@@ -190,6 +225,42 @@ pub enum TetrahedralizeError {
     Mesh(#[from] TetMeshError),
 }
 
+/// More tetrahedra than this are not advised: a bake of minutes and gigabytes.
+pub const MOST_ADVISED: usize = 5_000_000;
+
+fn walls_text(thickness: f64, spacing: f64, missing: f64, edge: f64, tets: usize) -> String {
+    let fault = format!(
+        "walls about {} thick cannot be held at a spacing of {} (the mesh misses {missing:.0}% of the volume)",
+        short(thickness),
+        short(spacing)
+    );
+    if tets > MOST_ADVISED {
+        return format!(
+            "{fault}; they would take more than {} million tetrahedra: make the walls thicker",
+            MOST_ADVISED / 1_000_000
+        );
+    }
+    let tets = short(tets as f64);
+    format!(
+        "{fault}; ask for about {tets} tetrahedra, or for edges of {}",
+        short(edge)
+    )
+}
+
+/// A number with three digits that count.
+fn short(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return number.to_string();
+    }
+    let magnitude = libm::floor(libm::log10(number.abs())) as i32;
+    if !(-4..7).contains(&magnitude) {
+        return format!("{number:.2e}");
+    }
+    let unit = libm::pow(10.0, f64::from(magnitude - 2));
+    let digits = (2 - magnitude).max(0) as usize;
+    format!("{:.digits$}", (number / unit).round() * unit)
+}
+
 /// What was made, in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -209,6 +280,10 @@ pub struct Report {
     pub copied_nodes: usize,
     /// Tetrahedra that were removed where that did not help.
     pub removed_tets: usize,
+    /// The volume that the input surface encloses, where that can be told.
+    pub enclosed: Option<f64>,
+    /// The thickness given to a surface that has no inside.
+    pub thickened: Option<f64>,
 }
 
 /// Tetrahedra and what is known about them.
@@ -277,10 +352,29 @@ pub fn surface(
     surface: &SurfaceMesh,
     options: &Options,
 ) -> Result<Tetrahedralization, TetrahedralizeError> {
+    let edges = Edges::of(surface.triangles());
+    let closed = edges.boundary == 0 && edges.inconsistent == 0;
     let mut domain = SurfaceDomain::new(surface.positions(), surface.triangles());
-    let ambiguous = domain.is_ambiguous();
+    let flat = surface.volume().abs() < FLAT * domain.size() * surface.area();
+    let ambiguous = if closed { flat } else { domain.is_ambiguous() };
     if ambiguous {
-        domain.thicken(OFFSET * domain.size());
+        let thickness = match options.thicken {
+            Thicken::Automatic => 2.0 * OFFSET * domain.size(),
+            Thicken::By(thickness) if thickness > 0.0 && thickness.is_finite() => thickness,
+            Thicken::By(value) => {
+                return Err(TetrahedralizeError::BadOption {
+                    option: "the thickness",
+                    value,
+                    expected: "positive and finite",
+                });
+            }
+            Thicken::Refuse => {
+                return Err(TetrahedralizeError::NoInside {
+                    open_edges: edges.boundary,
+                });
+            }
+        };
+        domain.thicken(0.5 * thickness);
     }
     let space = if ambiguous {
         Space::aligned(domain.bounds())
@@ -293,40 +387,21 @@ pub fn surface(
         surface: (!ambiguous).then_some(surface),
         solid: (!ambiguous).then_some(&domain),
     };
-    let made = fill(&shape, options)?;
+    let mut made = fill(&shape, options)?;
     if !ambiguous {
-        check_walls(&domain, surface, &made)?;
+        let enclosed = volume_check::enclosed(&domain, surface, closed, made.report.volume);
+        volume_check::check(&domain, &made.report, enclosed)?;
+        made.report.enclosed = enclosed;
     }
+    made.report.thickened = domain.offset().map(|offset| 2.0 * offset);
     Ok(made)
 }
 
 /// Thickness on each side of a surface that has no inside, over its size.
 const OFFSET: f64 = 0.02;
-/// A mesh that misses more than this part of the volume does not hold the walls.
-const VOLUME_LIMIT: f64 = 0.05;
-
-/// Refuses a mesh through whose walls one can see, and says what would hold them.
-fn check_walls(
-    domain: &SurfaceDomain,
-    surface: &SurfaceMesh,
-    made: &Tetrahedralization,
-) -> Result<(), TetrahedralizeError> {
-    let volume = surface.volume().abs();
-    let error = made.report.volume / volume - 1.0;
-    let thickness = domain.thin_wall();
-    // Self-intersecting surfaces have no volume to compare with; thick ones no walls.
-    if volume <= 0.0 || error > -VOLUME_LIMIT || thickness > 2.0 * made.report.spacing {
-        return Ok(());
-    }
-    let spacing = thickness / 1.5;
-    Err(TetrahedralizeError::WallsTooThin {
-        thickness,
-        spacing: made.report.spacing,
-        missing: -100.0 * error,
-        edge_length: spacing * MEAN_EDGE,
-        tets: (16.0 * volume / (spacing * spacing * spacing)) as usize,
-    })
-}
+/// A closed surface with less volume than this part of its area times its size is two
+/// sides of one sheet.
+const FLAT: f64 = 1e-6;
 
 /// A shape, where to lay the lattice, and its triangles if it has some.
 struct Shape<'a> {
@@ -374,6 +449,8 @@ fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, Tetrahed
         dropped_volume,
         copied_nodes,
         removed_tets,
+        enclosed: None,
+        thickened: None,
     };
     Ok(Tetrahedralization { mesh, report })
 }

@@ -111,6 +111,8 @@ pub fn shell(
         dropped_volume: 0.0,
         copied_nodes: 0,
         removed_tets: 0,
+        enclosed: None,
+        thickened: None,
     };
     Ok(Shell {
         made: Tetrahedralization { mesh, report },

@@ -103,6 +103,10 @@ impl SurfaceDomain {
         (self.bounds.0 - margin, self.bounds.1 + margin)
     }
 
+    pub(super) fn offset(&self) -> Option<f64> {
+        self.offset
+    }
+
     pub(super) fn size(&self) -> f64 {
         self.size
     }

@@ -1,5 +1,6 @@
 //! Tests of the whole mesher on shapes with known answers.
 
+use super::search::MEAN_EDGE;
 use super::*;
 
 use std::f64::consts::PI;

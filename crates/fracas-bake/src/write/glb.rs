@@ -430,7 +430,7 @@ impl Glb {
     /// As [`Glb::to_bytes`], and when the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), GlbError> {
         let path = path.as_ref();
-        std::fs::write(path, self.to_bytes()?).map_err(|source| GlbError::Write {
+        super::write_file(path, &self.to_bytes()?).map_err(|source| GlbError::Write {
             path: path.display().to_string(),
             source,
         })

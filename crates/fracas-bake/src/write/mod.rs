@@ -2,15 +2,17 @@
 //!
 //! | format | holds | for | function |
 //! | --- | --- | --- | --- |
-//! | VTK XML `.vtu` | tetrahedra, fields | ParaView | [`write_vtu`] |
+//! | VTK XML `.vtu` | tetrahedra, fields | ParaView, and `read` | [`write_vtu`] |
 //! | Gmsh 4.1 `.msh` | tetrahedra, fields | Gmsh, meshio | [`write_msh`] |
 //! | OBJ | surface, texture coordinates | modelling programs | [`write_obj`] |
 //! | PLY, binary | surface | everything else | [`write_ply`] |
 //! | binary glTF | named, placed, animated meshes | Blender, browsers | [`glb::Glb`] |
 //!
 //! Numbers are written so that reading them gives the same bits. All write to any
-//! [`std::io::Write`]; give them a buffered one.
+//! [`std::io::Write`]; give them a buffered one. [`write_file`] puts bytes into a file
+//! without ever leaving half of one.
 
+mod file;
 pub mod glb;
 mod msh;
 mod obj;
@@ -21,6 +23,7 @@ use std::io;
 
 use fracas::TetMesh;
 
+pub use file::{is_special_file, write_file};
 pub use msh::write_msh;
 pub use obj::write_obj;
 pub use ply::write_ply;
@@ -159,6 +162,10 @@ mod tests {
         ];
         let mut file = Vec::new();
         write_vtu(&mut file, &mesh, &fields).unwrap();
+        let Mesh::Tets(soup) = read_bytes("x.vtu", &file).unwrap() else {
+            panic!("tetrahedra were written");
+        };
+        assert_eq!(soup.into_mesh().unwrap().0, mesh);
         let file = String::from_utf8(file).unwrap();
         let points: Vec<f32> = array(&file, "Points");
         let expected: Vec<f32> = mesh.positions().iter().flat_map(|p| p.to_array()).collect();

@@ -5,6 +5,7 @@ use fracas::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
 use super::bounding_sphere;
+use crate::crumbs::{CrumbRule, merge_crumbs};
 use crate::random::{Noise, Random};
 use crate::sequence::CrackSequence;
 
@@ -68,7 +69,8 @@ pub fn conchoidal(
             p.distance(centre) - (depth + back) + options.roughness * noise.at(p)
         });
     }
-    sequence.finish()
+    let rule = CrumbRule::default();
+    Some(merge_crumbs(fragments, sequence.finish()?, &rule))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use fracas::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
 use super::frame_of;
+use crate::crumbs::{CrumbRule, merge_crumbs};
 use crate::random::{Noise, Random};
 use crate::sequence::CrackSequence;
 
@@ -120,7 +121,8 @@ pub fn radial(fragments: &Fragments, id: FragmentId, options: &RadialOptions) ->
             }
         }
     }
-    sequence.finish()
+    let rule = CrumbRule::default();
+    Some(merge_crumbs(fragments, sequence.finish()?, &rule))
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 //! each halving what is largest (a cake cut by somebody in a hurry).
 //!
 //! **Guarantee**: as many cracks as asked for minus one, as long as a part with
-//! two nodes remains on both sides of the planes drawn (eight tries each).
+//! two nodes remains on both sides of the planes drawn (eight tries each); no more
+//! pieces than asked for ([`crate::crumbs`]).
 
 use fracas::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
+use crate::crumbs::{CrumbRule, merge_crumbs};
 use crate::random::{Noise, Random};
 use crate::sequence::CrackSequence;
 
@@ -78,7 +80,11 @@ pub fn slices(fragments: &Fragments, id: FragmentId, options: &SlicesOptions) ->
             }
         }
     }
-    sequence.finish()
+    let rule = CrumbRule {
+        most: Some(options.pieces as usize),
+        ..CrumbRule::default()
+    };
+    Some(merge_crumbs(fragments, sequence.finish()?, &rule))
 }
 
 fn largest(sequence: &CrackSequence) -> u32 {

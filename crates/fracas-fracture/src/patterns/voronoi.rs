@@ -8,12 +8,13 @@
 //! **Deviation** from splitting off one cell after the other: halving the seeds
 //! costs O(nodes x cells) in all instead of O(nodes x cells²) and cuts each part
 //! log(cells) times. The cells are the same.
-//! **Guarantee**: at least `min(pieces, nodes)` fragments; more where a cell of a
-//! non-convex body is not connected.
+//! **Guarantee**: `min(pieces, nodes)` fragments, fewer where roughness leaves a cell
+//! without nodes; what strays from its cell joins a neighbour ([`crate::crumbs`]).
 
 use fracas::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
+use crate::crumbs::{CrumbRule, merge_crumbs};
 use crate::random::{Noise, Random};
 use crate::sequence::CrackSequence;
 
@@ -98,7 +99,11 @@ pub fn voronoi(
             }
         }
     }
-    sequence.finish()
+    let rule = CrumbRule {
+        most: Some(count),
+        ..CrumbRule::default()
+    };
+    Some(merge_crumbs(fragments, sequence.finish()?, &rule))
 }
 
 /// Signed distance to the bisector between the nearest seed of either set:

@@ -9,6 +9,7 @@ pub mod debris;
 mod depth;
 pub mod hand;
 mod hold;
+mod quarantine;
 mod settings;
 mod snapshot;
 mod stats;
@@ -141,8 +142,10 @@ impl World {
             ..StepStats::default()
         };
         self.pull_hands();
+        self.quarantine();
         self.breakables.before_step(&self.physics.bodies);
         self.step_engine();
+        self.quarantine();
         self.break_bodies();
         self.clear_lost();
         self.clear_debris();
@@ -160,6 +163,16 @@ impl World {
             self.follow_hands(piece, &children);
         }
         children
+    }
+
+    /// Takes a body away. Whether there was one.
+    pub fn remove_piece(&mut self, piece: PieceId) -> bool {
+        let mut engine = Engine::from(&mut self.physics);
+        let removed = self.breakables.remove(piece, &mut engine);
+        if removed {
+            self.breakables.events.push(Event::Removed(piece));
+        }
+        removed
     }
 
     /// Takes the events since the last call.
@@ -397,21 +410,7 @@ impl World {
             })
             .map(|(handle, _)| handle)
             .collect();
-        for handle in lost {
-            let colliders = self.physics.bodies.get(handle).map(RigidBody::colliders);
-            let piece = colliders.and_then(|c| self.piece_of(*c.first()?));
-            match piece {
-                Some(piece) => {
-                    self.breakables
-                        .remove(piece, &mut Engine::from(&mut self.physics));
-                    self.breakables.events.push(Event::Lost(piece));
-                }
-                None => {
-                    self.physics.remove_body(handle);
-                }
-            }
-            self.bodies_lost += 1;
-        }
+        self.take_away(&lost);
     }
 
     fn clear_debris(&mut self) {

@@ -1,0 +1,78 @@
+//! Numbers that are none do not spread: the body goes, with an event, and the world
+//! goes on.
+
+mod common;
+
+use common::brick;
+use fracas_rapier::world::{Event, ObjectOptions, World, WorldSettings};
+use glam::Vec3;
+use parry3d::math::Pose;
+
+fn world() -> World {
+    let mut world = World::new(WorldSettings::default());
+    world.add_floor(0.0, 0.6);
+    let brick = brick();
+    for i in 0..3 {
+        let pose = Pose::translation(0.0, 0.033 + 0.066 * i as f32, 0.0);
+        world.add(ObjectOptions::new(brick.clone()).at(pose));
+    }
+    for _ in 0..5 {
+        world.step();
+    }
+    world.take_events();
+    world
+}
+
+#[test]
+fn a_push_beyond_all_measure_takes_away_one_body() {
+    for impulse in [1e30, -1e25, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+        // The middle one, which touches both others.
+        let mut world = world();
+        let middle = world.pieces().nth(1).unwrap();
+        let body = world.body_mut(middle).unwrap();
+        body.apply_impulse(Vec3::new(0.0, impulse, 0.0), true);
+        let mut lost = Vec::new();
+        for _ in 0..60 {
+            world.step();
+            for event in world.take_events() {
+                if let Event::Lost(piece) = event {
+                    lost.push(piece);
+                }
+            }
+        }
+        assert_eq!(lost, [middle], "{impulse}");
+        assert_eq!((world.bodies_lost(), world.pieces().count()), (1, 2));
+        for piece in world.pieces() {
+            let body = world.body(piece).unwrap();
+            assert!(body.position().translation.is_finite(), "{impulse}");
+            assert!(body.linvel().length() < 2.0, "{impulse}: {}", body.linvel());
+            assert!(body.position().translation.y > 0.02, "{impulse}");
+        }
+    }
+}
+
+#[test]
+fn a_place_that_is_none_takes_away_one_body() {
+    for place in [Vec3::splat(f32::NAN), Vec3::splat(1e20), Vec3::INFINITY] {
+        let mut world = world();
+        let top = world.pieces().nth(2).unwrap();
+        world.body_mut(top).unwrap().set_translation(place, true);
+        for _ in 0..30 {
+            world.step();
+        }
+        assert_eq!(world.bodies_lost(), 1, "{place}");
+        assert!(world.pieces().all(|p| p != top));
+        assert!(world.digest() != 0 && world.pieces().count() == 2);
+    }
+}
+
+#[test]
+fn a_piece_is_removed_on_demand() {
+    let mut world = world();
+    let top = world.pieces().nth(2).unwrap();
+    assert!(world.remove_piece(top));
+    assert!(!world.remove_piece(top));
+    assert_eq!(world.take_events(), [Event::Removed(top)]);
+    world.step();
+    assert_eq!((world.pieces().count(), world.bodies_lost()), (2, 0));
+}
