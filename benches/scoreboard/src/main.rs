@@ -9,6 +9,7 @@ mod board;
 mod fast_bvh;
 mod field;
 mod fracture;
+mod gives_way;
 mod ground;
 mod kd_tree;
 mod meshes_in;
@@ -67,4 +68,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     tetrahedralize::rows,
     voxel_tree::rows,
     world::rows,
+    gives_way::rows,
 ];

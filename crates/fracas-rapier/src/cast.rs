@@ -5,6 +5,13 @@
 //! velocity it has; the contacts of its next step do the rest. Bodies that only came
 //! close, or lie on each other, are not put back: that would hold them in the way of
 //! others, whatever the solver found for them.
+//!
+//! What counts as through is what contacts could not undo: a point that is deeper in a
+//! solid than half the radius of the largest ball in it may be pushed out on the far side.
+//! It is the solid's own thickness that matters, not that of the body the point belongs to:
+//! a floor has no far side, and a shard that turns on it needs no cast. (But no body is let
+//! in by more than a quarter of its own radius.) A body whose points cannot come as deep in
+//! the step is not cast at all.
 
 use std::cell::RefCell;
 
@@ -29,9 +36,12 @@ pub(crate) enum Question {
 /// Closer than this share of a fragment's inner radius counts as touching.
 const TOUCH_SHARE: f32 = 0.02;
 
-/// Deeper than this share of the smaller inner radius is through. The engine, too, holds
+/// Deeper than this share of the partner's inner radius is through. The engine, too, holds
 /// a motion by half a body's thickness for one that contacts can deal with.
 const THROUGH_SHARE: f32 = 0.5;
+
+/// No body gets deeper into anything than this share of its own radius.
+const MOST_SHARE: f32 = 0.25;
 
 thread_local! {
     static STACK: RefCell<Vec<Swept>> = RefCell::default();
@@ -55,12 +65,14 @@ pub(crate) fn fragments(
     let state2 = s2.as_deref().unwrap_or(&s1);
     let field1 = s1.field().of(s1.fragments(), f1.id());
     let field2 = state2.field().of(state2.fragments(), f2.id());
-    let inner = f1.inner_radius().min(f2.inner_radius());
-    let one = first_hit(question, f1, m1, &field2, m2, inner).map(|(t, n)| (t, -n));
+    let one = first_hit(question, f1, m1, &field2, m2, f2.inner_radius()).map(|(t, n)| (t, -n));
     match one {
         // Nothing can be earlier.
         Some((0.0, _)) => one,
-        _ => match (one, first_hit(question, f2, m2, &field1, m1, inner)) {
+        _ => match (
+            one,
+            first_hit(question, f2, m2, &field1, m1, f1.inner_radius()),
+        ) {
             (Some(a), Some(b)) => Some(if a.0 <= b.0 { a } else { b }),
             (a, b) => a.or(b),
         },
@@ -77,17 +89,10 @@ pub(crate) fn at_shape(
 ) -> Result<Option<Hit>, Unsupported> {
     let own = fragment.inner_radius();
     let hit = |partner: &dyn Partner, inner: f32| {
-        first_hit(
-            question,
-            fragment,
-            motion,
-            partner,
-            shape_motion,
-            own.min(inner),
-        )
+        first_hit(question, fragment, motion, partner, shape_motion, inner)
     };
     Ok(match shape.as_typed_shape() {
-        TypedShape::HalfSpace(h) => hit(&HalfSpace::new(h.normal, 0.0), own),
+        TypedShape::HalfSpace(h) => hit(&HalfSpace::new(h.normal, 0.0), f32::INFINITY),
         TypedShape::Ball(b) => hit(&Ball::new(Vec3::ZERO, b.radius), b.radius),
         TypedShape::Cuboid(c) => hit(&BoxShape::new(c.half_extents), c.half_extents.min_element()),
         TypedShape::TriMesh(mesh) => {
@@ -130,13 +135,14 @@ fn first_hit<P: Partner + ?Sized>(
             let target = TOUCH_SHARE * fragment.inner_radius();
             tree.first_impact(motion, partner, partner_motion, target, stack)
         }
-        Question::GoesThrough => tree.first_breach(
-            motion,
-            partner,
-            partner_motion,
-            THROUGH_SHARE * inner,
-            stack,
-        ),
+        Question::GoesThrough => {
+            let (_, radius) = tree.bounding_sphere();
+            let depth = (THROUGH_SHARE * inner).min(MOST_SHARE * radius);
+            if farthest(fragment, motion, partner_motion) < depth {
+                return None;
+            }
+            tree.first_breach(motion, partner, partner_motion, depth, stack)
+        }
     })?;
     Some((
         impact.time,
@@ -144,4 +150,17 @@ fn first_hit<P: Partner + ?Sized>(
             .at(impact.time)
             .direction(impact.contact.normal),
     ))
+}
+
+/// No point of a fragment goes farther against a partner than this.
+fn farthest(fragment: &FragmentShape, motion: &Motion, partner_motion: &Motion) -> f32 {
+    let (centre, radius) = fragment.tree().bounding_sphere();
+    let own = (motion.displacement - partner_motion.displacement).length()
+        + motion.rotation.length() * (centre.distance(motion.centre) + radius);
+    if partner_motion.rotation == Vec3::ZERO {
+        return own;
+    }
+    let about = partner_motion.start.point(partner_motion.centre);
+    let arm = motion.start.point(centre).distance(about) + radius + own;
+    own + partner_motion.rotation.length() * arm
 }

@@ -28,7 +28,7 @@ use glam::Vec3;
 use rapier3d::prelude::{ColliderHandle, RigidBody};
 
 use super::split::Break;
-use super::{Breakables, Engine, Event, ObjectId, PieceId, loads};
+use super::{After, Breakables, Engine, Event, ObjectId, PieceId, loads};
 
 /// Impacts that are not decided yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,13 +46,18 @@ const LEAST_HIT: f32 = 0.1;
 
 impl Breakables {
     /// Asks every breakable body that was hit what becomes of it.
-    pub(super) fn decide_breaks(&mut self, dt: f32, engine: &Engine<'_>) -> Vec<Break> {
+    pub(super) fn decide_breaks(&mut self, after: &After, engine: &Engine<'_>) -> Vec<Break> {
+        let dt = after.dt;
         let mut breaks = Vec::new();
         let mut late = Vec::new();
         let mut impacts = Vec::new();
         for waiting in std::mem::take(&mut self.waiting) {
             if breaks.len() < self.settings.most_breaks_per_step {
-                breaks.extend(self.decide(waiting.piece, &waiting.impacts, dt, engine));
+                let decided = self.decide(waiting.piece, &waiting.impacts, dt, engine);
+                breaks.extend(decided.map(|b| Break {
+                    of_this_step: false,
+                    ..b
+                }));
             } else {
                 late.push(waiting);
             }
@@ -66,7 +71,7 @@ impl Breakables {
                     fragment,
                 };
                 impacts.clear();
-                self.impacts_on(piece, dt, engine, &mut impacts);
+                self.impacts_on(piece, after, engine, &mut impacts);
                 let decided = breaks.iter().any(|b: &Break| b.piece == piece);
                 if !impacts.is_empty() && !decided {
                     if breaks.len() < self.settings.most_breaks_per_step {
@@ -112,15 +117,26 @@ impl Breakables {
             piece,
             fracture: decision.fracture?,
             stats: decision.stats,
+            of_this_step: true,
         })
     }
 
     /// The contacts that pushed a piece in the last step, in its object's frame; hard
     /// ones are told as events.
-    fn impacts_on(&mut self, id: PieceId, dt: f32, engine: &Engine<'_>, impacts: &mut Vec<Impact>) {
+    fn impacts_on(
+        &mut self,
+        id: PieceId,
+        after: &After,
+        engine: &Engine<'_>,
+        impacts: &mut Vec<Impact>,
+    ) {
         let Some(piece) = self.piece(id) else {
             return;
         };
+        // The blow that broke its body is spent: its pieces are what it made of it.
+        if !after.is_first && piece.born == self.steps {
+            return;
+        }
         let (collider, breakable) = (
             piece.collider,
             self.objects[id.object.0 as usize].breaker.is_some(),
@@ -166,7 +182,8 @@ impl Breakables {
                         point.local_p2
                     };
                     let world = *own.position() * local;
-                    if point.data.impulse > self.settings.event_impulse {
+                    // A step that is made again tells no contact twice.
+                    if point.data.impulse > self.settings.event_impulse && after.is_first {
                         self.events.push(Event::Contact {
                             piece: id,
                             point: world,
@@ -177,7 +194,7 @@ impl Breakables {
                         let share = point.data.impulse / impulses;
                         let effective_mass =
                             share * effective_mass(body, other_body, world, normal);
-                        let coming = effective_mass * point.dist.max(0.0) / dt;
+                        let coming = effective_mass * point.dist.max(0.0) / after.dt;
                         let blow = fresh * (point.data.impulse + coming);
                         let before = |handle, body| self.approach.at(handle, body, world);
                         let other = other_handle.zip(other_body);

@@ -20,6 +20,8 @@ pub(super) struct Break {
     pub(super) piece: PieceId,
     pub(super) fracture: Fracture,
     pub(super) stats: FractureStats,
+    /// Whether this step's impulses broke it: then the step can be made again without.
+    pub(super) of_this_step: bool,
 }
 
 impl Breakables {
@@ -37,8 +39,9 @@ impl Breakables {
             piece,
             fracture,
             stats,
+            of_this_step: false,
         };
-        self.break_bodies(vec![broken], engine);
+        self.break_bodies(vec![broken], 0, engine);
         let broke = self.events[before..].iter().find_map(|event| match event {
             Event::Broke { children, .. } => Some(children.clone()),
             _ => None,
@@ -46,12 +49,18 @@ impl Breakables {
         broke.unwrap_or_default()
     }
 
-    /// Cuts, updates, replaces.
-    pub(super) fn break_bodies(&mut self, breaks: Vec<Break>, engine: &mut Engine<'_>) {
+    /// Cuts, updates, replaces. `parts`: in how many the step is made again, if it is.
+    pub(super) fn break_bodies(
+        &mut self,
+        breaks: Vec<Break>,
+        parts: u32,
+        engine: &mut Engine<'_>,
+    ) {
         for Break {
             piece: id,
             fracture,
             stats,
+            ..
         } in breaks
         {
             let Some(object) = self.objects.get_mut(id.object.0 as usize) else {
@@ -74,7 +83,7 @@ impl Breakables {
                 breaker.forget(id.fragment);
             }
             let before = object.history.len();
-            self.note(id, before, &fracture);
+            self.note(id, before, &fracture, parts);
             self.objects[id.object.0 as usize].history.push(fracture);
             self.report.fracture += times.cut * 1e3;
             let start = (self.clock)();

@@ -39,7 +39,7 @@ pub use settings::WorldSettings;
 pub use snapshot::{RestoreError, SnapshotError};
 pub use stats::{StepStats, StepTimes};
 
-use crate::breakables::{Breakables, Clock, Engine, system_clock};
+use crate::breakables::{After, Breakables, Clock, Engine, system_clock};
 use crate::dispatcher::{Counters, FragmentDispatcher};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
@@ -139,8 +139,7 @@ impl World {
         };
         self.pull_hands();
         self.breakables.before_step(&self.physics.bodies);
-        self.step_engine();
-        self.break_bodies();
+        self.advance();
         self.clear_lost();
         self.clear_debris();
         self.steps += 1;
@@ -295,6 +294,37 @@ impl World {
         sum
     }
 
+    /// The engine's step and what breaks in it; and once more, with the fragments, if
+    /// something did.
+    fn advance(&mut self) {
+        let whole = After {
+            may_take_back: self.settings.gives_way,
+            ..After::whole(self.settings.step)
+        };
+        self.step_engine();
+        let Some(parts) = self.break_bodies(whole) else {
+            return;
+        };
+        self.stats.made_again = parts;
+        let dt = whole.dt / parts as f32;
+        self.physics.integration_parameters.dt = dt;
+        for part in 1..=parts {
+            if part > 1 {
+                self.breakables.before_step(&self.physics.bodies);
+            }
+            self.step_engine();
+            let is_last = part == parts;
+            self.break_bodies(After {
+                dt,
+                next_dt: if is_last { whole.dt } else { dt },
+                is_first: false,
+                is_last,
+                may_take_back: false,
+            });
+        }
+        self.physics.integration_parameters.dt = whole.dt;
+    }
+
     /// Find pairs, query contacts, solve: the engine's own step.
     fn step_engine(&mut self) {
         let forgotten = self.counters.forgotten();
@@ -315,30 +345,32 @@ impl World {
             }
             None => spent * share.clamp(0.0, 1.0),
         };
-        self.stats.times.collision = collision + voxel.refine;
-        self.stats.times.physics = (spent - collision).max(0.0);
+        self.stats.times.collision += collision + voxel.refine;
+        self.stats.times.physics += (spent - collision).max(0.0);
         self.stats.times.update += voxel.relabel;
         self.stats.voxel = self.voxels.learn(collision * 1e-3);
         let counts = self.counters.take();
-        self.stats.pairs = counts.pairs;
-        self.stats.visited_points = counts.visited_points;
-        self.stats.contacts = counts.contacts;
-        self.stats.solver_contacts = counts.solver_contacts;
+        self.stats.pairs += counts.pairs;
+        self.stats.visited_points += counts.visited_points;
+        self.stats.contacts += counts.contacts;
+        self.stats.solver_contacts += counts.solver_contacts;
     }
 
-    /// Decide, cut, update, replace.
-    fn break_bodies(&mut self) {
+    /// Decide, cut, update, replace. Returns in how many parts the step is to be made again,
+    /// if it is.
+    fn break_bodies(&mut self, after: After) -> Option<u32> {
         let before = self.breakables.events.len();
         let mut engine = Engine::from(&mut self.physics);
-        let report = self.breakables.after_step(self.settings.step, &mut engine);
-        self.stats.times.fracture = report.fracture;
+        let again = self.breakables.follow_step(after, &mut engine);
+        let report = self.breakables.report;
+        self.stats.times.fracture += report.fracture;
         self.stats.times.update += report.update;
         self.stats.times.physics += report.replace;
-        self.stats.times.total = -report.apart;
-        self.stats.broken = report.broken;
+        self.stats.times.total -= report.apart;
+        self.stats.broken += report.broken;
         self.stats.breaks_waiting = report.waiting;
         if self.hands.is_empty() {
-            return;
+            return again;
         }
         let broke = self.breakables.events[before..].iter();
         let broke: Vec<(PieceId, Vec<PieceId>)> = broke
@@ -352,6 +384,7 @@ impl World {
         for (piece, children) in broke {
             self.follow_hands(piece, &children);
         }
+        again
     }
 
     /// Takes away what fell out of the world, and what the engine disabled because its
