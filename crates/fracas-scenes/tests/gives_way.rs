@@ -92,11 +92,8 @@ fn a_brick_on_a_pane_falls_no_faster_than_free() {
     });
     world.add_floor(0.0, 0.6);
     for side in [-1.0, 1.0] {
-        let support = ColliderBuilder::cuboid(0.02, 0.3, 0.2).translation(Vec3::new(
-            side * 0.14,
-            0.3,
-            0.0,
-        ));
+        let support =
+            ColliderBuilder::cuboid(0.02, 0.3, 0.2).translation(Vec3::new(side * 0.14, 0.3, 0.0));
         world.physics.insert_collider(support, None);
     }
     let lying = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
@@ -105,7 +102,13 @@ fn a_brick_on_a_pane_falls_no_faster_than_free() {
     world.add(panes.kit().body(at, 1));
     let size = Vec3::new(0.1, 0.05, 0.07);
     let solid = KitOptions::solid(Material::BRICK);
-    let brick = Kit::of_mesh("brick", box_grid([4, 2, 3], size), [0; 3], solid, &mut |_| ());
+    let brick = Kit::of_mesh(
+        "brick",
+        box_grid([4, 2, 3], size),
+        [0; 3],
+        solid,
+        &mut |_| (),
+    );
     let on_top = Vec3::new(-0.06, height + 0.5 * PANE.z + 0.001, -0.1);
     let brick = world.add(brick.unwrap().body(Pose::from_translation(on_top), 0));
     let brick = world.pieces().find(|p| p.object == brick).unwrap();

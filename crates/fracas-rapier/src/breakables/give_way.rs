@@ -72,7 +72,11 @@ impl Breakables {
             let way = (body.linvel() - velocity(hit, body.center_of_mass())).length() * dt;
             let width = |body: &RigidBody| {
                 let boxes = body.colliders().iter().filter_map(|&c| {
-                    let sphere = engine.colliders.get(c)?.shape().compute_local_bounding_sphere();
+                    let sphere = engine
+                        .colliders
+                        .get(c)?
+                        .shape()
+                        .compute_local_bounding_sphere();
                     Some(2.0 * sphere.radius())
                 });
                 boxes.fold(0.0, f32::max)

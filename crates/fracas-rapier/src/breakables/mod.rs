@@ -385,11 +385,7 @@ impl Breakables {
     ///     breakables.after_step(dt, &mut Engine::from(&mut world));
     /// }
     /// ```
-    pub fn after_step_or_again(
-        &mut self,
-        dt: f32,
-        engine: &mut Engine<'_>,
-    ) -> (BreakReport, bool) {
+    pub fn after_step_or_again(&mut self, dt: f32, engine: &mut Engine<'_>) -> (BreakReport, bool) {
         let again = self.follow_step(After::whole(dt), engine);
         (self.report, again.is_some())
     }

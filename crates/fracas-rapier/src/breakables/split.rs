@@ -50,12 +50,7 @@ impl Breakables {
     }
 
     /// Cuts, updates, replaces. `parts`: in how many the step is made again, if it is.
-    pub(super) fn break_bodies(
-        &mut self,
-        breaks: Vec<Break>,
-        parts: u32,
-        engine: &mut Engine<'_>,
-    ) {
+    pub(super) fn break_bodies(&mut self, breaks: Vec<Break>, parts: u32, engine: &mut Engine<'_>) {
         for Break {
             piece: id,
             fracture,
