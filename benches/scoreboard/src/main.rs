@@ -10,6 +10,7 @@ mod breaks;
 mod fast_bvh;
 mod field;
 mod fracture;
+mod gives_way;
 mod ground;
 mod kd_tree;
 mod meshes_in;
@@ -75,4 +76,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     voxel_tree::rows,
     world::rows,
     breaks::rows,
+    gives_way::rows,
 ];

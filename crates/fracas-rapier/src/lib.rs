@@ -32,5 +32,6 @@ pub use dispatcher::{FragmentDispatcher, dispatcher};
 pub use object::{Blueprint, ObjectError, SharedObject};
 pub use pair::{ContactMode, ContactSettings, Normals};
 pub use parry_shape::ParryShape;
+pub use partner::{UnsupportedShape, check_shape};
 pub use shape::FragmentShape;
 pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};

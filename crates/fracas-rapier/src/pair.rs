@@ -6,8 +6,8 @@
 //! fragment.
 
 use fracas::sphere_tree::{
-    AdaptiveSettings, Ball, BoxShape, HalfSpace, Hull, NormalRule, PairState, Partner, Query,
-    QueryScratch, QueryStats, Selection, SeparatingAxis, Traversal,
+    AdaptiveSettings, Hull, NormalRule, PairState, Partner, Query, QueryScratch, QueryStats,
+    Selection, SeparatingAxis, Traversal,
 };
 use fracas::{Contact, FragmentDistance};
 use glam::{Mat3, Vec3};
@@ -17,7 +17,7 @@ use parry3d::shape::{Shape, TypedShape};
 
 use crate::manifold::{Feature, PairContact};
 use crate::parry_shape::ParryShape;
-use crate::partner::{Heights, Mesh, Solid};
+use crate::partner::parts;
 use crate::shape::FragmentShape;
 use crate::untangle::untangle;
 use crate::voxel::VoxelSettings;
@@ -113,7 +113,8 @@ pub(crate) struct PairMemory {
 pub(crate) struct PairScratch {
     query: QueryScratch,
     found: Vec<Contact>,
-    vertices: Vec<u32>,
+    /// Of a plain shape.
+    points: Vec<(Vec3, f32)>,
     pub(crate) contacts: Vec<PairContact>,
     /// What is near, while a pair is asked about what is farther.
     pub(crate) near: Vec<PairContact>,
@@ -253,7 +254,7 @@ pub(crate) fn fragment_and_shape(
         scratch,
         stats: QueryStats::default(),
     };
-    ask.shape(pos12, fragment, shape, memory, &mut 0)?;
+    ask.shape(pos12, fragment, shape, memory)?;
     Some(ask.stats)
 }
 
@@ -441,115 +442,51 @@ impl Ask<'_> {
         fragment: &FragmentShape,
         shape: &dyn Shape,
         memory: &mut PairMemory,
-        part: &mut usize,
     ) -> Option<()> {
-        let placed = Placed {
-            pos12,
-            first_is_tree: true,
-        };
-        let this = *part;
-        *part += 1;
-        let state = &mut memory.part(this)[0];
         // Meshes have no inside: so far behind a triangle counts as one.
         let thickness = fragment.inner_radius().max(self.tolerance);
-        match shape.as_typed_shape() {
-            TypedShape::HalfSpace(half_space) => {
-                self.tree_against_smooth(
-                    fragment,
-                    &HalfSpace::new(half_space.normal, 0.0),
-                    &placed,
-                    state,
-                );
-            }
-            TypedShape::Ball(ball) => {
-                self.tree_against_smooth(
-                    fragment,
-                    &Ball::new(Vec3::ZERO, ball.radius),
-                    &placed,
-                    state,
-                );
-                self.points(pos12, fragment, [(Vec3::ZERO, ball.radius)]);
-            }
-            TypedShape::Cuboid(cuboid) => {
-                let half = cuboid.half_extents;
-                self.tree(fragment, &BoxShape::new(half), &placed, state);
-                self.points(pos12, fragment, box_samples(half).map(|p| (p, 0.0)));
-            }
-            TypedShape::Capsule(capsule) => {
-                self.tree_against_smooth(fragment, &Solid(shape), &placed, state);
-                let (a, b) = (capsule.segment.a, capsule.segment.b);
-                self.points(
-                    pos12,
-                    fragment,
-                    [0.0, 0.5, 1.0].map(|t| (a + (b - a) * t, capsule.radius)),
-                );
-            }
-            TypedShape::TriMesh(mesh) => {
-                self.tree_against_smooth(fragment, &Mesh { mesh, thickness }, &placed, state);
-                let near = fragment
-                    .compute_local_aabb()
-                    .transform_by(&pos12.inverse())
-                    .loosened(self.tolerance);
-                let mut vertices = std::mem::take(&mut self.scratch.vertices);
-                vertices.clear();
-                vertices.extend(
-                    mesh.bvh()
-                        .intersect_aabb(&near)
-                        .flat_map(|t| mesh.indices()[t as usize]),
-                );
-                vertices.sort_unstable();
-                vertices.dedup();
-                self.points(
-                    pos12,
-                    fragment,
-                    vertices.iter().map(|&v| (mesh.vertices()[v as usize], 0.0)),
-                );
-                self.scratch.vertices = vertices;
-            }
-            TypedShape::HeightField(field) => {
-                self.tree_against_smooth(fragment, &Heights { field, thickness }, &placed, state);
-            }
-            TypedShape::Compound(compound) => {
-                for (pose, inner) in compound.shapes() {
-                    let before = self.scratch.contacts.len();
-                    self.shape(&(*pos12 * *pose), fragment, &**inner, memory, part)?;
-                    // Points of a part are told in the frame of the whole.
-                    for contact in &mut self.scratch.contacts[before..] {
-                        contact.point2 = *pose * contact.point2;
-                    }
+        let near = fragment
+            .compute_local_aabb()
+            .transform_by(&pos12.inverse())
+            .loosened(self.tolerance);
+        // Which voxels are near changes: nothing can be remembered of each.
+        let remembers = !matches!(shape.as_typed_shape(), TypedShape::Voxels(_));
+        let mut next = 0;
+        let found = parts(
+            shape,
+            &Pose::identity(),
+            thickness,
+            &near,
+            &mut |at, _, part| {
+                let placed_at = *pos12 * *at;
+                let placed = Placed {
+                    pos12: &placed_at,
+                    first_is_tree: true,
+                };
+                let mut fresh = PairState::default();
+                let state = if remembers {
+                    &mut memory.part(next)[0]
+                } else {
+                    &mut fresh
+                };
+                next += 1;
+                let before = self.scratch.contacts.len();
+                if part.smooth {
+                    self.tree_against_smooth(fragment, part, &placed, state);
+                } else {
+                    self.tree(fragment, part, &placed, state);
                 }
-            }
-            TypedShape::ConvexPolyhedron(hull) => {
-                self.tree(fragment, &Solid(shape), &placed, state);
-                self.points(pos12, fragment, hull.points().iter().map(|&p| (p, 0.0)));
-            }
-            TypedShape::Cylinder(cylinder) => {
-                self.tree(fragment, &Solid(shape), &placed, state);
-                let rims = [cylinder.half_height, -cylinder.half_height];
-                self.points(
-                    pos12,
-                    fragment,
-                    rims.into_iter().flat_map(|y| rim(cylinder.radius, y)),
-                );
-            }
-            TypedShape::Cone(cone) => {
-                self.tree(fragment, &Solid(shape), &placed, state);
-                let tip = (Vec3::Y * cone.half_height, 0.0);
-                self.points(
-                    pos12,
-                    fragment,
-                    rim(cone.radius, -cone.half_height).chain([tip]),
-                );
-            }
-            TypedShape::RoundCuboid(_)
-            | TypedShape::RoundCylinder(_)
-            | TypedShape::RoundCone(_)
-            | TypedShape::RoundConvexPolyhedron(_) => {
-                self.tree_against_smooth(fragment, &Solid(shape), &placed, state);
-            }
-            _ => return None,
-        }
-        Some(())
+                let mut points = std::mem::take(&mut self.scratch.points);
+                part.own_points(&near.transform_by(&at.inverse()), &mut points);
+                self.points(&placed_at, fragment, points.iter().copied());
+                self.scratch.points = points;
+                // Points of a part are told in the frame of the whole.
+                for contact in &mut self.scratch.contacts[before..] {
+                    contact.point2 = *at * contact.point2;
+                }
+            },
+        );
+        found.ok()
     }
 
     /// Points of shape 2, each with a radius, against the fragment's field.
@@ -581,42 +518,4 @@ impl Ask<'_> {
             self.stats.contacts += 1;
         }
     }
-}
-
-/// Corners of a box, then the middles of its edges.
-fn box_samples(half: Vec3) -> [Vec3; 20] {
-    let mut points = [Vec3::ZERO; 20];
-    for (i, point) in points.iter_mut().take(8).enumerate() {
-        let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
-        *point = half * Vec3::new(sign(1), sign(2), sign(4));
-    }
-    let mut next = 8;
-    for axis in 0..3 {
-        for (u, v) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)] {
-            let mut p = Vec3::ZERO;
-            p[(axis + 1) % 3] = u * half[(axis + 1) % 3];
-            p[(axis + 2) % 3] = v * half[(axis + 2) % 3];
-            points[next] = p;
-            next += 1;
-        }
-    }
-    points
-}
-
-/// Sixteen points round a rim.
-fn rim(radius: f32, y: f32) -> impl Iterator<Item = (Vec3, f32)> {
-    // cos and sin of multiples of 22.5 degrees, from square roots: the same everywhere.
-    let half = 0.5_f32.sqrt();
-    let (c, s) = ((0.5 + 0.5 * half).sqrt(), (0.5 - 0.5 * half).sqrt());
-    let quarter = [(1.0, 0.0), (c, s), (half, half), (s, c)];
-    (0..16).map(move |i| {
-        let (x, z) = quarter[i % 4];
-        let (x, z) = match i / 4 {
-            0 => (x, z),
-            1 => (-z, x),
-            2 => (-x, -z),
-            _ => (z, -x),
-        };
-        (Vec3::new(radius * x, y, radius * z), 0.0)
-    })
 }

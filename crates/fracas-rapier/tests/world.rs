@@ -120,14 +120,16 @@ fn a_dropped_block_breaks_piles_up_and_rests_without_sinking() {
     );
     for &piece in &pieces {
         let pose = world.pose(piece).unwrap();
-        let lowest = world
-            .surface(piece)
-            .unwrap()
-            .positions()
-            .iter()
-            .map(|p| (pose * *p).y)
-            .fold(f32::INFINITY, f32::min);
-        assert!(lowest > -0.004, "{piece:?} has sunk to {lowest}");
+        let lowest = |points: &[Vec3]| {
+            let heights = points.iter().map(|p| (pose * *p).y);
+            heights.fold(f32::INFINITY, f32::min)
+        };
+        let sampled = lowest(world.shape(piece).unwrap().tree().positions());
+        assert!(sampled > -0.004, "{piece:?} has sunk to {sampled}");
+        // Where cracks of two breaks meet inside a tetrahedron a piece has a corner that is
+        // no sample point: half an edge of this coarse mesh it may stick out.
+        let corner = lowest(world.surface(piece).unwrap().positions());
+        assert!(corner > -0.018, "{piece:?} has sunk to {corner}");
         assert!(
             pose.translation.is_finite() && pose.translation.length() < 3.0,
             "{piece:?} flew to {pose:?}"

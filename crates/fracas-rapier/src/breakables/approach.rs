@@ -1,47 +1,92 @@
-//! How bodies came at each other: their velocities before the step.
+//! How bodies came at each other: where they were and how they moved before the step.
 //!
 //! After the step a contact tells its impulse, and not whether something hit or only
 //! weighed on it: when a pile is put up, or what held it breaks, the load of all that is
 //! above comes at once, with hardly any motion. See [`super::decide`].
+//!
+//! And where a body breaks, the step is taken back: see [`super::give_way`].
 
 use glam::Vec3;
+use parry3d::math::Pose;
 use rapier3d::prelude::{RigidBody, RigidBodyHandle, RigidBodySet};
 
-/// Velocities of all bodies before a step.
+/// A body before a step.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    handle: RigidBodyHandle,
+    pose: Pose,
+    velocity: Vec3,
+    spin: Vec3,
+    asleep: bool,
+}
+
+/// Places and velocities of all bodies before a step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Approach {
     /// In the order of the handles; empty when nobody noted them.
-    velocities: Vec<(RigidBodyHandle, [Vec3; 2])>,
+    bodies: Vec<Before>,
 }
 
 impl Approach {
     pub(crate) fn note(&mut self, bodies: &RigidBodySet) {
-        self.velocities.clear();
-        let moving = bodies.iter().filter(|(_, body)| !body.is_sleeping());
-        self.velocities
-            .extend(moving.map(|(handle, body)| (handle, [body.linvel(), body.angvel()])));
-        self.velocities
-            .sort_unstable_by_key(|(handle, _)| handle.into_raw_parts());
+        self.bodies.clear();
+        let moving = bodies.iter().filter(|(_, body)| !body.is_fixed());
+        self.bodies.extend(moving.map(|(handle, body)| Before {
+            handle,
+            pose: *body.position(),
+            velocity: body.linvel(),
+            spin: body.angvel(),
+            asleep: body.is_sleeping(),
+        }));
+        self.bodies
+            .sort_unstable_by_key(|before| before.handle.into_raw_parts());
     }
 
     pub(crate) fn forget(&mut self) {
-        self.velocities.clear();
+        self.bodies.clear();
     }
 
     /// Whether velocities are known.
     pub(crate) fn is_known(&self) -> bool {
-        !self.velocities.is_empty()
+        !self.bodies.is_empty()
     }
 
     /// The velocity that a body's point had, in the world; zero if the body slept.
     pub(crate) fn at(&self, handle: RigidBodyHandle, body: &RigidBody, point: Vec3) -> Vec3 {
-        let key = |(handle, _): &(RigidBodyHandle, _)| handle.into_raw_parts();
+        let key = |before: &Before| before.handle.into_raw_parts();
         let found = self
-            .velocities
+            .bodies
             .binary_search_by_key(&handle.into_raw_parts(), key);
-        found.map_or(Vec3::ZERO, |at| {
-            let [velocity, spin] = self.velocities[at].1;
-            velocity + spin.cross(point - body.center_of_mass())
-        })
+        found
+            .map(|at| &self.bodies[at])
+            .ok()
+            .filter(|before| !before.asleep)
+            .map_or(Vec3::ZERO, |before| {
+                before.velocity + before.spin.cross(point - body.center_of_mass())
+            })
+    }
+
+    /// Puts all bodies back to where they were, moving as they did.
+    pub(crate) fn restore(&self, bodies: &mut RigidBodySet) {
+        for before in &self.bodies {
+            let Some(body) = bodies.get(before.handle) else {
+                continue;
+            };
+            let (pose, velocity, spin) = (*body.position(), body.linvel(), body.angvel());
+            let moved = pose != before.pose || velocity != before.velocity || spin != before.spin;
+            // Bodies that did not move are not touched: the engine would look at them anew.
+            let Some(body) = bodies.get_mut(before.handle).filter(|_| moved) else {
+                continue;
+            };
+            let wake = !before.asleep;
+            body.set_position(before.pose, wake);
+            if body.is_kinematic() {
+                // It is to go there once more; velocities of such bodies are the user's.
+                body.set_next_kinematic_position(pose);
+            } else {
+                body.set_linvel(before.velocity, wake);
+                body.set_angvel(before.spin, wake);
+            }
+        }
     }
 }

@@ -31,7 +31,7 @@ use glam::Vec3;
 use rapier3d::prelude::{ColliderHandle, RigidBody};
 
 use super::split::Break;
-use super::{Breakables, Engine, Event, Object, PieceId, loads};
+use super::{After, Breakables, Engine, Event, Object, PieceId, loads};
 use crate::parallel;
 
 /// Impacts that are not decided yet.
@@ -48,17 +48,33 @@ const STONE: f64 = 55e9 / (1.0 - 0.25 * 0.25);
 /// other, nothing hit the body.
 const LEAST_HIT: f32 = 0.1;
 
+/// A body that was hit, to be decided.
+struct Question {
+    hit: Waiting,
+    /// Whether this step's impulses hit it.
+    of_this_step: bool,
+}
+
 impl Breakables {
     /// Asks every breakable body that was hit what becomes of it.
-    pub(super) fn decide_breaks(&mut self, dt: f32, engine: &Engine<'_>) -> Vec<Break> {
-        let mut questions = std::mem::take(&mut self.waiting);
+    pub(super) fn decide_breaks(&mut self, after: &After, engine: &Engine<'_>) -> Vec<Break> {
+        let earlier = std::mem::take(&mut self.waiting).into_iter();
+        let mut questions: Vec<Question> = earlier
+            .map(|hit| Question {
+                hit,
+                of_this_step: false,
+            })
+            .collect();
         let mut impacts = Vec::new();
         for piece in self.pieces().collect::<Vec<_>>() {
             impacts.clear();
-            self.impacts_on(piece, dt, engine, &mut impacts);
+            self.impacts_on(piece, after, engine, &mut impacts);
             if !impacts.is_empty() {
                 let impacts = std::mem::take(&mut impacts);
-                questions.push(Waiting { piece, impacts });
+                questions.push(Question {
+                    hit: Waiting { piece, impacts },
+                    of_this_step: true,
+                });
             }
         }
         // So many at a time as may break: what is beyond the limit is not asked at all.
@@ -67,11 +83,13 @@ impl Breakables {
         while !questions.is_empty() && breaks.len() < most {
             let rest = questions.split_off(questions.len().min(most - breaks.len()));
             let asked = std::mem::replace(&mut questions, rest);
-            self.decide_all(asked, dt, engine, &mut breaks);
+            self.decide_all(asked, after.dt, engine, &mut breaks);
         }
-        questions.retain(|q| breaks.iter().all(|b| b.piece != q.piece));
-        self.report.waiting = questions.len();
-        self.waiting = questions;
+        let left = questions.into_iter().map(|question| question.hit);
+        self.waiting = left
+            .filter(|hit| breaks.iter().all(|b| b.piece != hit.piece))
+            .collect();
+        self.report.waiting = self.waiting.len();
         breaks
     }
 
@@ -80,18 +98,18 @@ impl Breakables {
     /// that breaks by the first of two questions is not asked the second.
     fn decide_all(
         &mut self,
-        asked: Vec<Waiting>,
+        asked: Vec<Question>,
         dt: f32,
         engine: &Engine<'_>,
         breaks: &mut Vec<Break>,
     ) {
-        let mut by_object: BTreeMap<u32, Vec<(usize, Waiting, f32)>> = BTreeMap::new();
+        let mut by_object: BTreeMap<u32, Vec<(usize, Question, f32)>> = BTreeMap::new();
         for (order, question) in asked.into_iter().enumerate() {
-            let piece = self.piece(question.piece);
+            let piece = self.piece(question.hit.piece);
             let mass = piece.and_then(|p| Some(engine.bodies.get(p.body)?.mass()));
-            let broke = breaks.iter().any(|b| b.piece == question.piece);
+            let broke = breaks.iter().any(|b| b.piece == question.hit.piece);
             if let (Some(mass), false) = (mass, broke) {
-                let own = by_object.entry(question.piece.object.0).or_default();
+                let own = by_object.entry(question.hit.piece.object.0).or_default();
                 own.push((order, question, mass));
             }
         }
@@ -102,7 +120,7 @@ impl Breakables {
         let decided = parallel::map(work, |(object, questions)| {
             let mut broke: Vec<(usize, Break)> = Vec::new();
             for (order, question, mass) in questions {
-                if broke.iter().all(|(_, b)| b.piece != question.piece) {
+                if broke.iter().all(|(_, b)| b.piece != question.hit.piece) {
                     let decision = decide(object, &question, mass, dt);
                     broke.extend(decision.map(|b| (order, b)));
                 }
@@ -116,10 +134,20 @@ impl Breakables {
 
     /// The contacts that pushed a piece in the last step, in its object's frame; hard
     /// ones are told as events.
-    fn impacts_on(&mut self, id: PieceId, dt: f32, engine: &Engine<'_>, impacts: &mut Vec<Impact>) {
+    fn impacts_on(
+        &mut self,
+        id: PieceId,
+        after: &After,
+        engine: &Engine<'_>,
+        impacts: &mut Vec<Impact>,
+    ) {
         let Some(piece) = self.piece(id) else {
             return;
         };
+        // The blow that broke its body is spent: its pieces are what it made of it.
+        if !after.is_first && piece.born == self.steps {
+            return;
+        }
         let (collider, breakable) = (
             piece.collider,
             self.objects[id.object.0 as usize].breaker.is_some(),
@@ -165,7 +193,8 @@ impl Breakables {
                         point.local_p2
                     };
                     let world = *own.position() * local;
-                    if point.data.impulse > self.settings.event_impulse {
+                    // A step that is made again tells no contact twice.
+                    if point.data.impulse > self.settings.event_impulse && after.is_first {
                         self.events.push(Event::Contact {
                             piece: id,
                             point: world,
@@ -176,7 +205,7 @@ impl Breakables {
                         let share = point.data.impulse / impulses;
                         let effective_mass =
                             share * effective_mass(body, other_body, world, normal);
-                        let coming = effective_mass * point.dist.max(0.0) / dt;
+                        let coming = effective_mass * point.dist.max(0.0) / after.dt;
                         let blow = fresh * (point.data.impulse + coming);
                         let before = |handle, body| self.approach.at(handle, body, world);
                         let other = other_handle.zip(other_body);
@@ -215,18 +244,19 @@ thread_local! {
     static MEMORY: RefCell<FractureEvent> = RefCell::default();
 }
 
-fn decide(object: &mut Object, question: &Waiting, mass: f32, dt: f32) -> Option<Break> {
-    let piece = question.piece;
+fn decide(object: &mut Object, question: &Question, mass: f32, dt: f32) -> Option<Break> {
+    let piece = question.hit.piece;
     let state = object.shared.read();
     let breaker = object.breaker.as_mut()?;
     let decision = MEMORY.with_borrow_mut(|memory| {
-        let (fragments, impacts) = (state.fragments(), &question.impacts);
+        let (fragments, impacts) = (state.fragments(), &question.hit.impacts);
         breaker.decide(fragments, piece.fragment, mass, impacts, dt, memory)
     });
     Some(Break {
         piece,
         fracture: decision.fracture?,
         stats: decision.stats,
+        of_this_step: question.of_this_step,
     })
 }
 

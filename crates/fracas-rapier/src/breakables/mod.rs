@@ -7,12 +7,15 @@
 //! [`Breakables::add`] and, after each step, [`Breakables::after_step`].
 //!
 //! Stages of [`Breakables::after_step`]: modes that are due take effect -> impulses
-//! to decisions -> cut and update -> replace bodies.
+//! to decisions -> cut and update -> replace bodies. Between decisions and cutting the
+//! step may be taken back, see [`Breakables::after_step_or_again`].
 
 mod approach;
 mod background;
 mod decide;
+mod give_way;
 mod loads;
+mod look_ahead;
 mod options;
 mod owners;
 mod script;
@@ -218,6 +221,19 @@ impl BreakStages {
     }
 }
 
+impl std::ops::AddAssign for BreakStages {
+    fn add_assign(&mut self, other: Self) {
+        self.deciding += other.deciding;
+        self.cutting += other.cutting;
+        self.masses += other.masses;
+        self.surfaces += other.surfaces;
+        self.field += other.field;
+        self.tree += other.tree;
+        self.replacing += other.replacing;
+        self.later += other.later;
+    }
+}
+
 /// What breaking did after one step, times in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BreakReport {
@@ -230,6 +246,34 @@ pub struct BreakReport {
     pub broken: usize,
     /// Bodies whose decision waits for the next step.
     pub waiting: usize,
+}
+
+/// Which step, or part of one, was made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct After {
+    /// How long it was, in seconds.
+    pub(crate) dt: f32,
+    /// How long the next is, in seconds.
+    pub(crate) next_dt: f32,
+    /// Whether it is the first part of a step, and was not made before.
+    pub(crate) is_first: bool,
+    /// Whether it is the last part of a step.
+    pub(crate) is_last: bool,
+    /// Whether it may be taken back where something broke.
+    pub(crate) may_take_back: bool,
+}
+
+impl After {
+    /// A step in one part.
+    pub(crate) fn whole(dt: f32) -> Self {
+        Self {
+            dt,
+            next_dt: dt,
+            is_first: true,
+            is_last: true,
+            may_take_back: true,
+        }
+    }
 }
 
 /// A body in the engine.
@@ -281,7 +325,7 @@ pub struct Breakables {
     pub(crate) steps: u64,
     pub(crate) events: Vec<Event>,
     settings: BreakSettings,
-    report: BreakReport,
+    pub(crate) report: BreakReport,
     scripting: Scripting,
     pub(crate) clock: Clock,
 }
@@ -372,24 +416,72 @@ impl Breakables {
         self.approach.note(bodies);
     }
 
-    /// What follows a step of `dt` seconds of the engine: decide, cut, replace.
+    /// What follows a step of `dt` seconds of the engine: decide, cut, replace. Pieces go
+    /// on as the whole body did; see [`Self::after_step_or_again`].
     pub fn after_step(&mut self, dt: f32, engine: &mut Engine<'_>) -> BreakReport {
+        let after = After {
+            may_take_back: false,
+            ..After::whole(dt)
+        };
+        self.follow_step(after, engine);
+        self.report
+    }
+
+    /// The same, but what breaks gives way: where it returns `true`, bodies broke, all
+    /// bodies are back where they were before the step, with fragments in the place of
+    /// what broke, and the engine's step is to be made once more. Only where
+    /// [`Self::before_step`] was called.
+    ///
+    /// ```text
+    /// breakables.before_step(&world.bodies);
+    /// world.step();
+    /// if breakables.after_step_or_again(dt, &mut Engine::from(&mut world)).1 {
+    ///     world.step();
+    ///     breakables.after_step(dt, &mut Engine::from(&mut world));
+    /// }
+    /// ```
+    pub fn after_step_or_again(&mut self, dt: f32, engine: &mut Engine<'_>) -> (BreakReport, bool) {
+        let again = self.follow_step(After::whole(dt), engine);
+        (self.report, again.is_some())
+    }
+
+    /// Returns into how many parts the step is to be cut when it is made again, if it was
+    /// taken back.
+    pub(crate) fn follow_step(&mut self, after: After, engine: &mut Engine<'_>) -> Option<u32> {
         self.report = BreakReport::default();
         self.make_late();
         let start = (self.clock)();
-        if !self.follow_script(engine) {
-            self.take_due_modes();
+        // Soft bodies cannot be put back.
+        let may_take_back =
+            after.may_take_back && self.approach.is_known() && engine.soft_bodies.is_empty();
+        let mut again = None;
+        if self.follows() {
+            again = self.follow_script(may_take_back, engine);
+        } else {
+            if after.is_first {
+                self.take_due_modes();
+            }
             let breaks = {
                 let _span = trace::span("deciding", trace::plain);
-                self.decide_breaks(dt, engine)
+                self.decide_breaks(&after, engine)
             };
+            if may_take_back && breaks.iter().any(|b| b.of_this_step) {
+                again = Some(self.take_step_back(&breaks, after.dt, engine));
+            }
             self.report.stages.deciding += ((self.clock)() - start) * 1e3;
-            self.break_bodies(breaks, engine);
+            self.break_bodies(breaks, again.unwrap_or(0), engine);
         }
+        if let Some(parts) = again {
+            self.look_ahead(after.dt / parts as f32, engine.bodies);
+            // The fragments are to be known, too.
+            self.approach.note(engine.bodies);
+            return again;
+        }
+        self.look_ahead(after.next_dt, engine.bodies);
         self.loads.note(engine.narrow_phase);
         self.approach.forget();
-        self.steps += 1;
-        self.report
+        self.steps += u64::from(after.is_last);
+        None
     }
 
     /// Takes a body away.

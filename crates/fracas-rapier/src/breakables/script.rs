@@ -26,6 +26,8 @@ struct Scripted {
     /// How many fractures the object had had: they name its fragments.
     fractures_before: usize,
     fracture: Fracture,
+    /// In how many parts the step that broke it was made again; 0: it was not.
+    parts: u32,
 }
 
 impl BreakScript {
@@ -75,46 +77,63 @@ impl Breakables {
     }
 
     /// Notes a break that is about to be made.
-    pub(super) fn note(&mut self, piece: PieceId, fractures_before: usize, fracture: &Fracture) {
+    pub(super) fn note(
+        &mut self,
+        piece: PieceId,
+        fractures_before: usize,
+        fracture: &Fracture,
+        parts: u32,
+    ) {
         if let Scripting::Note(script) = &mut self.scripting {
             script.breaks.push_back(Scripted {
                 step: self.steps,
                 piece,
                 fractures_before,
                 fracture: fracture.clone(),
+                parts,
             });
         }
     }
 
-    /// Makes the breaks that the script has for this step; `false` if there is none to
-    /// follow.
-    pub(super) fn follow_script(&mut self, engine: &mut Engine<'_>) -> bool {
-        if !self.follows() {
-            return false;
-        }
-        while let Some(next) = self.next_scripted() {
+    /// Makes the breaks that the script has for this step. Returns in how many parts the
+    /// step is to be made again, where it was taken back as when they were noted.
+    pub(super) fn follow_script(
+        &mut self,
+        may_take_back: bool,
+        engine: &mut Engine<'_>,
+    ) -> Option<u32> {
+        let mut again = None;
+        while let Some(next) = self.next_scripted(again.is_some()) {
             let object = self.objects.get(next.piece.object.0 as usize);
-            if object.is_some_and(|o| o.history.len() == next.fractures_before) {
-                let broken = Break {
-                    piece: next.piece,
-                    fracture: next.fracture,
-                    stats: FractureStats::default(),
-                };
-                self.break_bodies(vec![broken], engine);
+            if object.is_none_or(|o| o.history.len() != next.fractures_before) {
+                continue;
             }
+            let broken = Break {
+                piece: next.piece,
+                fracture: next.fracture,
+                stats: FractureStats::default(),
+                of_this_step: next.parts > 0,
+            };
+            if may_take_back && next.parts > 0 && again.is_none() {
+                self.take_step_back(&[], 0.0, engine);
+                again = Some(next.parts);
+            }
+            self.break_bodies(vec![broken], 0, engine);
         }
-        true
+        again
     }
 
     pub(super) fn follows(&self) -> bool {
         matches!(self.scripting, Scripting::Follow(_))
     }
 
-    fn next_scripted(&mut self) -> Option<Scripted> {
+    /// What is due; after the step was taken back, only what broke before it was made again.
+    fn next_scripted(&mut self, again: bool) -> Option<Scripted> {
         let Scripting::Follow(script) = &mut self.scripting else {
             return None;
         };
-        let is_due = script.breaks.front()?.step <= self.steps;
+        let next = script.breaks.front()?;
+        let is_due = next.step <= self.steps && (next.parts > 0 || !again);
         is_due.then(|| script.breaks.pop_front()).flatten()
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Break {
     pub(super) piece: PieceId,
     pub(super) fracture: Fracture,
     pub(super) stats: FractureStats,
+    /// Whether this step's impulses broke it: then the step can be made again without.
+    pub(super) of_this_step: bool,
 }
 
 impl Breakables {
@@ -43,8 +45,9 @@ impl Breakables {
             piece,
             fracture,
             stats,
+            of_this_step: false,
         };
-        self.break_bodies(vec![broken], engine);
+        self.break_bodies(vec![broken], 0, engine);
         let broke = self.events[before..].iter().find_map(|event| match event {
             Event::Broke { children, .. } => Some(children.clone()),
             _ => None,
@@ -53,8 +56,8 @@ impl Breakables {
     }
 
     /// Cuts, updates, replaces: bodies of several objects are cut and updated at once,
-    /// and replaced in order.
-    pub(super) fn break_bodies(&mut self, breaks: Vec<Break>, engine: &mut Engine<'_>) {
+    /// and replaced in order. `parts`: in how many the step is made again, if it is.
+    pub(super) fn break_bodies(&mut self, breaks: Vec<Break>, parts: u32, engine: &mut Engine<'_>) {
         let mut rest = breaks.into_iter().peekable();
         let mut wave: Vec<Break> = Vec::new();
         while rest.peek().is_some() {
@@ -66,12 +69,12 @@ impl Breakables {
             while let Some(next) = rest.next_if(|b| is_new(b, &wave)) {
                 wave.push(next);
             }
-            self.break_wave(std::mem::take(&mut wave), engine);
+            self.break_wave(std::mem::take(&mut wave), parts, engine);
         }
     }
 
     /// Breaks bodies of different objects.
-    fn break_wave(&mut self, wave: Vec<Break>, engine: &mut Engine<'_>) {
+    fn break_wave(&mut self, wave: Vec<Break>, parts: u32, engine: &mut Engine<'_>) {
         let wave = wave.into_iter().filter_map(|broken| {
             let object = self.objects.get(broken.piece.object.0 as usize)?;
             let piece = object.pieces.get(&broken.piece.fragment)?;
@@ -81,21 +84,22 @@ impl Breakables {
         let (clock, trees) = (&self.clock, Trees::WhenAsked(self.settings.restructuring));
         let broken = parallel::map(wave, |(broken, shape)| {
             let object = shape.object();
-            let parts = object.break_apart(&shape, &broken.fracture, trees, clock);
-            (broken, parts)
+            let pieces = object.break_apart(&shape, &broken.fracture, trees, clock);
+            (broken, pieces)
         });
-        for (broken, parts) in broken {
+        for (broken, pieces) in broken {
             let Break {
                 piece: id,
                 fracture,
                 stats,
+                ..
             } = broken;
             // A fracture that does not fit its fragment breaks nothing.
             let Ok(Broken {
                 shapes,
                 times,
                 late,
-            }) = parts
+            }) = pieces
             else {
                 continue;
             };
@@ -106,7 +110,7 @@ impl Breakables {
                 breaker.forget(id.fragment);
             }
             let before = object.history.len();
-            self.note(id, before, &fracture);
+            self.note(id, before, &fracture, parts);
             self.objects[id.object.0 as usize].history.push(fracture);
             let start = (self.clock)();
             let by_parry = matches!(self.settings.contacts, ContactMode::Parry(_));

@@ -41,7 +41,7 @@ pub use settings::WorldSettings;
 pub use snapshot::{RestoreError, SnapshotError};
 pub use stats::{StepStats, StepTimes};
 
-use crate::breakables::{BreakReport, Breakables, Clock, Engine, system_clock};
+use crate::breakables::{After, Breakables, Clock, Engine, system_clock};
 use crate::dispatcher::{Counters, FragmentDispatcher};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
@@ -144,9 +144,7 @@ impl World {
         self.pull_hands();
         self.quarantine();
         self.breakables.before_step(&self.physics.bodies);
-        self.step_engine();
-        self.quarantine();
-        self.break_bodies();
+        self.advance();
         self.clear_lost();
         self.clear_debris();
         self.steps += 1;
@@ -311,6 +309,39 @@ impl World {
         sum
     }
 
+    /// The engine's step and what breaks in it; and once more, with the fragments, if
+    /// something did.
+    fn advance(&mut self) {
+        let whole = After {
+            may_take_back: self.settings.gives_way,
+            ..After::whole(self.settings.step)
+        };
+        self.step_engine();
+        self.quarantine();
+        let Some(parts) = self.break_bodies(whole) else {
+            return;
+        };
+        self.stats.made_again = parts;
+        let dt = whole.dt / parts as f32;
+        self.physics.integration_parameters.dt = dt;
+        for part in 1..=parts {
+            if part > 1 {
+                self.breakables.before_step(&self.physics.bodies);
+            }
+            self.step_engine();
+            self.quarantine();
+            let is_last = part == parts;
+            self.break_bodies(After {
+                dt,
+                next_dt: if is_last { whole.dt } else { dt },
+                is_first: false,
+                is_last,
+                may_take_back: false,
+            });
+        }
+        self.physics.integration_parameters.dt = whole.dt;
+    }
+
     /// Find pairs, query contacts, solve: the engine's own step.
     fn step_engine(&mut self) {
         let forgotten = self.counters.forgotten();
@@ -331,8 +362,8 @@ impl World {
             }
             None => spent * share.clamp(0.0, 1.0),
         };
-        self.stats.times.collision = collision + voxel.refine;
-        self.stats.times.physics = (spent - collision).max(0.0);
+        self.stats.times.collision += collision + voxel.refine;
+        self.stats.times.physics += (spent - collision).max(0.0);
         self.stats.times.update += voxel.relabel;
         trace::ended([
             ("collision", collision),
@@ -340,26 +371,28 @@ impl World {
         ]);
         self.stats.voxel = self.voxels.learn(collision * 1e-3);
         let counts = self.counters.take();
-        self.stats.pairs = counts.pairs;
-        self.stats.visited_points = counts.visited_points;
-        self.stats.contacts = counts.contacts;
-        self.stats.solver_contacts = counts.solver_contacts;
+        self.stats.pairs += counts.pairs;
+        self.stats.visited_points += counts.visited_points;
+        self.stats.contacts += counts.contacts;
+        self.stats.solver_contacts += counts.solver_contacts;
     }
 
-    /// Decide, cut, update, replace.
-    fn break_bodies(&mut self) {
+    /// Decide, cut, update, replace. Returns in how many parts the step is to be made again,
+    /// if it is.
+    fn break_bodies(&mut self, after: After) -> Option<u32> {
         let _span = trace::span("breaking", trace::plain);
         let before = self.breakables.events.len();
-        let report = self.after_step();
-        self.stats.times.fracture = report.stages.fracture();
+        let again = self.follow_step(after);
+        let report = self.breakables.report;
+        self.stats.times.fracture += report.stages.fracture();
         self.stats.times.update += report.stages.update();
         self.stats.times.physics += report.stages.replacing;
-        self.stats.times.breaking = report.stages;
-        self.stats.times.total = -report.apart;
-        self.stats.broken = report.broken;
+        self.stats.times.breaking += report.stages;
+        self.stats.times.total -= report.apart;
+        self.stats.broken += report.broken;
         self.stats.breaks_waiting = report.waiting;
         if self.hands.is_empty() {
-            return;
+            return again;
         }
         let broke = self.breakables.events[before..].iter();
         let broke: Vec<(PieceId, Vec<PieceId>)> = broke
@@ -373,24 +406,25 @@ impl World {
         for (piece, children) in broke {
             self.follow_hands(piece, &children);
         }
+        again
     }
 
     /// On the engine's own threads, where it was given some.
     #[cfg(feature = "parallel")]
-    fn after_step(&mut self) -> BreakReport {
+    fn follow_step(&mut self, after: After) -> Option<u32> {
         let pool = self.physics.thread_pool();
         let mut engine = Engine::from(&mut self.physics);
-        let (breakables, dt) = (&mut self.breakables, self.settings.step);
+        let breakables = &mut self.breakables;
         match pool {
-            Some(pool) => pool.install(|| breakables.after_step(dt, &mut engine)),
-            None => breakables.after_step(dt, &mut engine),
+            Some(pool) => pool.install(|| breakables.follow_step(after, &mut engine)),
+            None => breakables.follow_step(after, &mut engine),
         }
     }
 
     #[cfg(not(feature = "parallel"))]
-    fn after_step(&mut self) -> BreakReport {
+    fn follow_step(&mut self, after: After) -> Option<u32> {
         let mut engine = Engine::from(&mut self.physics);
-        self.breakables.after_step(self.settings.step, &mut engine)
+        self.breakables.follow_step(after, &mut engine)
     }
 
     /// Takes away what fell out of the world, and what the engine disabled because its

@@ -42,6 +42,10 @@ pub struct WorldSettings {
     /// Bodies foresee contacts so many of their own radii ahead, a step's motion at most:
     /// they meet before they overlap, and nothing has to push them apart.
     pub foresee: f32,
+    /// Whether what breaks gives way: a step in which something broke is made again with
+    /// the fragments in its place (docs/decisions/0015-what-breaks-gives-way.md). Without
+    /// it pieces go on as the whole body did, thrown as if it could not break.
+    pub gives_way: bool,
     /// Bodies whose centre is lower are lost: taken away and counted. By default a
     /// metre under the lowest floor.
     pub lost_below: Option<f32>,
@@ -73,6 +77,7 @@ impl Default for WorldSettings {
             event_impulse: f32::INFINITY,
             fragment_modes: FragmentModesPolicy::Off,
             foresee: 1.0,
+            gives_way: true,
             lost_below: None,
             count_colliding: false,
         }

@@ -40,6 +40,8 @@ pub struct StepStats {
     pub fragments: usize,
     /// Bodies that broke in this step.
     pub broken: usize,
+    /// Parts in which the step was made again because something broke; 0: it was not.
+    pub made_again: u32,
     /// Breaks put off to the next step (raise `most_breaks_per_step`).
     pub breaks_waiting: usize,
     /// Bodies lost since the start.

@@ -31,7 +31,7 @@
 //! point that was outside ends up, or was in between, deeper than one and a tenth of the
 //! depth asked for. Points alone are swept: ask in both directions.
 
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 
 use super::SphereTree;
 use super::partner::{Partner, Sample};
@@ -65,14 +65,45 @@ impl Motion {
     /// The placement at a time.
     #[must_use]
     pub fn at(&self, time: f32) -> Pose {
-        let centre = self.start.point(self.centre);
-        let angle = self.rotation.length();
-        let axis = self.rotation.normalize_or_zero();
-        let turn = Pose::new(axis, angle * time, Vec3::ZERO).rotation;
-        let rotation = turn * self.start.rotation;
+        Course::of(self).at(time)
+    }
+}
+
+/// A motion with what is the same at all times computed once.
+#[derive(Clone, Copy)]
+struct Course {
+    start: Mat3,
+    /// Of the point that moves in a straight line: in the world, and in the body.
+    from: Vec3,
+    centre: Vec3,
+    displacement: Vec3,
+    axis: Vec3,
+    angle: f32,
+}
+
+impl Course {
+    fn of(motion: &Motion) -> Self {
+        Self {
+            start: motion.start.rotation,
+            from: motion.start.point(motion.centre),
+            centre: motion.centre,
+            displacement: motion.displacement,
+            axis: motion.rotation.normalize_or_zero(),
+            angle: motion.rotation.length(),
+        }
+    }
+
+    #[inline]
+    fn at(&self, time: f32) -> Pose {
+        // Most partners, and all floors, do not turn.
+        let rotation = if self.angle == 0.0 {
+            self.start
+        } else {
+            Pose::new(self.axis, self.angle * time, Vec3::ZERO).rotation * self.start
+        };
         Pose {
             rotation,
-            translation: centre + self.displacement * time - rotation * self.centre,
+            translation: self.from + self.displacement * time - rotation * self.centre,
         }
     }
 }
@@ -112,9 +143,11 @@ pub struct Swept {
 }
 
 /// How two bodies move against each other.
-struct Relative<'a> {
-    own: &'a Motion,
-    other: &'a Motion,
+struct Relative {
+    own: Course,
+    other: Course,
+    /// Whether the partner stands still.
+    other_rests: bool,
     travel: f32,
     spin: f32,
     other_spin: f32,
@@ -125,12 +158,13 @@ struct Relative<'a> {
     last: (f32, Pose),
 }
 
-impl<'a> Relative<'a> {
-    fn new(own: &'a Motion, other: &'a Motion) -> Self {
+impl Relative {
+    fn new(own: &Motion, other: &Motion) -> Self {
         let start = own.start.relative_to(&other.start);
         Self {
-            own,
-            other,
+            own: Course::of(own),
+            other: Course::of(other),
+            other_rests: other.displacement == Vec3::ZERO && other.rotation == Vec3::ZERO,
             start,
             travel: (own.displacement - other.displacement).length(),
             spin: own.rotation.length(),
@@ -143,7 +177,8 @@ impl<'a> Relative<'a> {
     #[inline]
     fn at(&mut self, time: f32) -> Pose {
         if time != self.last.0 {
-            let pose = self.own.at(time).relative_to(&self.other.at(time));
+            let other = if self.other_rests { 0.0 } else { time };
+            let pose = self.own.at(time).relative_to(&self.other.at(other));
             self.last = (time, pose);
         }
         self.last.1
@@ -223,7 +258,7 @@ impl SphereTree {
     fn sweep<P: Partner + ?Sized>(
         &self,
         partner: &P,
-        relative: &mut Relative<'_>,
+        relative: &mut Relative,
         level: Level,
         stack: &mut Vec<Swept>,
     ) -> Option<(u32, Impact)> {
@@ -320,7 +355,7 @@ impl SphereTree {
         &self,
         point: u32,
         partner: &P,
-        relative: &mut Relative<'_>,
+        relative: &mut Relative,
         [from, to]: [f32; 2],
         level: Level,
     ) -> Option<Impact> {
@@ -351,7 +386,7 @@ impl SphereTree {
         &self,
         point: u32,
         partner: &P,
-        relative: &Relative<'_>,
+        relative: &Relative,
     ) -> bool {
         let p = relative.start.point(self.positions[point as usize]);
         partner.sample(p, 0.0).is_some_and(|s| s.distance < 0.0)
