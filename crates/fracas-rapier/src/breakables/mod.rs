@@ -400,7 +400,7 @@ impl Breakables {
             after.may_take_back && self.approach.is_known() && engine.soft_bodies.is_empty();
         let mut again = None;
         if self.follows() {
-            again = self.follow_script(may_take_back, engine);
+            again = self.follow_script(may_take_back, after.dt, engine);
         } else {
             if after.is_first {
                 self.take_due_modes();

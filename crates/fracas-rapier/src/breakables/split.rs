@@ -51,34 +51,32 @@ impl Breakables {
 
     /// Cuts, updates, replaces. `parts`: in how many the step is made again, if it is.
     pub(super) fn break_bodies(&mut self, breaks: Vec<Break>, parts: u32, engine: &mut Engine<'_>) {
-        for Break {
-            piece: id,
-            fracture,
-            stats,
-            ..
-        } in breaks
-        {
+        for broken in breaks {
+            let id = broken.piece;
             let Some(object) = self.objects.get_mut(id.object.0 as usize) else {
                 continue;
             };
             let Some(piece) = object.pieces.get(&id.fragment) else {
                 continue;
             };
-            let broken = object.shared.break_apart(
+            let apart = object.shared.break_apart(
                 &piece.shape,
-                &fracture,
+                &broken.fracture,
                 self.settings.restructuring,
                 &self.clock,
             );
             // A fracture that does not fit its fragment breaks nothing.
-            let Ok((shapes, times)) = broken else {
+            let Ok((shapes, times)) = apart else {
                 continue;
             };
             if let Some(breaker) = &mut object.breaker {
                 breaker.forget(id.fragment);
             }
             let before = object.history.len();
-            self.note(id, before, &fracture, parts);
+            self.note(&broken, before, parts);
+            let Break {
+                fracture, stats, ..
+            } = broken;
             self.objects[id.object.0 as usize].history.push(fracture);
             self.report.fracture += times.cut * 1e3;
             let start = (self.clock)();
