@@ -201,8 +201,8 @@ pub(crate) struct After {
     pub(crate) dt: f32,
     /// How long the next is, in seconds.
     pub(crate) next_dt: f32,
-    /// Whether it is the first part of a step, and was not made before.
-    pub(crate) is_first: bool,
+    /// Which part, where the step is made again; 0: it was not made before.
+    pub(crate) part: u32,
     /// Whether it is the last part of a step.
     pub(crate) is_last: bool,
     /// Whether it may be taken back where something broke.
@@ -215,7 +215,7 @@ impl After {
         Self {
             dt,
             next_dt: dt,
-            is_first: true,
+            part: 0,
             is_last: true,
             may_take_back: true,
         }
@@ -267,6 +267,8 @@ pub struct Breakables {
     approach: Approach,
     pub(crate) jobs: ModesJobs,
     pub(crate) steps: u64,
+    /// Of the step that is made again.
+    part: u32,
     pub(crate) events: Vec<Event>,
     settings: BreakSettings,
     memory: FractureEvent,
@@ -293,6 +295,7 @@ impl Breakables {
             approach: Approach::default(),
             jobs: ModesJobs::default(),
             steps: 0,
+            part: 0,
             events: Vec::new(),
             settings,
             memory: FractureEvent::default(),
@@ -394,6 +397,7 @@ impl Breakables {
     /// taken back.
     pub(crate) fn follow_step(&mut self, after: After, engine: &mut Engine<'_>) -> Option<u32> {
         self.report = BreakReport::default();
+        self.part = after.part;
         let start = (self.clock)();
         // Soft bodies cannot be put back.
         let may_take_back =
@@ -402,7 +406,7 @@ impl Breakables {
         if self.follows() {
             again = self.follow_script(may_take_back, after.dt, engine);
         } else {
-            if after.is_first {
+            if after.part == 0 {
                 self.take_due_modes();
             }
             let breaks = self.decide_breaks(&after, engine);
@@ -421,7 +425,10 @@ impl Breakables {
         self.look_ahead(after.next_dt, engine.bodies);
         self.loads.note(engine.narrow_phase);
         self.approach.forget();
-        self.steps += u64::from(after.is_last);
+        if after.is_last {
+            self.steps += 1;
+            self.part = 0;
+        }
         None
     }
 

@@ -20,8 +20,9 @@ pub struct BreakScript {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Scripted {
-    /// After the step of this number, from 0.
+    /// After the step of this number, from 0, or after a part of it that was made again.
     step: u64,
+    part: u32,
     piece: PieceId,
     /// How many fractures the object had had: they name its fragments.
     fractures_before: usize,
@@ -84,6 +85,7 @@ impl Breakables {
         if let Scripting::Note(script) = &mut self.scripting {
             script.breaks.push_back(Scripted {
                 step: self.steps,
+                part: self.part,
                 piece: broken.piece,
                 fractures_before,
                 fracture: broken.fracture.clone(),
@@ -140,7 +142,8 @@ impl Breakables {
             return None;
         };
         let next = script.breaks.front()?;
-        let is_due = next.step <= self.steps && (next.parts > 0 || !again);
+        let is_due =
+            (next.step, next.part) <= (self.steps, self.part) && (next.parts > 0 || !again);
         is_due.then(|| script.breaks.pop_front()).flatten()
     }
 }
