@@ -132,7 +132,8 @@ fn a_break_makes_no_spike_of_collision_work() {
     for (name, seconds) in [("piggy-bank", 0.6), ("plates", 1.2)] {
         let (_, recording) = run(name, &SceneOptions::default(), seconds);
         let spike = largest_spike(&recording, points);
-        assert!(spike <= 3.0, "{name}: {spike} times the median");
+        // A step in which something breaks is made again, in up to four parts behind balls.
+        assert!(spike <= 4.0, "{name}: {spike} times the median");
     }
     // Where many bodies fall into each other and break, step by step, there are more
     // pairs in each step than before: of a pair, that is.

@@ -145,7 +145,7 @@ impl Breakables {
             return;
         };
         // The blow that broke its body is spent: its pieces are what it made of it.
-        if !after.is_first && piece.born == self.steps {
+        if after.part > 0 && piece.born == self.steps {
             return;
         }
         let (collider, breakable) = (
@@ -194,7 +194,7 @@ impl Breakables {
                     };
                     let world = *own.position() * local;
                     // A step that is made again tells no contact twice.
-                    if point.data.impulse > self.settings.event_impulse && after.is_first {
+                    if point.data.impulse > self.settings.event_impulse && after.part == 0 {
                         self.events.push(Event::Contact {
                             piece: id,
                             point: world,

@@ -255,8 +255,8 @@ pub(crate) struct After {
     pub(crate) dt: f32,
     /// How long the next is, in seconds.
     pub(crate) next_dt: f32,
-    /// Whether it is the first part of a step, and was not made before.
-    pub(crate) is_first: bool,
+    /// Which part, where the step is made again; 0: it was not made before.
+    pub(crate) part: u32,
     /// Whether it is the last part of a step.
     pub(crate) is_last: bool,
     /// Whether it may be taken back where something broke.
@@ -269,7 +269,7 @@ impl After {
         Self {
             dt,
             next_dt: dt,
-            is_first: true,
+            part: 0,
             is_last: true,
             may_take_back: true,
         }
@@ -323,6 +323,8 @@ pub struct Breakables {
     pub(crate) late: Vec<(u64, Arc<LateTrees>)>,
     pub(crate) jobs: ModesJobs,
     pub(crate) steps: u64,
+    /// Of the step that is made again.
+    part: u32,
     pub(crate) events: Vec<Event>,
     settings: BreakSettings,
     pub(crate) report: BreakReport,
@@ -349,6 +351,7 @@ impl Breakables {
             late: Vec::new(),
             jobs: ModesJobs::default(),
             steps: 0,
+            part: 0,
             events: Vec::new(),
             settings,
             report: BreakReport::default(),
@@ -450,15 +453,16 @@ impl Breakables {
     pub(crate) fn follow_step(&mut self, after: After, engine: &mut Engine<'_>) -> Option<u32> {
         self.report = BreakReport::default();
         self.make_late();
+        self.part = after.part;
         let start = (self.clock)();
         // Soft bodies cannot be put back.
         let may_take_back =
             after.may_take_back && self.approach.is_known() && engine.soft_bodies.is_empty();
         let mut again = None;
         if self.follows() {
-            again = self.follow_script(may_take_back, engine);
+            again = self.follow_script(may_take_back, after.dt, engine);
         } else {
-            if after.is_first {
+            if after.part == 0 {
                 self.take_due_modes();
             }
             let breaks = {
@@ -480,7 +484,10 @@ impl Breakables {
         self.look_ahead(after.next_dt, engine.bodies);
         self.loads.note(engine.narrow_phase);
         self.approach.forget();
-        self.steps += u64::from(after.is_last);
+        if after.is_last {
+            self.steps += 1;
+            self.part = 0;
+        }
         None
     }
 

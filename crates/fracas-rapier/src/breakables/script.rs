@@ -20,14 +20,18 @@ pub struct BreakScript {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Scripted {
-    /// After the step of this number, from 0.
+    /// After the step of this number, from 0, or after a part of it that was made again.
     step: u64,
+    part: u32,
     piece: PieceId,
     /// How many fractures the object had had: they name its fragments.
     fractures_before: usize,
     fracture: Fracture,
     /// In how many parts the step that broke it was made again; 0: it was not.
     parts: u32,
+    /// What it cost.
+    stats: FractureStats,
+    of_this_step: bool,
 }
 
 impl BreakScript {
@@ -76,21 +80,18 @@ impl Breakables {
         self.scripting = Scripting::Follow(script);
     }
 
-    /// Notes a break that is about to be made.
-    pub(super) fn note(
-        &mut self,
-        piece: PieceId,
-        fractures_before: usize,
-        fracture: &Fracture,
-        parts: u32,
-    ) {
+    /// Notes a break that is about to be made. `parts`: in how many the step is made again.
+    pub(super) fn note(&mut self, broken: &Break, fractures_before: usize, parts: u32) {
         if let Scripting::Note(script) = &mut self.scripting {
             script.breaks.push_back(Scripted {
                 step: self.steps,
-                piece,
+                part: self.part,
+                piece: broken.piece,
                 fractures_before,
-                fracture: fracture.clone(),
+                fracture: broken.fracture.clone(),
                 parts,
+                stats: broken.stats,
+                of_this_step: broken.of_this_step,
             });
         }
     }
@@ -100,26 +101,34 @@ impl Breakables {
     pub(super) fn follow_script(
         &mut self,
         may_take_back: bool,
+        dt: f32,
         engine: &mut Engine<'_>,
     ) -> Option<u32> {
         let mut again = None;
+        let mut breaks: Vec<Break> = Vec::new();
         while let Some(next) = self.next_scripted(again.is_some()) {
+            let same = |b: &&Break| b.piece.object == next.piece.object;
+            let made = breaks.iter().filter(same).count();
             let object = self.objects.get(next.piece.object.0 as usize);
-            if object.is_none_or(|o| o.history.len() != next.fractures_before) {
+            if object.is_none_or(|o| o.history.len() + made != next.fractures_before) {
                 continue;
             }
             let broken = Break {
                 piece: next.piece,
                 fracture: next.fracture,
-                stats: FractureStats::default(),
-                of_this_step: next.parts > 0,
+                stats: next.stats,
+                of_this_step: next.of_this_step,
             };
-            if may_take_back && next.parts > 0 && again.is_none() {
-                self.take_step_back(&[], 0.0, engine);
+            if may_take_back && next.parts > 0 {
                 again = Some(next.parts);
+                breaks.push(broken);
+            } else {
+                self.break_bodies(vec![broken], 0, engine);
             }
-            self.break_bodies(vec![broken], 0, engine);
         }
+        let parts = again?;
+        self.take_step_back(&breaks, dt, engine);
+        self.break_bodies(breaks, parts, engine);
         again
     }
 
@@ -133,7 +142,8 @@ impl Breakables {
             return None;
         };
         let next = script.breaks.front()?;
-        let is_due = next.step <= self.steps && (next.parts > 0 || !again);
+        let is_due =
+            (next.step, next.part) <= (self.steps, self.part) && (next.parts > 0 || !again);
         is_due.then(|| script.breaks.pop_front()).flatten()
     }
 }

@@ -88,12 +88,7 @@ impl Breakables {
             (broken, pieces)
         });
         for (broken, pieces) in broken {
-            let Break {
-                piece: id,
-                fracture,
-                stats,
-                ..
-            } = broken;
+            let id = broken.piece;
             // A fracture that does not fit its fragment breaks nothing.
             let Ok(Broken {
                 shapes,
@@ -110,7 +105,10 @@ impl Breakables {
                 breaker.forget(id.fragment);
             }
             let before = object.history.len();
-            self.note(id, before, &fracture, parts);
+            self.note(&broken, before, parts);
+            let Break {
+                fracture, stats, ..
+            } = broken;
             self.objects[id.object.0 as usize].history.push(fracture);
             let start = (self.clock)();
             let by_parry = matches!(self.settings.contacts, ContactMode::Parry(_));

@@ -334,7 +334,7 @@ impl World {
             self.break_bodies(After {
                 dt,
                 next_dt: if is_last { whole.dt } else { dt },
-                is_first: false,
+                part,
                 is_last,
                 may_take_back: false,
             });

@@ -187,8 +187,8 @@ impl Panes {
     pub fn shoot(&self, shot: &Shot) -> Outcome {
         let (mut world, ball) = self.world(shot);
         let way = shot.apart * shot.panes as f32 + 0.3;
-        // Slower balls are looked at as long.
-        let steps = 4 + (way / (shot.speed * shot.step)).ceil() as u32;
+        // Long enough for a ball that is slowed down to a quarter on its way.
+        let steps = 4 + (4.0 * way / (shot.speed * shot.step)).ceil() as u32;
         let mut out = Outcome::default();
         let (mut physics, mut collision) = (Vec::new(), Vec::new());
         let mut first: Vec<(PieceId, Thrown)> = Vec::new();
