@@ -214,6 +214,12 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     let (positions, triangles) = model.surface();
     let map = SkinMap::build(&mesh, &positions, &triangles)?;
     let fit = map.fit();
+    if fit.samples_outside > 0 {
+        eprintln!(
+            "warning: at {} places the skin leaves its tetrahedra: it may have holes there; use more --tets",
+            fit.samples_outside
+        );
+    }
     if fit.open_triangles > 0 {
         eprintln!(
             "warning: {} of {} triangles bound no solid (open or crossed): rims there may gape",
@@ -285,19 +291,8 @@ fn load(name: &str, tets: Option<usize>) -> Result<Loaded, ShatterError> {
         Some(tets) => shape.build_with_tets(tets),
         None => shape.build(),
     };
-    let model = match shape.fine_skin() {
-        Some(skin) => {
-            let [r, g, b] = shape.colour();
-            let colour = Colour::from_srgb(r, g, b).0.extend(1.0).to_array();
-            let normals = skin.normals.iter().flat_map(|n| n.to_array()).collect();
-            Model::plain(name, skin.positions, skin.triangles, colour).with_attribute(Attribute {
-                name: "NORMAL".into(),
-                width: 3,
-                values: normals,
-            })
-        }
-        None => of_boundary(name, &mesh),
-    };
+    // Fine skins of thin walls do not yet sit well in the cage.
+    let model = of_boundary(name, &mesh);
     Ok((mesh, None, model))
 }
 
