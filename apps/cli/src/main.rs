@@ -14,6 +14,7 @@ mod report;
 mod run;
 mod shapes;
 mod shatter;
+mod skin_choice;
 mod view;
 
 use std::fmt::Display;

@@ -17,7 +17,6 @@ use fracas_bake::bake::{BakeError, BakeOptions, Source, bake};
 use fracas_bake::model::pieces::{Buffers, ModelPiece, surfaces as surfaces_of};
 use fracas_bake::model::write::{CrackLook, Format, files as model_files};
 use fracas_bake::model::{Attribute, Model};
-use fracas_bake::shapes::Shape;
 use fracas_bake::tetrahedralize::{Size, TetrahedralizeError, Thicken};
 use fracas_bake::{ReadError, SurfaceMesh};
 use fracas_fracture::material::STEEL_CONTACT_MODULUS;
@@ -36,6 +35,7 @@ use crate::bake::tets_of;
 use crate::files::{self, SaveError};
 use crate::limits::{Cost, Limits};
 use crate::output::say;
+use crate::skin_choice::{self, SkinChoice};
 
 /// How it breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -132,6 +132,9 @@ pub struct Shatter {
     /// How often a texture repeats on crack faces, per unit of length.
     #[arg(long, default_value_t = 1.0)]
     crack_scale: f32,
+    /// Which surface the pieces have.
+    #[arg(long, value_enum, default_value_t)]
+    skin: SkinChoice,
     #[command(flatten)]
     limits: Limits,
 }
@@ -256,30 +259,20 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
             (volume / v - 1.0) * 100.0
         ))
     );
-    let (positions, triangles) = model.surface();
-    let map = SkinMap::build(&mesh, &positions, &triangles)?;
-    let fit = map.fit();
-    if fit.open_triangles > 0 {
-        eprintln!(
-            "warning: {} of {} triangles bound no solid (open or crossed): rims there may gape",
-            fit.open_triangles,
-            triangles.len()
-        );
-    }
     let density = options.material.density;
-    let pieces: Vec<ModelPiece> = split
-        .children
+    let skins = choose_skins(&model, &fragments, &split.children, &surfaces, options)?;
+    let pieces: Vec<ModelPiece> = surfaces
         .iter()
-        .zip(&surfaces)
+        .zip(skins)
         .enumerate()
-        .map(|(i, (&id, surface))| {
+        .map(|(i, (surface, skin))| {
             let properties = surface.mass_properties();
             ModelPiece {
                 name: format!("fragment-{i:03}"),
                 centre: properties.centre,
                 volume: properties.volume,
                 mass: properties.volume * density,
-                surfaces: surfaces_of(&model, &map.dress(&fragments, id), options.crack_scale),
+                surfaces: skin,
             }
         })
         .collect();
@@ -289,6 +282,41 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         say!("wrote {}", path.display());
     }
     Ok(())
+}
+
+/// What the pieces look like, see [`crate::skin_choice`].
+fn choose_skins(
+    model: &Model,
+    fragments: &Fragments,
+    pieces: &[FragmentId],
+    surfaces: &[FragmentSurface],
+    options: &Shatter,
+) -> Result<Vec<Vec<Buffers>>, ShatterError> {
+    let of_tets = || surfaces.iter().map(skin_choice::surface_of_tets).collect();
+    if options.skin == SkinChoice::Tets {
+        return Ok(of_tets());
+    }
+    let (positions, triangles) = model.surface();
+    let map = SkinMap::build(fragments.mesh(), &positions, &triangles)?;
+    let dressed: Vec<Vec<Buffers>> = pieces
+        .iter()
+        .map(|&id| surfaces_of(model, &map.dress(fragments, id), options.crack_scale))
+        .collect();
+    let open = dressed.iter().filter(|s| skin_choice::open_sides(s) > 0);
+    let open = open.count();
+    if open == 0 {
+        return Ok(dressed);
+    }
+    let gape = format!("{open} of {} pieces are not closed", dressed.len());
+    if options.skin == SkinChoice::Model {
+        eprintln!("warning: {gape}");
+        return Ok(dressed);
+    }
+    eprintln!(
+        "warning: in the model's own skin {gape}: the pieces have the surface of the \
+         tetrahedra instead (more --tets may help; --skin model keeps the model's triangles)"
+    );
+    Ok(of_tets())
 }
 
 /// Where the number of pieces is not the one asked for.
@@ -342,7 +370,8 @@ fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
     }
     let asset = &baked.asset;
     let model = match shape {
-        Some(shape) => of_shape(shape, asset.mesh()),
+        // Fine skins of thin walls do not yet sit well in the cage.
+        Some(shape) => of_boundary(shape.name(), asset.mesh()),
         None if Model::is_known(&options.mesh.to_string_lossy()) => Model::read(&options.mesh)?,
         None => match asset.skin() {
             Some(skin) => of_surface(asset.name(), skin),
@@ -354,21 +383,6 @@ fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
         modes: asset.modes().cloned(),
         enclosed: baked.surface_volume,
         model,
-    })
-}
-
-/// The looks of a thing of the set.
-fn of_shape(shape: &Shape, mesh: &TetMesh) -> Model {
-    let Some(skin) = shape.fine_skin() else {
-        return of_boundary(shape.name(), mesh);
-    };
-    let [r, g, b] = shape.colour();
-    let colour = Colour::from_srgb(r, g, b).0.extend(1.0).to_array();
-    let normals = skin.normals.iter().flat_map(|n| n.to_array()).collect();
-    Model::plain(shape.name(), skin.positions, skin.triangles, colour).with_attribute(Attribute {
-        name: "NORMAL".into(),
-        width: 3,
-        values: normals,
     })
 }
 
