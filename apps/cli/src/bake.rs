@@ -27,10 +27,10 @@ pub struct Bake {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// About so many tetrahedra.
-    #[arg(long, value_name = "N", conflicts_with = "edge", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with = "edge", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     tets: Option<u64>,
     /// Edges about this long, in the units of the mesh.
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", value_parser = length, allow_negative_numbers = true)]
     edge: Option<f64>,
     /// Also draw it: surface, triangles, and cut open (PNG).
     #[arg(long, value_name = "FILE")]
@@ -44,7 +44,7 @@ pub struct Bake {
     #[arg(long, value_name = "NAME", value_parser = Material::by_name)]
     material: Option<Material>,
     /// Make an open surface, which has no inside, so thick (in the units of the mesh).
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", value_parser = length, allow_negative_numbers = true)]
     thicken: Option<f64>,
     /// How many modes to compute, by which it breaks; 0 for none.
     #[arg(long, value_name = "K", default_value_t = 40)]

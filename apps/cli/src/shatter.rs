@@ -76,7 +76,7 @@ pub struct Shatter {
     pattern: Pattern,
     /// How many pieces (spokes, for radial, where rings and folds make more; at most, for
     /// the others).
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..), allow_negative_numbers = true)]
     pieces: u32,
     /// Where it is hit, in the mesh's own units; by default its middle (impact and
     /// conchoidal: its top).
@@ -95,10 +95,10 @@ pub struct Shatter {
     #[arg(long, default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
     /// About how many tetrahedra to fill a surface or a shape with.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     tets: Option<u64>,
     /// Make an open surface, which has no inside, so thick (in the units of the mesh).
-    #[arg(long, value_name = "LENGTH", value_parser = crate::bake::length)]
+    #[arg(long, value_name = "LENGTH", value_parser = crate::bake::length, allow_negative_numbers = true)]
     thicken: Option<f64>,
     /// Material of an impact: glass, porcelain, earthenware, brick, granite,
     /// concrete, plaster, ice, or an everyday word for one of them. The mesh's unit is
