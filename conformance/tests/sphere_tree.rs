@@ -236,6 +236,7 @@ fn pairs_that_remember_find_what_pairs_without_memory_find() {
     let mut rng = Rng(9);
     let mut scratch = QueryScratch::default();
     let (mut steps, mut touching, mut asked, mut asked_anew) = (0, 0, 0, 0);
+    let (mut compared, mut exact) = (0, 0);
     for (name, mesh) in objects() {
         let object = broken(mesh, 9, &mut rng);
         let living = object.living();
@@ -273,7 +274,13 @@ fn pairs_that_remember_find_what_pairs_without_memory_find() {
                 // The direction at a corner may depend on how far the field looked.
                 for (f, e) in found.iter().zip(&expected) {
                     assert_eq!((f.feature, f.point), (e.feature, e.point), "{name}");
-                    assert!((f.distance - e.distance).abs() < 1e-5 * radius, "{name}");
+                    // Where the face was chosen, its plane is exact; where the field's own
+                    // direction was taken, a kept distance is off by less than the way
+                    // that the point may come before it is asked again.
+                    let off = (f.distance - e.distance).abs();
+                    assert!(off < 0.5 * query.normals.band, "{name}: {off}");
+                    compared += 1;
+                    exact += u32::from(off < 1e-5 * radius);
                 }
                 steps += 1;
                 touching += u32::from(!found.is_empty());
@@ -289,6 +296,8 @@ fn pairs_that_remember_find_what_pairs_without_memory_find() {
     println!(
         "{steps} steps, {touching} in touch: {asked} points asked, {asked_anew} without memory"
     );
+    println!("{exact} of {compared} distances exact");
+    assert!(exact * 100 > compared * 97, "{exact} of {compared}");
     assert!(touching * 3 > steps && asked * 4 < asked_anew * 3);
 }
 

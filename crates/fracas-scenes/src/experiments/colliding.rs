@@ -162,7 +162,8 @@ mod tests {
             }
             let before = colliding(scene.world(), &mut scratch);
             scene.step();
-            if fresh {
+            // A step that is made again counts its contacts twice.
+            if fresh || scene.world().stats().made_again > 0 {
                 continue;
             }
             counted += before.points;
