@@ -28,7 +28,7 @@ fn a_mesh_file_keeps_its_triangles_as_the_skin() {
     let Some(path) = data::find("surface/bunny_manifold_hr.obj") else {
         return;
     };
-    let source = Source::open(&path.display().to_string()).unwrap();
+    let source = Source::open(path).unwrap();
     let Source::Surface(_, input) = &source else {
         panic!("the bunny is a surface");
     };

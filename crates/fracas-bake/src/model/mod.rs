@@ -80,7 +80,7 @@ impl Model {
     /// Reads glTF, GLB or OBJ with its MTL.
     ///
     /// # Errors
-    /// As [`crate::read`]; for other formats [`ReadErrorKind::Unsupported`]. Pictures that
+    /// As [`crate::read()`]; for other formats [`ReadErrorKind::Unsupported`]. Pictures that
     /// are missing are no error but a warning.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let path = path.as_ref();

@@ -44,6 +44,10 @@ impl SphereTree {
     }
 
     /// Contacts of a newborn pair: at most `limit`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "query, pair and output are three subjects"
+    )]
     pub(super) fn contacts_at_birth<P: Partner + ?Sized>(
         &self,
         pose: &Pose,
