@@ -130,7 +130,11 @@ pub(super) fn choose_normal(
     settings: &NormalSettings,
     faces: &[NearFace],
 ) -> Choice {
-    let longest = 0.5 * settings.band;
+    let mut longest = 0.5 * settings.band;
+    if settings.rule != NormalRule::Field {
+        // At the fall-back depth another rule begins.
+        longest = longest.min((sample.distance + settings.fall_back_depth).abs());
+    }
     let as_the_field_says = Choice {
         contact: Some(*sample),
         margin: longest,

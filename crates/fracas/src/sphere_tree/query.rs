@@ -518,12 +518,19 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             return bound;
         }
         if let Some(kept) = watched.kept.at(watched.at, p) {
+            let moved = p.distance(watched.at);
             match kept {
-                Some(sample) if sample.distance < limit => self.push(watched.point, p, &sample),
+                // Certainly still within the limit; else it is asked again.
+                Some(sample) if watched.bound + moved < limit => {
+                    self.push(watched.point, p, &sample);
+                    return watched.bound - moved;
+                }
                 Some(_) => {}
-                None => self.stats.normals_rejected += 1,
+                None => {
+                    self.stats.normals_rejected += 1;
+                    return watched.bound - moved;
+                }
             }
-            return watched.bound - p.distance(watched.at);
         }
         let max = self.farthest(limit);
         let (found, kept) = self.ask(watched.point, p, max);

@@ -17,8 +17,13 @@
 //! bound for each point makes the skin cheap, and parting pieces are asked about again
 //! only when their gap has doubled.
 //!
-//! **Guarantee**: in the first stage (tolerance not negative) a query finds the same
-//! points in the same order, with the same distances, as one without a memory. For:
+//! **Guarantee**: in the first stage (tolerance not negative) a query finds the points that
+//! one without a memory finds, in the same order; distances of asked points are the same,
+//! those of kept contacts are the plane's of the face that was chosen. Kept contacts do not
+//! follow the turn of their point's own normal, by which another face in the band may have
+//! come to be the most opposed: of 37,490 contacts in 1,500 random steps 95% have the same
+//! distance to 1e-5 of the radius, the others one within the band or, deep inside, the
+//! field's error; 7 were decided otherwise (conformance, sphere_tree). For the rest:
 //! a node is dropped only if its sphere, enlarged by the tolerance, the skin and the way
 //! that the pair had come from the list's begin, is free; no point moves farther against
 //! the partner than [`SphereTree::motion_bound`] says; so none below it comes within the tolerance as long
