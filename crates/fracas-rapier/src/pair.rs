@@ -195,7 +195,7 @@ pub(crate) fn looks(
     // to meet elsewhere.
     if shape1.object().is(shape2.object())
         && let Some(adaptive) = mode.adaptive()
-        && is_home(&adaptive, shape1, &pose)
+        && shape1.tree().is_where_born(&pose, &adaptive)
     {
         return Looks {
             near: true,
@@ -225,12 +225,6 @@ pub(crate) fn looks(
         near: gap < near,
         far: near < prediction && gap < prediction,
     }
-}
-
-fn is_home(adaptive: &AdaptiveSettings, shape: &FragmentShape, pose: &fracas::Pose) -> bool {
-    let tree = shape.tree();
-    let moved = tree.motion_bound(&fracas::Pose::IDENTITY, pose);
-    moved < adaptive.depth_share * tree.object_radius()
 }
 
 /// A pair in which no gap was to be seen is looked at again when it has moved by this

@@ -107,6 +107,16 @@ impl PairState {
 }
 
 impl SphereTree {
+    /// Whether this body has moved by less than epsilon against another fragment of the
+    /// same object since the crack between them opened. `pose` is told in the object's
+    /// frame, where it is the identity at birth.
+    #[must_use]
+    pub fn is_where_born(&self, pose: &Pose, settings: &AdaptiveSettings) -> bool {
+        // Not so where the placement is not a number.
+        let moved = self.motion_bound(&Pose::IDENTITY, pose);
+        moved < settings.depth_share * self.object_radius()
+    }
+
     /// Contacts with another fragment of the same object, as long as both lie where they
     /// were born: `None` once the pair has moved by more than epsilon. `pose` is told in
     /// the object's frame, where it is the identity at birth. See `newborn.rs`.
@@ -124,10 +134,7 @@ impl SphereTree {
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> Option<QueryStats> {
-        let moved = self.motion_bound(&Pose::IDENTITY, pose);
-        // A placement that is not a number is no home.
-        let at_home = moved < settings.depth_share * self.object_radius();
-        if !at_home {
+        if !self.is_where_born(pose, settings) {
             return None;
         }
         let shared = self.points_shared_with(partner.fragments(), partner.id());
