@@ -377,6 +377,12 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
                     self.counters.add(&QueryStats::default(), points);
                     return Ok(());
                 }
+                Found::Main(None) if ours.memory.repeats(pos12, prediction) => {
+                    // The points of the last step are those of this one.
+                    let points = manifolds.iter().map(|m| m.points.len()).sum();
+                    self.counters.add(&QueryStats::default(), points);
+                    return Ok(());
+                }
                 Found::Main(asked) => {
                     scratch.visits = asked.and_then(|a| a.visits);
                     let stats =

@@ -106,6 +106,8 @@ pub(crate) struct PairMemory {
     axis: SeparatingAxis,
     /// Where the pair was when no gap was to be seen.
     not_apart: Option<fracas::Pose>,
+    /// Where the pair was at its last query, and how far that looked.
+    asked: Option<(Pose, f32)>,
 }
 
 /// Memory of a thread, used again for every pair.
@@ -207,7 +209,7 @@ pub(crate) fn looks(
     {
         return Looks {
             near: true,
-            far: near < prediction,
+            far: false,
         };
     }
     let guard1 = shape1.object().read();
@@ -219,17 +221,25 @@ pub(crate) fn looks(
         tree: shape.tree(),
         others: field.junctions(),
     });
-    let gap = memory.axis.gap(&pose, first, second, prediction);
+    // What was not apart a step ago seldom is now.
+    let tries = AXIS_TRIES[usize::from(memory.not_apart.is_some())];
+    let gap = memory.axis.gap(&pose, first, second, prediction, tries);
     memory.not_apart = (gap < near).then_some(pose);
+    // What interlocks meets its own neighbourhood first: only bodies that are apart are
+    // asked about what is farther.
     Looks {
         near: gap < near,
-        far: near < prediction && gap < prediction,
+        far: (near..prediction).contains(&gap),
     }
 }
 
 /// A pair in which no gap was to be seen is looked at again when it has moved by this
 /// share of the near reach.
 const LOOK_AGAIN_SHARE: f32 = 0.5;
+
+/// Directions in which a gap is looked for: of a pair that is new or was apart, and of one
+/// in which there was none.
+const AXIS_TRIES: [usize; 2] = [4, 2];
 
 /// A fragment against anything else, the fragment being first. `None`: not known.
 pub(crate) fn fragment_and_shape(
@@ -263,10 +273,22 @@ impl PairMemory {
 
     /// Drops all that is not saved.
     pub(crate) fn forget_points(&mut self) {
-        (self.axis, self.not_apart) = Default::default();
+        (self.axis, self.not_apart, self.asked) = Default::default();
         for state in self.parts.iter_mut().flatten() {
             state.forget_points();
         }
+    }
+
+    /// Whether the last query asked the same: a step that is made again finds most pairs
+    /// where they were (docs/decisions/0015-what-breaks-gives-way.md). Notes the question.
+    pub(crate) fn repeats(&mut self, pos12: &Pose, prediction: f32) -> bool {
+        let same = self
+            .asked
+            .is_some_and(|(pose, reach)| pose == *pos12 && prediction <= reach);
+        if !same {
+            self.asked = Some((*pos12, prediction));
+        }
+        same
     }
 
     fn part(&mut self, part: usize) -> &mut [PairState; 2] {
@@ -511,5 +533,31 @@ impl Ask<'_> {
             });
             self.stats.contacts += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_repeated_only_where_place_and_reach_are_the_same() {
+        let mut memory = PairMemory::default();
+        let here = Pose::from_translation(Vec3::X);
+        assert!(!memory.repeats(&here, 0.1), "a new pair");
+        assert!(memory.repeats(&here, 0.1));
+        assert!(memory.repeats(&here, 0.05), "a shorter look sees no more");
+        assert!(!memory.repeats(&here, 0.2), "a farther one may");
+        assert!(memory.repeats(&here, 0.1), "it was asked up to 0.2");
+        let there = Pose::from_translation(Vec3::X * (1.0 + f32::EPSILON));
+        assert!(!memory.repeats(&there, 0.1));
+        memory.forget_points();
+        assert!(
+            !memory.repeats(&there, 0.1),
+            "what is forgotten is asked again"
+        );
+        let nowhere = Pose::from_translation(Vec3::splat(f32::NAN));
+        memory.repeats(&nowhere, 0.1);
+        assert!(!memory.repeats(&nowhere, 0.1));
     }
 }

@@ -2,7 +2,7 @@
 
 use fracas::sphere_tree::Restructuring;
 use glam::Vec3;
-use rapier3d::dynamics::IntegrationParameters;
+use rapier3d::dynamics::{IntegrationParameters, SpringCoefficients};
 
 use super::debris::DebrisPolicy;
 use crate::breakables::{BreakSettings, FragmentModesPolicy};
@@ -127,6 +127,8 @@ impl WorldSettings {
             contact_recycling: self.recycle_contacts,
             contact_clustering: self.cluster_contacts,
             friction_in_bias_pass: self.friction_in_bias,
+            // Pieces press on each other as firmly as on the floor: see decision 0004.
+            contact_softness: SpringCoefficients::contact_static_defaults(),
             // Catching fast bodies asks the main method, outside any budget.
             max_ccd_substeps: match self.contacts.mode {
                 ContactMode::VoxelTree(_) => 0,
