@@ -475,8 +475,10 @@ impl Growth {
     /// left to look at, all that was not reached is of that one.
     fn flood(&mut self, mesh: &TetMesh, seed: Seed, least: usize) -> Option<usize> {
         let band = self.reached.len();
+        let look = self.next_look();
         let (groups, sizes, beside) = (&mut self.groups, &mut self.sizes, &mut self.beside);
         let (marks, group_of) = (&mut self.marks, &mut self.group_of);
+        let (looked_at, act) = (&mut self.looked_at, &mut self.around.unseen);
         beside.clear();
         groups.clear();
         groups.extend(0..band as u32);
@@ -495,11 +497,24 @@ impl Growth {
             }
             next += 1;
             let mut mine = find(groups, group_of[n as usize]);
-            for &m in mesh.adjacent_nodes(n) {
+            // Far from the surface most neighbours are of this group already: they are
+            // left out without a branch.
+            let neighbours = mesh.adjacent_nodes(n);
+            if act.len() < neighbours.len() {
+                act.resize(neighbours.len(), 0);
+            }
+            let own = seed.piece << PIECE_SHIFT | side;
+            let mut count = 0;
+            for &m in neighbours {
                 let mark = marks[m as usize];
-                if mark >> PIECE_SHIFT != seed.piece {
-                    continue;
-                }
+                let is_of_group = (mark & !STATE == own)
+                    & (mark & STATE != UNSEEN)
+                    & (group_of[m as usize] == mine);
+                act[count] = m;
+                count += usize::from((mark >> PIECE_SHIFT == seed.piece) & !is_of_group);
+            }
+            for &m in &act[..count] {
+                let mark = marks[m as usize];
                 if mark & STATE == UNSEEN {
                     // Distance grows by most of each edge.
                     let cell = &self.cells[n as usize];
@@ -516,7 +531,7 @@ impl Growth {
                     self.reached.push(m);
                 } else if mark & NEGATIVE != side {
                     let negative = if side == NEGATIVE { n } else { m };
-                    if beside.last() != Some(&negative) {
+                    if std::mem::replace(&mut looked_at[negative as usize], look) != look {
                         beside.push(negative);
                     }
                 } else if group_of[m as usize] != mine {
@@ -564,6 +579,9 @@ impl Growth {
                 crumbs = true;
             }
         }
+        if kept[0] == 0 || kept[1] == 0 {
+            return None;
+        }
         if crumbs {
             // A crumb goes over to the other side, close to the surface.
             let small = 0.1 * self.mean_edge;
@@ -574,17 +592,23 @@ impl Growth {
                     let to_positive = *mark & NEGATIVE != 0;
                     *mark = (*mark ^ NEGATIVE) & !STATE | FINISHED;
                     self.cells[n as usize].set_level(if to_positive { small } else { -small });
+                    // The surface passes elsewhere now: beside it or its neighbours.
+                    looked_at[n as usize] = look;
+                    for &m in mesh.adjacent_nodes(n) {
+                        looked_at[m as usize] = look;
+                    }
                 }
             }
-            // What was beside the surface may be so no longer: look everywhere.
-            let negative = |n: &&u32| marks[**n as usize] & NEGATIVE != 0;
+            let is_beside = |n: &&u32| {
+                marks[**n as usize] & NEGATIVE != 0 && looked_at[**n as usize] == look
+            };
             beside.clear();
-            beside.extend(self.reached.iter().filter(negative));
+            beside.extend(self.reached.iter().filter(is_beside));
         }
         // Crumbs that change sides may hang together with nothing there.
         let is_known = !crumbs && self.connected[seed.piece as usize] == Some(true);
         self.sides_connected = kept.map(|parts| is_known.then_some(parts == 1));
-        (kept[0] > 0 && kept[1] > 0).then_some(kept[0] + kept[1])
+        Some(kept[0] + kept[1])
     }
 
     /// The levels of the last crack for all nodes of the piece, clamped as
