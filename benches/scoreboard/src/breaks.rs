@@ -167,8 +167,7 @@ fn loading(board: &mut Board) {
             });
             let ms = best_ms(5, || {
                 let asset = fracas_bake::Asset::from_bytes(&bytes).expect("it loads");
-                let object = asset.object().expect("it was baked");
-                fracas_rapier::Blueprint::of_parts(object.fragments, object.field, object.tree)
+                fracas_rapier::Blueprint::of_asset(&asset).expect("it was baked")
             });
             Measured::new(ms).note(format!(
                 "{} bytes; {mesh_ms:.2} ms for the mesh and its adjacency alone; no modes",
