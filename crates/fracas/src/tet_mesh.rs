@@ -388,10 +388,8 @@ fn match_faces(nodes: usize, tets: &[[u32; 4]]) -> Result<Vec<[u32; 4]>, TetMesh
                     neighbours[a as usize / 4][a as usize % 4] = b / 4;
                     neighbours[b as usize / 4][b as usize % 4] = a / 4;
                 }
-                [(_, a), (_, b), (_, third), ..] => {
-                    if shared.is_none_or(|s| third < s[0]) {
-                        shared = Some([third, a, b]);
-                    }
+                [(_, a), (_, b), (_, third), ..] if shared.is_none_or(|s| third < s[0]) => {
+                    shared = Some([third, a, b]);
                 }
                 _ => (),
             }
