@@ -224,9 +224,7 @@ impl FractureEvent {
         self.prepare(fragments.mesh(), modes, &q, &strength, &shake);
         let chance = Random::new(settings.seed).fork(u64::from(id.0)).fork(event);
         self.crack(&mut sequence, modes, &q, settings, &chance, &mut stats);
-        for &n in modes.nodes() {
-            self.growth.cells[n as usize].piece = u32::MAX;
-        }
+        self.growth.end(modes.nodes());
         Decision {
             fracture: sequence.finish(),
             stats,
@@ -254,8 +252,8 @@ impl FractureEvent {
         self.stamp += 1;
         for (i, &n) in modes.nodes().iter().enumerate() {
             self.places[n as usize] = i as u32;
-            self.growth.cells[n as usize].piece = 0;
         }
+        self.growth.begin(modes.nodes());
         self.candidates.clear();
         let sizes: Vec<f32> = q.iter().map(|q| q.abs()).collect();
         let stress = modes.stress();
@@ -308,7 +306,7 @@ impl FractureEvent {
                 break;
             };
             let Candidate { node, .. } = self.candidates[worst];
-            let piece = self.growth.cells[node as usize].piece;
+            let piece = self.growth.piece(node);
             if sequence.part(piece).len() < settings.least_nodes {
                 self.candidates[worst].overload = 0.0;
                 continue;
@@ -381,9 +379,7 @@ impl FractureEvent {
             part: piece,
             levels,
         });
-        for &n in sequence.part(new) {
-            self.growth.cells[n as usize].piece = new;
-        }
+        self.growth.divide(piece, sequence.part(new));
         new
     }
 
@@ -391,7 +387,7 @@ impl FractureEvent {
     fn relieve(&mut self, old: u32, new: u32, relief: f32) {
         let growth = &self.growth;
         for c in &mut self.candidates {
-            let piece = growth.cells[c.node as usize].piece;
+            let piece = growth.piece(c.node);
             if (piece == old || piece == new)
                 && let Some(distance) = growth.distance(c.node)
             {
