@@ -7,4 +7,5 @@ pub mod paper;
 pub mod recording;
 pub mod rigid;
 pub mod sequences;
+pub mod soak;
 pub mod soft;
