@@ -1,8 +1,10 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench`, `cargo xtask web`.
+//! The project's own commands: `cargo xtask test`, `bench`, `web`, `soak`, `fuzz`,
+//! `digests`.
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
 mod licences;
+mod skips;
 mod stage;
 mod web;
 
@@ -31,6 +33,34 @@ enum Task {
     },
     /// Build the page of apps/web into apps/web/dist.
     Web,
+    /// Random scenes with random edits, for as long as told; what fails is made small and
+    /// written to out/soak as a TOML scene.
+    Soak {
+        /// How long.
+        #[arg(long, default_value_t = 5.0)]
+        minutes: f64,
+        /// The first scene's seed.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+    /// Damaged files into every reader, for as long as told; what fails goes to out/fuzz.
+    Fuzz {
+        /// How long.
+        #[arg(long, default_value_t = 5.0)]
+        minutes: f64,
+        /// Of all chance.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Compare every scene's state after 300 steps with the digests that are kept.
+    Digests {
+        /// Keep those of today instead; say so in the commit.
+        #[arg(long)]
+        update: bool,
+        /// In every build: debug and release, serial and parallel.
+        #[arg(long)]
+        all: bool,
+    },
     /// The scoreboard: measure every target (arguments are passed on; see --help).
     Bench {
         /// For example `--only field`, `--json FILE`.
@@ -72,6 +102,11 @@ const STAGES: &[Stage] = &[
         run: tests,
     },
     Stage {
+        name: "digests",
+        about: "every scene ends in the state that is kept",
+        run: check_digests,
+    },
+    Stage {
         name: "web",
         about: "the page builds, and works in Chromium",
         run: web::test,
@@ -82,6 +117,15 @@ fn main() -> ExitCode {
     let result = match Xtask::parse().task {
         Task::Test { only } => stage::run_all(STAGES, only.as_deref()),
         Task::Web => web::build(),
+        Task::Soak { minutes, seed } => {
+            let numbers = [minutes.to_string(), seed.to_string()];
+            example("fracas-scenes", "soak", &[&numbers[0], &numbers[1]])
+        }
+        Task::Fuzz { minutes, seed } => {
+            let numbers = [minutes.to_string(), seed.to_string()];
+            example("fracas-conformance", "fuzz", &[&numbers[0], &numbers[1]])
+        }
+        Task::Digests { update, all } => digests(update, all),
         Task::Bench { arguments } => bench(&arguments),
     };
     match result {
@@ -104,6 +148,62 @@ fn bench(arguments: &[String]) -> Outcome {
     ];
     all.extend(arguments.iter().map(String::as_str));
     cargo(&all, &[])
+}
+
+/// Runs an example of a crate, in release.
+fn example(package: &str, name: &str, arguments: &[&str]) -> Outcome {
+    let mut all = vec![
+        "run",
+        "--release",
+        "--quiet",
+        "--package",
+        package,
+        "--example",
+        name,
+        "--",
+    ];
+    all.extend(arguments);
+    cargo(&all, &[])
+}
+
+/// Where the digests of all scenes are kept.
+const DIGESTS: &str = "crates/fracas-scenes/digests.txt";
+
+fn digests(update: bool, all: bool) -> Outcome {
+    if update {
+        return example("fracas-scenes", "digests", &["update", DIGESTS]);
+    }
+    check_digests()?;
+    if !all {
+        return Ok(());
+    }
+    example("fracas-scenes", "digests", &["check", DIGESTS])?;
+    for profile in [&["--release"][..], &[]] {
+        let mut arguments = vec!["run", "--quiet"];
+        arguments.extend(profile);
+        arguments.extend(["--package", "fracas-scenes", "--features", "parallel"]);
+        arguments.extend(["--example", "digests", "--", "check", DIGESTS]);
+        cargo(&arguments, &[])?;
+    }
+    Ok(())
+}
+
+/// By the build of the tests: in the workspace, with debug assertions, serial.
+fn check_digests() -> Outcome {
+    if !std::path::Path::new(DIGESTS).exists() {
+        println!("   none are kept yet: `cargo xtask digests --update` writes {DIGESTS}");
+        return Ok(());
+    }
+    cargo(&["build", "--workspace", "--example", "digests"], &[])?;
+    let program = web::target_folder()?.join("debug/examples/digests");
+    let status = std::process::Command::new(&program)
+        .args(["check", DIGESTS])
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err("scenes end in other states than those kept".into()),
+        Err(error) => Err(format!("cannot run {}: {error}", program.display())),
+    }
 }
 
 fn format() -> Outcome {
@@ -158,7 +258,6 @@ fn packages() -> Outcome {
     )
 }
 
-/// Builds the library crates for the browser, on one thread: no feature `parallel`.
 fn tests() -> Outcome {
-    cargo(&["test", "--workspace"], &[])
+    skips::cargo_test(&["test", "--workspace"])
 }

@@ -8,4 +8,5 @@ pub mod recording;
 pub mod rigid;
 pub mod sequences;
 pub mod skins;
+pub mod soak;
 pub mod soft;
