@@ -542,11 +542,12 @@ impl Picture<'_> {
         let thin = Vec3::ONE.lerp(mesh.colour.0, 0.05);
         let first = Vec3::ONE.lerp(triangle.colour.0, 0.30 + 0.25 * (1.0 - facing));
         let more = (layers - 1.0).clamp(0.0, 12.0);
-        let passed = first * Vec3::new(
-            libm::powf(thin.x, more),
-            libm::powf(thin.y, more),
-            libm::powf(thin.z, more),
-        );
+        let passed = first
+            * Vec3::new(
+                libm::powf(thin.x, more),
+                libm::powf(thin.y, more),
+                libm::powf(thin.z, more),
+            );
         let half = (towards_eye + self.key).normalize_or(Vec3::Y);
         let highlight = power(lit.normal.dot(half).max(0.0), 180) * 0.8 * lit.key;
         let sky = Vec3::splat(0.55) + 0.35 * lit.light;
@@ -843,16 +844,26 @@ mod tests {
             let [r, g, _] = pixel(image, 60, 38);
             i32::from(r) - i32::from(g)
         };
-        assert!(redness(&none) > 80 && redness(&stone) < 30, "behind and before");
+        assert!(
+            redness(&none) > 80 && redness(&stone) < 30,
+            "behind and before"
+        );
         assert!(redness(&glass) > 50, "{}", redness(&glass));
         assert_ne!(pixel(&glass, 60, 38), pixel(&none, 60, 38));
         // The ground beside it, where only its shadow changes anything.
         let ground = |image: &Image| -> u32 {
-            let near = (40..80).map(|y| (84..118).map(|x| luminance(pixel(image, x, y))).sum::<u32>());
+            let near = (40..80).map(|y| {
+                (84..118)
+                    .map(|x| luminance(pixel(image, x, y)))
+                    .sum::<u32>()
+            });
             near.sum()
         };
         let (open, dark, light) = (ground(&none), ground(&stone), ground(&glass));
-        assert!(light < open && open - light < (open - dark) * 2 / 3, "{open} {light} {dark}");
+        assert!(
+            light < open && open - light < (open - dark) * 2 / 3,
+            "{open} {light} {dark}"
+        );
     }
 
     #[test]
@@ -865,7 +876,12 @@ mod tests {
         scene.ground_lines(0.5);
         let lined = scene.render(&camera, 120, 90, Quality::Draft);
         let darker = |(a, b): (&[u8; 3], &[u8; 3])| luminance(*a) > luminance(*b) + 6;
-        let count = plain.pixels().iter().zip(lined.pixels()).filter(|&p| darker(p)).count();
+        let count = plain
+            .pixels()
+            .iter()
+            .zip(lined.pixels())
+            .filter(|&p| darker(p))
+            .count();
         assert!((120..5_400).contains(&count), "{count}");
     }
 

@@ -204,7 +204,10 @@ mod tests {
     #[test]
     fn lines_are_round_lengths_apart() {
         for (length, round) in [(0.3, 0.2), (0.5, 0.5), (1.9, 1.0), (72.0, 50.0)] {
-            assert!((round_length(length) / round - 1.0).abs() < 1e-4, "{length}");
+            assert!(
+                (round_length(length) / round - 1.0).abs() < 1e-4,
+                "{length}"
+            );
         }
         assert_eq!(round_length(f32::NAN), 1.0);
     }

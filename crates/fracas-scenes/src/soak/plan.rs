@@ -45,15 +45,15 @@ pub struct BodyPlan {
 /// pieces break again.
 pub type Kind = (&'static str, usize, &'static str, usize, bool);
 
-/// The wardrobe: brittle and tough, coarse so that scenes are quick. The rabbit and the
-/// piggy bank are not in it: so coarse, they fall apart or gain a handle.
-pub const KINDS: [Kind; 6] = [
+/// The wardrobe: brittle and tough, coarse so that scenes are quick.
+pub const KINDS: [Kind; 7] = [
     ("brick", 600, "brick", 6, true),
     ("brick", 600, "ice", 12, true),
     ("plate", 900, "porcelain", 12, true),
     ("bowl", 900, "glass", 16, false),
     ("ball", 900, "plaster", 10, true),
     ("shelf", 500, "granite", 4, false),
+    ("piggy-bank", 2_000, "earthenware", 12, true),
 ];
 
 /// Something done to a world between two steps. A `pick` names a body by its place
