@@ -52,14 +52,12 @@ enum Task {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Compare every scene's state after 300 steps with the digests that are kept.
+    /// Compare the state in which every scene ends with the digests that are kept: in debug
+    /// (serial and parallel, as `cargo xtask test` does) and in release, each crate alone.
     Digests {
         /// Keep those of today instead; say so in the commit.
         #[arg(long)]
-        update: bool,
-        /// In every build: debug and release, serial and parallel.
-        #[arg(long)]
-        all: bool,
+        write: bool,
     },
     /// The scoreboard: measure every target (arguments are passed on; see --help).
     Bench {
@@ -102,11 +100,6 @@ const STAGES: &[Stage] = &[
         run: tests,
     },
     Stage {
-        name: "digests",
-        about: "every scene ends in the state that is kept",
-        run: check_digests,
-    },
-    Stage {
         name: "web",
         about: "the page builds, and works in Chromium",
         run: web::test,
@@ -125,7 +118,7 @@ fn main() -> ExitCode {
             let numbers = [minutes.to_string(), seed.to_string()];
             example("fracas-conformance", "fuzz", &[&numbers[0], &numbers[1]])
         }
-        Task::Digests { update, all } => digests(update, all),
+        Task::Digests { write } => digests(write),
         Task::Bench { arguments } => bench(&arguments),
     };
     match result {
@@ -169,41 +162,14 @@ fn example(package: &str, name: &str, arguments: &[&str]) -> Outcome {
 /// Where the digests of all scenes are kept.
 const DIGESTS: &str = "crates/fracas-scenes/digests.txt";
 
-fn digests(update: bool, all: bool) -> Outcome {
-    if update {
-        return example("fracas-scenes", "digests", &["update", DIGESTS]);
+fn digests(write: bool) -> Outcome {
+    if write {
+        return example("fracas-scenes", "digests", &["write", DIGESTS]);
     }
-    check_digests()?;
-    if !all {
-        return Ok(());
-    }
-    example("fracas-scenes", "digests", &["check", DIGESTS])?;
-    for profile in [&["--release"][..], &[]] {
-        let mut arguments = vec!["run", "--quiet"];
-        arguments.extend(profile);
-        arguments.extend(["--package", "fracas-scenes", "--features", "parallel"]);
-        arguments.extend(["--example", "digests", "--", "check", DIGESTS]);
-        cargo(&arguments, &[])?;
-    }
-    Ok(())
-}
-
-/// By the build of the tests: in the workspace, with debug assertions, serial.
-fn check_digests() -> Outcome {
-    if !std::path::Path::new(DIGESTS).exists() {
-        println!("   none are kept yet: `cargo xtask digests --update` writes {DIGESTS}");
-        return Ok(());
-    }
-    cargo(&["build", "--workspace", "--example", "digests"], &[])?;
-    let program = web::target_folder()?.join("debug/examples/digests");
-    let status = std::process::Command::new(&program)
-        .args(["check", DIGESTS])
-        .status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err("scenes end in other states than those kept".into()),
-        Err(error) => Err(format!("cannot run {}: {error}", program.display())),
-    }
+    let test = ["test", "--package", "fracas-scenes", "--test", "digests"];
+    cargo(&[&test[..], &["--features", "parallel"]].concat(), &[])?;
+    cargo(&test, &[])?;
+    example("fracas-scenes", "digests", &["check", DIGESTS])
 }
 
 fn format() -> Outcome {

@@ -168,7 +168,7 @@ fn chromium() -> Result<String, String> {
     })
 }
 
-pub fn target_folder() -> Result<PathBuf, String> {
+fn target_folder() -> Result<PathBuf, String> {
     let out = Command::new("cargo")
         .args(["metadata", "--no-deps", "--format-version=1"])
         .output()

@@ -91,7 +91,10 @@ impl Frame {
         let near = near_plane(bounds, view);
         let raster = rasterise(scene, &triangles, view, near, self.size, n);
         let key = key_direction(view.axes.row(0), view.axes.row(2));
-        let reach = (bounds.1 - bounds.0).length().max(1e-6);
+        // The ground below what hangs in the air is part of the picture.
+        let mut lowest = bounds.0;
+        lowest.y = lowest.y.min(scene.ground.unwrap_or(lowest.y));
+        let reach = (bounds.1 - lowest).length().max(1e-6);
         let picture = Picture {
             scene,
             triangles: &triangles,
@@ -99,7 +102,7 @@ impl Frame {
             raster: &raster,
             samples: n,
             key,
-            centre: (bounds.0 + bounds.1) * 0.5,
+            centre: (lowest + bounds.1) * 0.5,
             reach,
         };
         let mut shown = picture.collect(width, height, picture.centre, 2.5 * reach);
