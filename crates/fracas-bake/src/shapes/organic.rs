@@ -16,12 +16,17 @@ use crate::tetrahedralize::{Grading, Options, boundary_topology, implicit};
 /// Radius of the ball, metres.
 const BALL_RADIUS: f64 = 0.05;
 
-/// Fills a signed function with edges of this length.
-fn fill(f: &dyn Fn(DVec3) -> f64, bounds: (DVec3, DVec3), edge: f64) -> TetMesh {
+/// Fills a signed function with edges of this length; nothing where they are so long that
+/// they find no inside.
+fn try_fill(f: &dyn Fn(DVec3) -> f64, bounds: (DVec3, DVec3), edge: f64) -> Option<TetMesh> {
     let options = Options::edge_length(edge).with_grading(Grading::Uniform);
-    implicit(f, bounds, &options)
+    Some(implicit(f, bounds, &options).ok()?.into_mesh())
+}
+
+/// As [`try_fill`], for lengths that are short enough.
+fn fill(f: &dyn Fn(DVec3) -> f64, bounds: (DVec3, DVec3), edge: f64) -> TetMesh {
+    try_fill(f, bounds, edge)
         .expect("shapes of the set have an inside at every resolution they are asked for")
-        .into_mesh()
 }
 
 /// Fills a signed function with edges of `edge / refine`, or shorter ones where a coarser
@@ -33,14 +38,15 @@ fn fill_whole(
     edge: f64,
     mut refine: f64,
 ) -> (TetMesh, f64) {
-    loop {
-        let mesh = fill(f, bounds, edge / refine);
-        // At their own size the shapes of the set are whole; beyond it nothing is asked.
-        if refine >= 1.0 || is_ball_like(&mesh) {
+    while refine < 1.0 {
+        let mesh = try_fill(f, bounds, edge / refine);
+        if let Some(mesh) = mesh.filter(is_ball_like) {
             return (mesh, refine);
         }
         refine = (refine * 1.1).min(1.0);
     }
+    // At their own size the shapes of the set are whole; beyond it nothing is asked.
+    (fill(f, bounds, edge / refine), refine)
 }
 
 /// Whether the boundary is one closed sheet without handles.
