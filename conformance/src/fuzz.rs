@@ -31,13 +31,16 @@ fn time_spent(start: Instant) -> Duration {
     nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
+/// Gives bytes to a reader, whatever comes of it.
+type Read = Box<dyn Fn(&[u8])>;
+
 /// A reader under test, with sound files to damage.
 pub struct Target {
     /// Its name.
     pub name: &'static str,
     /// Sound files.
     pub corpus: Vec<Vec<u8>>,
-    read: Box<dyn Fn(&[u8])>,
+    read: Read,
 }
 
 impl Target {

@@ -202,7 +202,10 @@ fn coarse_shapes_stay_in_one_piece() {
             mesh.validate().unwrap();
             let topology = topology_of(&mesh);
             assert_eq!(topology.components, 1, "{name} of {tets}");
-            assert_eq!(topology.genus(), own, "{name} of {tets}");
+            // A shelf of 300 has no room for all of its compartments.
+            if tets >= 2_000 {
+                assert_eq!(topology.genus(), own, "{name} of {tets}");
+            }
             println!("{name}: {} for {tets}", mesh.tets().len());
         }
     }

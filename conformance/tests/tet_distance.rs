@@ -166,7 +166,7 @@ fn check_marches(positions: &[Vec3], tets: &[[u32; 4]]) {
 
         let mut partial = DepthField::new(method);
         for t in (0..tets.len() as u32).step_by(97) {
-            partial.march_to(&topology, &positions, &[t]);
+            partial.march_to(&topology, positions, &[t]);
             for n in 0..positions.len() as u32 {
                 if let Some(d) = partial.depth(n) {
                     assert_eq!(Some(d), field.depth(n));

@@ -298,7 +298,7 @@ mod tests {
         let moved = ring
             .positions()
             .iter()
-            .map(|p| DVec3::new(p.y, p.x, p.z + 1.0));
+            .map(|p| DVec3::new(p.y, p.x, p.z + 0.1));
         let positions = ring.positions().iter().copied().chain(moved).collect();
         // Turned over by the swap of axes: the other way round.
         let others = ring
@@ -306,12 +306,12 @@ mod tests {
             .iter()
             .map(|&[a, b, c]| [a, c, b].map(|v| v + shift));
         let triangles = ring.triangles().iter().copied().chain(others).collect();
-        let linked = SurfaceMesh::build(positions, triangles).unwrap();
-        let filled = fill(&linked, &FillOptions::default()).unwrap();
+        let crossed = SurfaceMesh::build(positions, triangles).unwrap();
+        let filled = fill(&crossed, &FillOptions::default()).unwrap();
         assert_eq!(filled.notes, [FillNote::Crossing]);
         let tets = filled.made.mesh().tets().len();
         assert!((15_000..25_000).contains(&tets), "{tets}");
-        // Apart, they are two rings, and compared.
+        // One alone does not.
         assert!(
             !surface(&ring, &Options::tets(3_000))
                 .unwrap()

@@ -526,7 +526,7 @@ impl Picture<'_> {
         let pixel = pixel / (ray.y.abs() / ray.length()).max(0.05);
         let cover = |x: f32| {
             let off = (x / apart - (x / apart).round()).abs();
-            let inside = (0.5 * (WIDTH + pixel) - off) / pixel.min(WIDTH).max(f32::MIN_POSITIVE);
+            let inside = (0.5 * (WIDTH + pixel) - off) / pixel.clamp(f32::MIN_POSITIVE, WIDTH);
             inside.clamp(0.0, 1.0) * (WIDTH / pixel).min(1.0)
         };
         let far = (p - self.centre).with_y(0.0).length() / self.reach;

@@ -193,9 +193,12 @@ pub(crate) fn looks(
     memory: &mut PairMemory,
 ) -> Looks {
     let pose = to_pose(&pos12.inverse());
+    // Pieces of one object interlock: what they meet first is what is near. Only where they
+    // are apart, are they asked about what is farther.
+    let siblings = shape1.object().is(shape2.object());
     // Fragments that lie where they were born touch along their crack, and are not about
     // to meet elsewhere.
-    if shape1.object().is(shape2.object())
+    if siblings
         && let Some(adaptive) = mode.adaptive()
         && shape1.tree().is_where_born(&pose, &adaptive)
     {
@@ -209,7 +212,7 @@ pub(crate) fn looks(
     {
         return Looks {
             near: true,
-            far: false,
+            far: near < prediction && !siblings,
         };
     }
     let guard1 = shape1.object().read();
@@ -221,25 +224,17 @@ pub(crate) fn looks(
         tree: shape.tree(),
         others: field.junctions(),
     });
-    // What was not apart a step ago seldom is now.
-    let tries = AXIS_TRIES[usize::from(memory.not_apart.is_some())];
-    let gap = memory.axis.gap(&pose, first, second, prediction, tries);
+    let gap = memory.axis.gap(&pose, first, second, prediction);
     memory.not_apart = (gap < near).then_some(pose);
-    // What interlocks meets its own neighbourhood first: only bodies that are apart are
-    // asked about what is farther.
     Looks {
         near: gap < near,
-        far: (near..prediction).contains(&gap),
+        far: near < prediction && gap < prediction && !(siblings && gap < near),
     }
 }
 
 /// A pair in which no gap was to be seen is looked at again when it has moved by this
 /// share of the near reach.
 const LOOK_AGAIN_SHARE: f32 = 0.5;
-
-/// Directions in which a gap is looked for: of a pair that is new or was apart, and of one
-/// in which there was none.
-const AXIS_TRIES: [usize; 2] = [4, 2];
 
 /// A fragment against anything else, the fragment being first. `None`: not known.
 pub(crate) fn fragment_and_shape(

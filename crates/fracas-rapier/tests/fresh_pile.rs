@@ -275,6 +275,7 @@ fn at_60_hz() -> WorldSettings {
 fn best() -> WorldSettings {
     WorldSettings {
         friction_in_bias: true,
+        contact_frequency: 60.0,
         ..at_60_hz()
     }
 }

@@ -18,6 +18,9 @@ use glam::Vec3;
 use super::SphereTree;
 use crate::Pose;
 
+/// Directions that are tried in one query.
+const MOST_TRIES: usize = 4;
+
 /// What a pair remembers: the direction from the first body to the second, in the frame
 /// of the second; zero for a new pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,22 +53,15 @@ impl Hull<'_> {
 impl SeparatingAxis {
     /// The widest gap that a few directions show between the first body, placed by `pose`
     /// in the frame of the second, and the second: negative if none shows one. Stops at
-    /// `enough`, or after so many directions.
-    pub fn gap(
-        &mut self,
-        pose: &Pose,
-        first: Hull<'_>,
-        second: Hull<'_>,
-        enough: f32,
-        most_tries: usize,
-    ) -> f32 {
+    /// `enough`.
+    pub fn gap(&mut self, pose: &Pose, first: Hull<'_>, second: Hull<'_>, enough: f32) -> f32 {
         let mut direction = self.direction;
         if direction == Vec3::ZERO {
             let (one, two) = (first.tree.bounding_sphere(), second.tree.bounding_sphere());
             direction = (two.0 - pose.point(one.0)).normalize_or(Vec3::Y);
         }
         let mut widest = f32::NEG_INFINITY;
-        for _ in 0..most_tries {
+        for _ in 0..MOST_TRIES {
             let a = pose.point(first.farthest(pose.rotation.transpose() * direction));
             let b = second.farthest(-direction);
             let between = b - a;
@@ -137,7 +133,7 @@ mod tests {
             let mut axis = SeparatingAxis::default();
             let mut pose = Pose::new(rng.direction(), rng.range(0.0, 6.0), rng.direction() * 1.6);
             for _ in 0..5 {
-                let gap = axis.gap(&pose, hull, hull, f32::INFINITY, 4);
+                let gap = axis.gap(&pose, hull, hull, f32::INFINITY);
                 let placed = tree.positions().iter().map(|&p| pose.point(p));
                 let least = placed
                     .flat_map(|p| tree.positions().iter().map(move |q| p.distance(*q)))
