@@ -13,7 +13,7 @@
 //! **Guarantee.** As many pieces as cells where `most` asks for it, of a connected body;
 //! the same cracks in the same order, only levels of strayed nodes change; ties go to the
 //! lower number. Parts of a body that hang together with nothing have no neighbour to
-//! join: patterns then draw fewer cells ([`at_most`]).
+//! join: patterns then draw fewer cells (`at_most`).
 
 use fracas::{Crack, Fracture, Fragments, TetMesh};
 

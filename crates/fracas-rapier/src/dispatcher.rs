@@ -378,9 +378,10 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
                     return Ok(());
                 }
                 Found::Main(None) if ours.memory.repeats(pos12, prediction) => {
-                    // The points of the last step are those of this one.
-                    let points = manifolds.iter().map(|m| m.points.len()).sum();
-                    self.counters.add(&QueryStats::default(), points);
+                    // The points of the last step are those of this one: nothing is asked.
+                    let points: usize = manifolds.iter().map(|m| m.points.len()).sum();
+                    let solver = &self.counters.solver_contacts;
+                    solver.fetch_add(points as u64, Ordering::Relaxed);
                     return Ok(());
                 }
                 Found::Main(asked) => {
