@@ -23,9 +23,10 @@
 
 use glam::Vec3;
 
+use crate::blow::{Blow, Motion};
 use crate::hertz::HertzImpact;
 use crate::modes::Modes;
-use crate::oscillator::{Response, damping_ratio};
+use crate::oscillator::{Stepper, damping_ratio};
 use crate::principal::{principal_values, tension_exceeds};
 use crate::stress_modes::{LANES, lane};
 
@@ -52,6 +53,8 @@ const DEFAULT_CURVATURE: f64 = 0.1;
 const CURVATURE_RANGE: [f64; 2] = [0.02, 1.0];
 /// Moments at which stress is sampled.
 const SAMPLES: usize = 64;
+/// How long the ringing is watched after the contact, in periods of the slowest mode.
+const END_PERIODS: f64 = 0.5;
 /// Most groups of nodes that are sampled over time.
 pub const MOST_GROUPS: usize = 32;
 
@@ -63,18 +66,38 @@ const CONTACT_ZONE: [f32; 2] = [1.5, 0.9];
 /// How a body rings after the impacts of one step.
 #[derive(Clone, Debug)]
 pub struct Shake {
-    responses: Vec<Response>,
-    bounds: Vec<f32>,
+    blow: Blow,
     contact: f64,
-    brought: f64,
+    motion: Option<Motion>,
+    /// Largest size of each modal coordinate: before the motion is known a bound.
+    bounds: Vec<f32>,
     /// Points of contact.
     points: Vec<Vec3>,
     zone_squared: f32,
 }
 
+/// The neighbourhood of the contacts.
+#[derive(Clone, Debug)]
+pub struct ContactZone {
+    points: Vec<Vec3>,
+    squared: f32,
+}
+
+impl ContactZone {
+    /// Whether a point is so near to a contact that modes say nothing about it.
+    #[must_use]
+    pub fn contains(&self, point: Vec3) -> bool {
+        self.points
+            .iter()
+            .any(|p| p.distance_squared(point) < self.squared)
+    }
+}
+
 /// The moment to break at, and what was seen on the way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CriticalTime {
+    /// Which of the sampled moments t* is.
+    pub sample: usize,
     /// t*: when stress exceeds strength by most while a crack runs (s).
     pub time: f64,
     /// t1: when it first exceeds it (s).
@@ -93,52 +116,63 @@ impl Shake {
         let usable =
             |i: &&Impact| i.impulse.is_finite() && i.point.is_finite() && i.impulse != Vec3::ZERO;
         let step = if step > 0.0 { f64::from(step) } else { 0.01 };
-        let (mut contact, mut brought) = (0.0_f64, 0.0);
-        for impact in impacts.iter().filter(usable) {
-            let hertz = hertz_of(modes, impact);
-            contact = contact.max(hertz.duration());
-            brought += 0.5 * hertz.mass * hertz.speed * hertz.speed;
-        }
-        if contact.is_nan() || contact <= 0.0 {
-            return None;
-        }
-        let contact = contact.min(step);
-        let factor = std::f64::consts::PI / (2.0 * contact);
-        let mut heights = vec![0.0; modes.count()];
-        for impact in impacts.iter().filter(usable) {
-            let surface = modes.nearest_surface(impact.point);
-            for (height, shape) in heights.iter_mut().zip(modes.shapes_at(surface)) {
-                *height += factor * f64::from(shape.dot(impact.impulse));
-            }
-        }
-        let material = modes.material();
-        let (alpha, beta) = (material.damping_alpha, material.damping_beta);
-        let responses: Vec<Response> = modes
-            .omegas()
-            .iter()
-            .zip(&heights)
-            .map(|(&w, &height)| Response::new(w, damping_ratio(w, alpha, beta), contact, height))
-            .collect();
+        let impacts: Vec<&Impact> = impacts.iter().filter(usable).collect();
+        let blow = blow_of(modes, &impacts)?;
+        let hertz = HertzImpact {
+            mass: blow.mass,
+            radius: 1.0,
+            modulus: 0.75 * blow.stiffness,
+            speed: blow.speed,
+        };
+        let contact = hertz.duration().min(step);
+        // Its impulse is at most 2 M V, its energy at most all.
+        let (impulse, energy) = (2.0 * blow.mass * blow.speed, blow.energy());
+        let bound = |(share, w): (&f64, &f64)| {
+            ((impulse * share.abs()).min((2.0 * energy).sqrt()) / w * (1.0 + 1e-6)) as f32
+        };
         let zone = (CONTACT_ZONE[0] * modes.mean_edge()).min(CONTACT_ZONE[1] * modes.thickness());
         Some(Self {
-            bounds: responses
-                .iter()
-                .map(|r| (r.bound() * (1.0 + 1e-6)) as f32)
-                .collect(),
-            responses,
+            bounds: blow.shares.iter().zip(modes.omegas()).map(bound).collect(),
+            blow,
             contact,
-            brought,
-            points: impacts.iter().filter(usable).map(|i| i.point).collect(),
+            motion: None,
+            points: impacts.iter().map(|i| i.point).collect(),
             zone_squared: zone * zone,
         })
     }
 
-    /// Whether a point is so near to a contact that modes say nothing about it.
+    /// Finds out how it moves; see [`crate::blow`].
+    fn run(&mut self, modes: &Modes) -> &Motion {
+        if self.motion.is_none() {
+            let slowest = std::f64::consts::TAU / modes.omegas()[0];
+            let (alpha, beta) = (
+                modes.material().damping_alpha,
+                modes.material().damping_beta,
+            );
+            let end = std::env::var("END").ok().and_then(|v| v.parse::<f64>().ok()).unwrap_or(END_PERIODS);
+            let time = self.contact + end * slowest;
+            let motion = self.blow.run(time, SAMPLES, |dt| {
+                let omegas = modes.omegas().iter();
+                omegas
+                    .map(|&w| Stepper::new(w, damping_ratio(w, alpha, beta), dt))
+                    .collect()
+            });
+            for (k, bound) in self.bounds.iter_mut().enumerate() {
+                let sizes = motion.coordinates.iter().map(|q| q[k].abs());
+                *bound = sizes.fold(0.0, f32::max) * (1.0 + 1e-6);
+            }
+            self.motion = Some(motion);
+        }
+        self.motion.as_ref().expect("found above")
+    }
+
+    /// Where the contacts are so near that modes say nothing.
     #[must_use]
-    pub fn in_contact_zone(&self, point: Vec3) -> bool {
-        self.points
-            .iter()
-            .any(|p| p.distance_squared(point) < self.zone_squared)
+    pub fn contact_zone(&self) -> ContactZone {
+        ContactZone {
+            points: self.points.clone(),
+            squared: self.zone_squared,
+        }
     }
 
     /// Duration of the contact (s).
@@ -150,19 +184,23 @@ impl Shake {
     /// Energy that the impacts brought (J).
     #[must_use]
     pub fn brought(&self) -> f64 {
-        self.brought
+        self.blow.energy()
     }
 
     /// Upper bound of any principal stress at any time and node (Pa).
     #[must_use]
     pub fn stress_bound(&self, modes: &Modes) -> f32 {
-        modes.stress().bound(&self.bounds)
+        let root = (2.0 * self.blow.energy()).sqrt();
+        let stress = modes.stress();
+        stress
+            .bound(&self.bounds)
+            .min(stress.bound_by_energy(modes.omegas(), root))
     }
 
-    /// Modal coordinates at a time.
+    /// Modal coordinates at one of the sampled moments.
     #[must_use]
-    pub fn coordinates(&self, time: f64) -> Vec<f32> {
-        self.responses.iter().map(|r| r.at(time) as f32).collect()
+    pub fn coordinates(&mut self, modes: &Modes, sample: usize) -> &[f32] {
+        &self.run(modes).coordinates[sample.min(SAMPLES - 1)]
     }
 
     /// When to break, or `None` when strength is nowhere exceeded. `strength` gives
@@ -170,7 +208,7 @@ impl Shake {
     /// nowhere less than `weakest` (Pa).
     #[must_use]
     pub fn critical_time(
-        &self,
+        &mut self,
         modes: &Modes,
         weakest: f32,
         strength: impl Fn(usize) -> f32,
@@ -178,6 +216,8 @@ impl Shake {
         if self.stress_bound(modes) <= weakest {
             return None;
         }
+        self.run(modes);
+        let motion = self.motion.as_ref()?;
         let stress = modes.stress();
         let mut groups: Vec<(usize, f32)> = Vec::new();
         stress.groups_above(&self.bounds, weakest, |group, bound| {
@@ -193,19 +233,12 @@ impl Shake {
         }
         // The worst first: what follows is then mostly below what is known.
         groups.sort_unstable_by(by_bound);
-        let slowest = std::f64::consts::TAU / modes.omegas()[0];
-        let end = self.contact + 0.5 * slowest;
-        let step = end / SAMPLES as f64;
-        let times: [f64; SAMPLES] = std::array::from_fn(|i| step * (i + 1) as f64);
-        let mut coordinates = vec![vec![0.0_f32; modes.count()]; SAMPLES];
-        for (k, response) in self.responses.iter().enumerate() {
-            response.samples(step, |i, q| coordinates[i][k] = q as f32, SAMPLES);
-        }
+        let (coordinates, step) = (&motion.coordinates, motion.every);
         let sizes: Vec<Vec<f32>> = coordinates
             .iter()
             .map(|q| q.iter().map(|q| q.abs()).collect())
             .collect();
-        let run = 2.0 * f64::from(modes.radius()) / modes.material().crack_speed();
+        let run = crack_run(modes);
         let run = ((run / step) as usize).min(SAMPLES);
         let mut overloads = [0.0_f32; SAMPLES];
         // Samples later than a crack's run after the first excess do not matter.
@@ -243,7 +276,6 @@ impl Shake {
             }
         }
         let first = overloads.iter().position(|&o| o > 1.0)?;
-        let mut energy = 0.0_f64;
         let end = (first + run + 1).min(SAMPLES);
         let best = (first..end).fold(first, |best, i| {
             if overloads[i] > overloads[best] {
@@ -252,21 +284,64 @@ impl Shake {
                 best
             }
         });
-        for q in &coordinates {
-            let strain: f64 = q
-                .iter()
-                .zip(modes.omegas())
-                .map(|(&q, w)| 0.5 * (f64::from(q) * w) * (f64::from(q) * w))
-                .sum();
-            energy = energy.max(strain);
-        }
+        let strain = coordinates[best].iter().zip(modes.omegas());
+        let strain: f64 = strain
+            .map(|(&q, w)| 0.5 * (f64::from(q) * w) * (f64::from(q) * w))
+            .sum();
         Some(CriticalTime {
-            time: times[best],
-            first: times[first],
+            sample: best,
+            time: step * (best + 1) as f64,
+            first: step * (first + 1) as f64,
             overload: overloads[best],
-            energy: energy.min(self.brought),
+            energy: strain.min(self.blow.energy()),
         })
     }
+}
+
+/// How long stress goes on growing after the first crack has started (s).
+fn crack_run(modes: &Modes) -> f64 {
+    let scale = std::env::var("RUN").ok().and_then(|v| v.parse::<f64>().ok());
+    match scale {
+        Some(x) if x > 0.0 => x * f64::from(modes.thickness()) / modes.material().crack_speed(),
+        _ => 2.0 * f64::from(modes.radius()) / modes.material().crack_speed(),
+    }
+}
+
+/// All points of a step's impacts as one blow; see [`crate::blow`].
+fn blow_of(modes: &Modes, impacts: &[&Impact]) -> Option<Blow> {
+    let total: f64 = impacts
+        .iter()
+        .map(|i| f64::from(i.impulse.length()))
+        .sum();
+    if total.is_nan() || total <= 0.0 {
+        return None;
+    }
+    let (mut inverse, mut speed, mut stiffness, mut crush) = (0.0, 0.0, 0.0, 0.0);
+    let mut shares = vec![0.0; modes.count()];
+    let mut apart: Vec<Vec3> = Vec::new();
+    for impact in impacts {
+        let hertz = hertz_of(modes, impact);
+        let share = f64::from(impact.impulse.length()) / total;
+        inverse += share * share / hertz.mass;
+        speed += share * hertz.speed;
+        let near = (hertz.radius * hertz.radius) as f32;
+        if apart.iter().all(|p| p.distance_squared(impact.point) > near) {
+            apart.push(impact.point);
+            stiffness += 4.0 / 3.0 * hertz.modulus * hertz.radius.sqrt();
+            crush += std::f64::consts::PI * hertz.radius * modes.material().crushing;
+        }
+        let surface = modes.nearest_surface(impact.point);
+        for (sum, shape) in shares.iter_mut().zip(modes.shapes_at(surface)) {
+            *sum += f64::from(shape.dot(impact.impulse)) / total;
+        }
+    }
+    Some(Blow {
+        mass: 1.0 / inverse,
+        speed,
+        stiffness,
+        crush,
+        shares,
+    })
 }
 
 fn hertz_of(modes: &Modes, impact: &Impact) -> HertzImpact {

@@ -1,8 +1,8 @@
-//! The section `MODE`: how the whole object vibrates, and in what material.
+//! The section `MOD2`: how the whole object vibrates, and in what material.
 //!
 //! | bytes | what |
 //! | --- | --- |
-//! | 64 | material: E, nu, density, strength, toughness, Weibull modulus, damping alpha and beta (f64) |
+//! | 80 | material: E, nu, density, strength, toughness, Weibull modulus, stress corrosion exponent, crushing pressure, damping alpha and beta (f64) |
 //! | 8, 4, 4, 4 | mass (f64), radius, wall thickness, mean edge (f32) |
 //! | list | angular frequencies (f64) |
 //! | list | nodes on the surface (u32) |
@@ -31,6 +31,8 @@ pub(super) fn bytes(modes: &Modes) -> Vec<u8> {
         m.strength,
         m.toughness,
         m.weibull_modulus,
+        m.fatigue_exponent,
+        m.crushing,
         m.damping_alpha,
         m.damping_beta,
         data.mass,
@@ -63,6 +65,8 @@ fn decode(bytes: &[u8], mesh: &TetMesh) -> Result<ModesData, DecodeError> {
         strength: input.f64()?,
         toughness: input.f64()?,
         weibull_modulus: input.f64()?,
+        fatigue_exponent: input.f64()?,
+        crushing: input.f64()?,
         damping_alpha: input.f64()?,
         damping_beta: input.f64()?,
     };
