@@ -55,7 +55,7 @@ pub(crate) struct Motion {
     /// Seconds between them.
     pub(crate) every: f64,
     /// Largest force (N).
-    #[cfg_attr(not(test), expect(dead_code, reason = "what tests compare"))]
+    #[cfg(test)]
     pub(crate) force: f64,
 }
 
@@ -71,12 +71,10 @@ impl Blow {
         0.5 * self.mass * self.speed * self.speed
     }
 
-    /// Deepest approach and half an oscillation's rate of a rigid body (m, 1/s).
-    fn rigid(&self) -> (f64, f64) {
+    /// Deepest approach of a rigid body (m).
+    fn depth(&self) -> f64 {
         let elastic = libm::pow(2.5 * self.energy() / self.stiffness, 0.4);
-        let crushed = (2.0 * self.energy() / self.crush).sqrt();
-        let depth = elastic.max(crushed);
-        (depth, self.speed / depth)
+        elastic.max((2.0 * self.energy() / self.crush).sqrt())
     }
 
     /// Moves the modes under the blow for `time` seconds; `steppers(dt)` are the modes.
@@ -88,11 +86,12 @@ impl Blow {
     ) -> Motion {
         let every = time / samples as f64;
         // The contact's own rate: its stiffness when deepest on all masses that it moves.
-        let (depth, _) = self.rigid();
-        let hardest = (1.5 * self.stiffness * depth.sqrt()).min(self.crush);
+        let hardest = (1.5 * self.stiffness * self.depth().sqrt()).min(self.crush);
         let moved = 1.0 / self.mass + self.shares.iter().map(|p| p * p).sum::<f64>();
         let rate = (hardest * moved).sqrt();
-        let steps = (every * rate * STEPS_PER_RADIAN).ceil().clamp(1.0, MOST_STEPS);
+        let steps = (every * rate * STEPS_PER_RADIAN)
+            .ceil()
+            .clamp(1.0, MOST_STEPS);
         let dt = every / steps;
         let modes = steppers(dt);
         let mut state = vec![[0.0_f64; 2]; modes.len()];
@@ -101,6 +100,7 @@ impl Blow {
         let mut motion = Motion {
             coordinates: Vec::with_capacity(samples),
             every,
+            #[cfg(test)]
             force: 0.0,
         };
         for _ in 0..samples {
@@ -111,7 +111,10 @@ impl Blow {
                     d_rate -= share * q_rate;
                 }
                 let force = contact.press(self, d + 0.5 * dt * d_rate);
-                motion.force = motion.force.max(force);
+                #[cfg(test)]
+                {
+                    motion.force = motion.force.max(force);
+                }
                 x += dt * (v - 0.5 * dt * force / self.mass);
                 v -= dt * force / self.mass;
                 for ((mode, share), state) in modes.iter().zip(&self.shares).zip(&mut state) {

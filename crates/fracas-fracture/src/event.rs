@@ -6,7 +6,8 @@
 //! at that moment -> again and again: the node with the largest excess -> a crack
 //! from there (`crack_growth.rs`) -> pay for its area (Griffith) -> split, and
 //! relieve the stress near the new surface -> until stress, energy or the limits
-//! are spent.
+//! are spent. Once a crack runs, others start wherever it would branch, below the strength
+//! that flaws leave: strong, brittle glass shatters, and weak, tough granite parts in two.
 //!
 //! Source of the pieces: Rankine's criterion; Griffith 1921; stress relief beside a
 //! crack as in shielding models. The combination is ours: Glondu 2013 takes its
@@ -15,6 +16,8 @@
 //! **Guarantee**: cracks cost no more than the energy that the impact brought; at
 //! most `max_cracks` cracks and `max_fragments` pieces; the same seed, body and event
 //! give the same fracture.
+
+use std::collections::BTreeSet;
 
 use fracas::{Crack, Fracture, FragmentId, Fragments, TetMesh};
 use glam::Vec3;
@@ -43,7 +46,8 @@ pub struct FractureSettings {
     /// physics; 10 to 50 make few and large pieces.
     pub energy_scale: f64,
     /// How far from a crack stress has half recovered (m); by default from the
-    /// body: 1.2 wall thicknesses, at most 0.15 of its size.
+    /// body: 1.2 wall thicknesses, at most 0.15 of its size, or the way after which a
+    /// crack branches, if that is less.
     pub relief: Option<f32>,
     /// Whether strength varies from node to node (Weibull), by the material's
     /// modulus.
@@ -224,7 +228,15 @@ impl FractureEvent {
         let q = shake.coordinates(modes, critical.sample).to_vec();
         self.prepare(fragments.mesh(), modes, &q, &strength, &zone);
         let chance = Random::new(settings.seed).fork(u64::from(id.0)).fork(event);
-        self.crack(&mut sequence, modes, &q, settings, &chance, &zone, &mut stats);
+        self.crack(
+            &mut sequence,
+            modes,
+            &q,
+            settings,
+            &chance,
+            &zone,
+            &mut stats,
+        );
         for &n in modes.nodes() {
             self.growth.cells[n as usize].piece = u32::MAX;
         }
@@ -270,9 +282,7 @@ impl FractureEvent {
                 self.stresses[node as usize] = s;
                 self.stamps[node as usize] = self.stamp;
                 let limit = strength.of(node);
-                if tension_exceeds(&s, limit)
-                    && !zone.contains(mesh.positions()[node as usize])
-                {
+                if tension_exceeds(&s, limit) && !zone.contains(mesh.positions()[node as usize]) {
                     let overload = principal_values(&s)[0] as f32 / limit;
                     self.candidates.push(Candidate { node, overload });
                 }
@@ -390,8 +400,7 @@ impl FractureEvent {
             let tension = principal_values(&self.stresses[c.node as usize])[0] as f32;
             c.overload = c.overload.max(tension / branching.limit(far));
         }
-        let known: std::collections::BTreeSet<u32> =
-            self.candidates.iter().map(|c| c.node).collect();
+        let known: BTreeSet<u32> = self.candidates.iter().map(|c| c.node).collect();
         stress.groups_above(&sizes, branching.limit(farthest), |group, _| {
             let at = stress.at_group(group, q);
             for l in 0..LANES {
@@ -541,9 +550,8 @@ const BRANCHING: f64 = 2.8;
 
 impl Branching {
     fn of(modes: &Modes) -> Self {
-        let k = std::env::var("KB").ok().and_then(|v| v.parse::<f64>().ok());
         Self {
-            constant: (k.unwrap_or(BRANCHING) * modes.material().toughness) as f32,
+            constant: (BRANCHING * modes.material().toughness) as f32,
         }
     }
 

@@ -1,23 +1,23 @@
 //! From contact impulses to stress: how hard a body rings, whether it can break at
 //! all, and when.
 //!
-//! Steps of [`Shake::of`]: duration of the contact (Hertz) -> height of each mode's
-//! half-sine force -> closed-form motion of each mode and the bound of its size.
-//! Steps of [`Shake::critical_time`]: bound of the stress anywhere (a harmless impact
-//! ends here, after microseconds) -> groups of nodes that could exceed the strength
-//! -> their largest principal stress at 64 moments -> the first moment of excess
-//! t1 -> the worst moment t* while a crack could run through the body.
+//! Steps of [`Shake::of`]: all points of the step as one blow -> bound of each mode's size
+//! by the blow's impulse and energy. Steps of [`Shake::critical_time`]: bound of the stress
+//! anywhere (a harmless impact ends here, after microseconds) -> how the body moves under
+//! the blow, which gives way to it (`blow.rs`), at 64 moments until one period of the
+//! slowest mode after the contact -> groups of nodes that could exceed the strength ->
+//! their largest principal stress at these moments -> the first moment of excess t1 -> the
+//! worst moment t* until the first crack has crossed the wall.
 //!
 //! | symbol | here |
 //! | --- | --- |
-//! | t_c | `contact` |
-//! | Q0 | pi J . phi / (2 t_c), summed over contacts |
-//! | E_avail | `energy`: the lesser of strain energy and what the impact brought |
+//! | t_c | `contact`: Hertz' time of a rigid body |
+//! | M, V | mass and speed of the blow |
+//! | E_avail | `energy`: strain energy at t* |
 //!
 //! **Deviations**: the bound uses the spectral norm of each mode's stress (the norm
 //! of its six numbers is not a bound: six ones have norm 2.45 and principal stress
-//! 3). A slow contact's Hertz time is capped by the step, which makes resting loads
-//! quasi-static by themselves. Sampling looks at no more than [`MOST_GROUPS`] groups,
+//! 3). Sampling looks at no more than [`MOST_GROUPS`] groups,
 //! those with the largest bounds: which moment is worst may be missed by others,
 //! not whether anything breaks where the bound is largest.
 
@@ -53,8 +53,6 @@ const DEFAULT_CURVATURE: f64 = 0.1;
 const CURVATURE_RANGE: [f64; 2] = [0.02, 1.0];
 /// Moments at which stress is sampled.
 const SAMPLES: usize = 64;
-/// How long the ringing is watched after the contact, in periods of the slowest mode.
-const END_PERIODS: f64 = 0.5;
 /// Most groups of nodes that are sampled over time.
 pub const MOST_GROUPS: usize = 32;
 
@@ -149,8 +147,7 @@ impl Shake {
                 modes.material().damping_alpha,
                 modes.material().damping_beta,
             );
-            let end = std::env::var("END").ok().and_then(|v| v.parse::<f64>().ok()).unwrap_or(END_PERIODS);
-            let time = self.contact + end * slowest;
+            let time = self.contact + slowest;
             let motion = self.blow.run(time, SAMPLES, |dt| {
                 let omegas = modes.omegas().iter();
                 omegas
@@ -298,21 +295,15 @@ impl Shake {
     }
 }
 
-/// How long stress goes on growing after the first crack has started (s).
+/// How long stress goes on growing after the first crack has started (s): until the crack
+/// has crossed the wall. Longer would load what is no longer whole.
 fn crack_run(modes: &Modes) -> f64 {
-    let scale = std::env::var("RUN").ok().and_then(|v| v.parse::<f64>().ok());
-    match scale {
-        Some(x) if x > 0.0 => x * f64::from(modes.thickness()) / modes.material().crack_speed(),
-        _ => 2.0 * f64::from(modes.radius()) / modes.material().crack_speed(),
-    }
+    f64::from(modes.thickness()) / modes.material().crack_speed()
 }
 
 /// All points of a step's impacts as one blow; see [`crate::blow`].
 fn blow_of(modes: &Modes, impacts: &[&Impact]) -> Option<Blow> {
-    let total: f64 = impacts
-        .iter()
-        .map(|i| f64::from(i.impulse.length()))
-        .sum();
+    let total: f64 = impacts.iter().map(|i| f64::from(i.impulse.length())).sum();
     if total.is_nan() || total <= 0.0 {
         return None;
     }
@@ -325,7 +316,10 @@ fn blow_of(modes: &Modes, impacts: &[&Impact]) -> Option<Blow> {
         inverse += share * share / hertz.mass;
         speed += share * hertz.speed;
         let near = (hertz.radius * hertz.radius) as f32;
-        if apart.iter().all(|p| p.distance_squared(impact.point) > near) {
+        if apart
+            .iter()
+            .all(|p| p.distance_squared(impact.point) > near)
+        {
             apart.push(impact.point);
             stiffness += 4.0 / 3.0 * hertz.modulus * hertz.radius.sqrt();
             crush += std::f64::consts::PI * hertz.radius * modes.material().crushing;
@@ -415,52 +409,72 @@ mod tests {
         }
     }
 
+    /// Zener 1941: a large plate answers a force at one point with the velocity
+    /// `F / (8 sqrt(D rho h))`, so `d'' = -F / M - F' / (8 sqrt(D rho h))`.
     #[test]
-    fn stress_and_energy_of_the_plate_are_those_of_direct_integration() {
-        // Newmark on the same mesh: 0.0732 J, and 19.42 MPa beyond 30 mm.
+    fn a_ball_on_a_plate_presses_as_in_zeners_equation() {
         let modes = plate_modes();
-        let shake = Shake::of(&modes, &[ball(2.0)], 0.01).unwrap();
-        assert!((shake.contact() / 80.85e-6 - 1.0).abs() < 0.01);
-        let (mut peak, mut energy) = (0.0_f64, 0.0_f64);
-        let mesh = box_grid([32, 32, 2], Vec3::new(0.2, 0.2, 0.01));
-        for i in 1..400 {
-            let q = shake.coordinates(i as f64 * 2e-6);
-            let strain: f64 = q
-                .iter()
-                .zip(modes.omegas())
-                .map(|(&q, w)| 0.5 * (f64::from(q) * w).powi(2))
-                .sum();
-            energy = energy.max(strain);
-            for group in 0..modes.stress().groups() {
-                let at = modes.stress().at_group(group, &q);
-                for l in 0..LANES {
-                    let i = group * LANES + l;
-                    let Some(&n) = modes.nodes().get(i) else {
-                        continue;
-                    };
-                    let p = mesh.positions()[n as usize];
-                    if (p - Vec3::new(0.1, 0.1, p.z)).length() > 0.03 {
-                        peak = peak.max(principal_values(&lane(&at, l))[0]);
-                    }
-                }
+        let (glass, thick) = (Material::GLASS, 0.01);
+        let bending = glass.contact_modulus() * thick * thick * thick / 12.0;
+        let give = 1.0 / (8.0 * (bending * glass.density * thick).sqrt());
+        for speed in [0.5, 2.0, 8.0] {
+            let mut shake = Shake::of(&modes, &[ball(speed)], 0.01).unwrap();
+            let (mass, stiffness) = (shake.blow.mass, shake.blow.stiffness);
+            let dt = 1e-8;
+            let (mut d, mut rigid, mut most) = (0.0_f64, f64::from(speed), 0.0_f64);
+            while d >= 0.0 {
+                let force = stiffness * d * d.sqrt();
+                most = most.max(force);
+                rigid -= dt * force / mass;
+                d += dt * (rigid - give * force);
             }
+            let found = shake.run(&modes).force;
+            assert!((found / most - 1.0).abs() < 0.1, "{speed}: {found} {most}");
+            // A plate that does not give way is pressed harder.
+            let hertz = hertz_of(&modes, &ball(speed)).force();
+            assert!(most < 0.9 * hertz, "{most} {hertz}");
         }
-        assert!((energy / 0.0730 - 1.0).abs() < 0.03, "{energy}");
-        assert!((peak / 19.42e6 - 1.0).abs() < 0.15, "{peak}");
-        // What the ball brought is less: energy is capped by it.
-        assert!((shake.brought() / 0.0658 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_body_never_has_more_energy_than_the_blow_brought() {
+        let modes = plate_modes();
+        let corner = |speed| Impact {
+            point: Vec3::ZERO,
+            effective_mass: 0.4,
+            impulse: Vec3::new(0.0, 0.0, 0.48 * speed),
+            ..ball(speed)
+        };
+        for impact in [ball(0.3), ball(6.0), corner(0.3), corner(6.0)] {
+            let mut shake = Shake::of(&modes, &[impact], 0.01).unwrap();
+            let brought = shake.brought();
+            let mut most = 0.0_f64;
+            for sample in 0..SAMPLES {
+                let q = shake.coordinates(&modes, sample).iter();
+                let strain: f64 = q
+                    .zip(modes.omegas())
+                    .map(|(&q, w)| 0.5 * (f64::from(q) * w).powi(2))
+                    .sum();
+                most = most.max(strain);
+            }
+            assert!(
+                most > 0.05 * brought && most < 1.01 * brought,
+                "{most} {brought}"
+            );
+        }
     }
 
     #[test]
     fn the_bound_is_above_everything_sampled_and_a_touch_is_harmless() {
         let modes = plate_modes();
         let strength = |_: usize| 45e6_f32;
-        let touch = Shake::of(&modes, &[ball(0.05)], 0.01).unwrap();
+        let mut touch = Shake::of(&modes, &[ball(0.05)], 0.01).unwrap();
         assert!(touch.critical_time(&modes, 45e6, strength).is_none());
-        let hard = Shake::of(&modes, &[ball(12.0)], 0.01).unwrap();
+        let mut hard = Shake::of(&modes, &[ball(12.0)], 0.01).unwrap();
+        let bound = hard.stress_bound(&modes);
         let critical = hard.critical_time(&modes, 45e6, strength).unwrap();
         assert!(critical.overload > 1.0 && critical.first <= critical.time);
-        assert!(critical.overload * 45e6 <= hard.stress_bound(&modes));
+        assert!(critical.overload * 45e6 <= bound);
         assert!(critical.energy <= hard.brought());
         assert!(Shake::of(&modes, &[], 0.01).is_none());
         let mut nan = ball(1.0);

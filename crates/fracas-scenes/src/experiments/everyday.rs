@@ -56,27 +56,65 @@ pub struct Case {
 
 /// Things, floors and heights.
 pub const CASES: [Case; 13] = [
-    case("mug", "porcelain", Floor::Stone, 0.05, 1.5, || cup(0.041, 0.095, 0.0045)),
-    case("mug on a carpet", "porcelain", Floor::Carpet, 0.5, 30.0, || cup(0.041, 0.095, 0.0045)),
-    case("dinner plate", "porcelain", Floor::Stone, 0.03, 1.2, || of_set("plate", 0.8)),
-    case("drinking glass", "glass", Floor::Stone, 0.03, 1.2, || cup(0.036, 0.11, 0.003)),
-    case("window pane, 300x300x4 mm", "glass", Floor::Stone, 0.03, 1.5, || {
-        box_grid([28, 28, 2], Vec3::new(0.3, 0.3, 0.004))
+    case("mug", "porcelain", Floor::Stone, 0.05, 1.5, || {
+        cup(0.041, 0.095, 0.0045)
     }),
-    case("tile, 200x200x8 mm", "porcelain", Floor::Stone, 0.03, 1.5, || {
-        box_grid([20, 20, 2], Vec3::new(0.2, 0.2, 0.008))
+    case(
+        "mug on a carpet",
+        "porcelain",
+        Floor::Carpet,
+        0.5,
+        30.0,
+        || cup(0.041, 0.095, 0.0045),
+    ),
+    case("dinner plate", "porcelain", Floor::Stone, 0.03, 1.2, || {
+        of_set("plate", 0.8)
     }),
-    case("flower pot", "earthenware", Floor::Stone, 0.05, 1.5, || cup(0.08, 0.15, 0.008)),
-    case("piggy bank", "earthenware", Floor::Stone, 0.05, 2.0, || of_set("piggy-bank", 0.7)),
-    case("brick", "brick", Floor::Stone, 0.2, 5.0, || of_set("brick", 1.5)),
-    case("paving slab, 400x400x40 mm", "concrete", Floor::Stone, 0.05, 2.0, || {
-        box_grid([20, 20, 3], Vec3::new(0.4, 0.4, 0.04))
+    case("drinking glass", "glass", Floor::Stone, 0.03, 1.2, || {
+        cup(0.036, 0.11, 0.003)
     }),
+    case(
+        "window pane, 300x300x4 mm",
+        "glass",
+        Floor::Stone,
+        0.03,
+        1.5,
+        || box_grid([28, 28, 2], Vec3::new(0.3, 0.3, 0.004)),
+    ),
+    case(
+        "tile, 200x200x8 mm",
+        "porcelain",
+        Floor::Stone,
+        0.03,
+        1.5,
+        || box_grid([20, 20, 2], Vec3::new(0.2, 0.2, 0.008)),
+    ),
+    case("flower pot", "earthenware", Floor::Stone, 0.05, 1.5, || {
+        cup(0.08, 0.15, 0.008)
+    }),
+    case("piggy bank", "earthenware", Floor::Stone, 0.05, 2.0, || {
+        of_set("piggy-bank", 0.7)
+    }),
+    case("brick", "brick", Floor::Stone, 0.2, 5.0, || {
+        of_set("brick", 1.5)
+    }),
+    case(
+        "paving slab, 400x400x40 mm",
+        "concrete",
+        Floor::Stone,
+        0.05,
+        2.0,
+        || box_grid([20, 20, 3], Vec3::new(0.4, 0.4, 0.04)),
+    ),
     case("block of ice, 5 kg", "ice", Floor::Stone, 0.05, 2.0, || {
         box_grid([12, 8, 8], Vec3::new(0.27, 0.14, 0.14))
     }),
-    case("plaster figure", "plaster", Floor::Stone, 0.05, 1.5, || of_set("rabbit", 0.7)),
-    case("stone figure", "granite", Floor::Stone, 0.1, 5.0, || of_set("rabbit", 0.7)),
+    case("plaster figure", "plaster", Floor::Stone, 0.05, 1.5, || {
+        of_set("rabbit", 0.7)
+    }),
+    case("stone figure", "granite", Floor::Stone, 0.1, 5.0, || {
+        of_set("rabbit", 0.7)
+    }),
 ];
 
 const fn case(
@@ -87,7 +125,14 @@ const fn case(
     breaks: f64,
     make: fn() -> TetMesh,
 ) -> Case {
-    Case { name, material, floor, survives, breaks, make }
+    Case {
+        name,
+        material,
+        floor,
+        survives,
+        breaks,
+        make,
+    }
 }
 
 /// Ways in which a thing is dropped.
@@ -206,7 +251,11 @@ impl Thing {
         let (mut low, mut high) = (1e-3_f64, 100.0_f64);
         for _ in 0..12 {
             let middle = (low * high).sqrt();
-            if self.drop(up(orientation), middle, &settings).fracture.is_some() {
+            if self
+                .drop(up(orientation), middle, &settings)
+                .fracture
+                .is_some()
+            {
                 high = middle;
             } else {
                 low = middle;
@@ -284,7 +333,11 @@ fn cup(radius: f64, height: f64, wall: f64) -> TetMesh {
         corners.sort_unstable();
         for layer in 0..LAYERS {
             let [a, b, c] = corners.map(|v| v * (LAYERS + 1) + layer);
-            for tet in [[a, b, c, a + 1], [b, c, a + 1, b + 1], [c, a + 1, b + 1, c + 1]] {
+            for tet in [
+                [a, b, c, a + 1],
+                [b, c, a + 1, b + 1],
+                [c, a + 1, b + 1, c + 1],
+            ] {
                 tets.push(positive(tet, &positions));
             }
         }

@@ -22,6 +22,7 @@
 pub mod ball;
 pub mod colliding;
 pub mod drops;
+pub mod everyday;
 pub mod fresh;
 pub mod gives_way;
 pub mod handed_over;
