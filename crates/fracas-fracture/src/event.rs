@@ -215,7 +215,8 @@ impl FractureEvent {
                 strength.of(node)
             }
         };
-        let Some(critical) = shake.critical_time(modes, strength.weakest, at) else {
+        let least = least_crack(modes) * price_of(modes, settings);
+        let Some(critical) = shake.critical_time(modes, strength.weakest, at, least) else {
             stats.outcome = Outcome::Held;
             return refuse(stats);
         };
@@ -301,7 +302,7 @@ impl FractureEvent {
         stats: &mut FractureStats,
     ) {
         let mesh = sequence.mesh();
-        let price = modes.material().fracture_energy() * settings.energy_scale.max(0.0);
+        let price = price_of(modes, settings);
         let branching = Branching::of(modes);
         stats.pieces = 1;
         stats.outcome = Outcome::BrokeStress;
@@ -536,6 +537,17 @@ impl Strength {
         let factor = libm::pow(-libm::log(u), self.exponent);
         self.mean * factor.clamp(WEAKEST, 2.5) as f32
     }
+}
+
+/// What a unit of crack area costs (J/m²).
+fn price_of(modes: &Modes, settings: &FractureSettings) -> f64 {
+    modes.material().fracture_energy() * settings.energy_scale.max(0.0)
+}
+
+/// About the area of the smallest crack that parts the body (m²): through the wall, across
+/// half of the body.
+fn least_crack(modes: &Modes) -> f64 {
+    f64::from(modes.thickness() * modes.radius())
 }
 
 /// When running cracks branch: where the stress intensity `sigma sqrt(r)`, r from where
