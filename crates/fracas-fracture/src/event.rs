@@ -76,6 +76,9 @@ impl Default for FractureSettings {
 /// Strength of a node never falls below this share of the material's by scatter.
 const WEAKEST: f64 = 0.4;
 
+/// Moments at which a crack is tried, each with twice the energy of the one before.
+const MOST_MOMENTS: usize = 6;
+
 /// Stress is relieved at least up to this many relief lengths from a crack, where
 /// less than a sixth would be missing.
 const FARTHEST_RELIEF: f32 = 2.5;
@@ -215,31 +218,42 @@ impl FractureEvent {
                 strength.of(node)
             }
         };
-        let least = least_crack(modes) * price_of(modes, settings);
-        let Some(critical) = shake.critical_time(modes, strength.weakest, at, least) else {
-            stats.outcome = Outcome::Held;
-            return refuse(stats);
-        };
-        stats.time = critical.time;
-        stats.overload = critical.overload;
-        stats.available = critical.energy;
         let Some(mut sequence) = CrackSequence::new(fragments, id) else {
             return refuse(stats);
         };
-        let q = shake.coordinates(modes, critical.sample).to_vec();
-        self.prepare(fragments.mesh(), modes, &q, &strength, &zone);
         let chance = Random::new(settings.seed).fork(u64::from(id.0)).fork(event);
-        self.crack(
-            &mut sequence,
-            modes,
-            &q,
-            settings,
-            &chance,
-            &zone,
-            &mut stats,
-        );
-        for &n in modes.nodes() {
-            self.growth.cells[n as usize].piece = u32::MAX;
+        // A crack that cannot be paid stays a flaw, and the load goes on: the next moment
+        // is asked at which the body holds twice the energy.
+        let mut least = least_crack(modes) * price_of(modes, settings);
+        for _ in 0..MOST_MOMENTS {
+            let critical = shake.critical_time(modes, strength.weakest, at, least);
+            let Some(critical) = critical else {
+                if stats.outcome != Outcome::NoCrack {
+                    stats.outcome = Outcome::Held;
+                }
+                break;
+            };
+            stats.time = critical.time;
+            stats.overload = critical.overload;
+            stats.available = critical.energy;
+            let q = shake.coordinates(modes, critical.sample).to_vec();
+            self.prepare(fragments.mesh(), modes, &q, &strength, &zone);
+            self.crack(
+                &mut sequence,
+                modes,
+                &q,
+                settings,
+                &chance,
+                &zone,
+                &mut stats,
+            );
+            for &n in modes.nodes() {
+                self.growth.cells[n as usize].piece = u32::MAX;
+            }
+            if stats.cracks > 0 {
+                break;
+            }
+            least = 2.0 * critical.energy.max(least);
         }
         Decision {
             fracture: sequence.finish(),
