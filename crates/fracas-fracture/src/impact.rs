@@ -7,7 +7,7 @@
 //! the blow, which gives way to it (`blow.rs`), at 64 moments until half a period
 //! of the slowest mode after the contact -> groups of nodes that could exceed the strength ->
 //! their largest principal stress at these moments -> the first moment of excess t1 -> the
-//! worst moment t* until the first crack has crossed the wall.
+//! worst moment t* until the first crack has crossed the body.
 //!
 //! | symbol | here |
 //! | --- | --- |
@@ -308,9 +308,9 @@ impl Shake {
 }
 
 /// How long stress goes on growing after the first crack has started (s): until the crack
-/// has crossed the wall. Longer would load what is no longer whole.
+/// has crossed the body.
 fn crack_run(modes: &Modes) -> f64 {
-    f64::from(modes.thickness()) / modes.material().crack_speed()
+    2.0 * f64::from(modes.radius()) / modes.material().crack_speed()
 }
 
 /// All points of a step's impacts as one blow; see [`crate::blow`].
