@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use fracas::TetMesh;
 
+use crate::procedural;
+
 /// The tet meshes that are broken in every way: solid, thin, hollow, ringed.
 pub const BREAKABLE: [&str; 4] = [
     "tet/ipc_bunny.msh",
@@ -13,6 +15,15 @@ pub const BREAKABLE: [&str; 4] = [
     "tet/derived_ftetwild_mug.msh",
     "tet/bullet_torus.vtk",
 ];
+
+/// The meshes of [`BREAKABLE`] that are there, and those made in code, with names.
+#[must_use]
+pub fn breakable() -> Vec<(&'static str, Arc<TetMesh>)> {
+    let public = BREAKABLE
+        .into_iter()
+        .filter_map(|file| Some((file, tet_mesh(file)?)));
+    public.chain(procedural::tet_meshes()).collect()
+}
 
 /// A tet mesh of the public data, or `None` where it is absent.
 ///
@@ -37,9 +48,11 @@ pub fn find(relative: &str) -> Option<PathBuf> {
         return Some(path);
     }
     // Written to the handle, which libtest does not capture.
+    let test = std::thread::current();
     let _ = writeln!(
         std::io::stderr(),
-        "SKIPPED: needs {relative} under {} (set FRACAS_DATA)",
+        "SKIPPED in {}: needs {relative} under {} (set FRACAS_DATA)",
+        test.name().unwrap_or("a thread"),
         root.display()
     );
     None

@@ -2,8 +2,8 @@
 
 use fracas_bake::bake::{BakeOptions, Source, bake};
 use fracas_bake::tetrahedralize::Size;
-use fracas_bake::{Asset, SectionTag};
-use fracas_conformance::data;
+use fracas_bake::{Asset, SectionTag, write_obj};
+use fracas_conformance::{data, procedural};
 
 #[test]
 fn a_baked_shape_loads_as_it_was_and_bakes_to_the_same_bytes() {
@@ -25,12 +25,21 @@ fn a_baked_shape_loads_as_it_was_and_bakes_to_the_same_bytes() {
 
 #[test]
 fn a_mesh_file_keeps_its_triangles_as_the_skin() {
-    let Some(path) = data::find("surface/bunny_manifold_hr.obj") else {
-        return;
-    };
+    let mut bytes = Vec::new();
+    write_obj(&mut bytes, &procedural::torus(1.0, 0.4, 40, 20)).unwrap();
+    let own = procedural::file("skin.obj", bytes);
+    for path in data::find("surface/bunny_manifold_hr.obj")
+        .into_iter()
+        .chain([own])
+    {
+        check_skin(&path);
+    }
+}
+
+fn check_skin(path: &std::path::Path) {
     let source = Source::open(path).unwrap();
     let Source::Surface(_, input) = &source else {
-        panic!("the bunny is a surface");
+        panic!("it is a surface");
     };
     let input = input.clone();
     let options = BakeOptions {

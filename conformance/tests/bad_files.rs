@@ -14,7 +14,7 @@ use fracas_bake::Repair::{
     ShortFacesRemoved, TrianglesTurned, UnusedVerticesRemoved, VerticesWelded,
 };
 use fracas_bake::{Mesh, Place, ReadErrorKind, Repair, inspect_surface, read};
-use fracas_conformance::data;
+use fracas_conformance::{data, procedural};
 
 #[derive(Debug, PartialEq)]
 enum Outcome {
@@ -69,13 +69,34 @@ const FILES: [(&str, Outcome); 37] = [
     ("trimesh_wallhole.obj", Usable([66, 35, 0, 0, 1, 0], &[(VerticesWelded, 57), (PolygonsTriangulated, 13)])),
 ];
 
+/// The same faults in files written here.
+#[rustfmt::skip]
+const OWN: [(&str, &str, Outcome); 8] = [
+    ("claims_too_much.off", "OFF\n353535235 6 0\n0 0 0\n", Error(ReadErrorKind::Truncated, Place::Line(2))),
+    ("no_such_vertex.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", Error(ReadErrorKind::IndexOutOfRange, Place::Line(4))),
+    ("no_number.off", "OFF\n3 1 0\n0 0 0\n1 0 x\n0 1 0\n3 0 1 2\n", Error(ReadErrorKind::Syntax, Place::Line(4))),
+    ("points_only.obj", "v 0 0 0\nv 1 0 0\n", Error(ReadErrorKind::Empty, Place::File)),
+    ("one_triangle.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", Usable([1, 3, 3, 0, 1, 0], &[])),
+    ("seam.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 4 6 5\n", Usable([2, 4, 4, 0, 1, 0], &[(VerticesWelded, 2)])),
+    ("flat_and_short.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\nf 1 2 3\nf 1 2\nf 2 2 3\n", Usable([1, 3, 3, 0, 1, 0], &[(ShortFacesRemoved, 1), (DegenerateFacesRemoved, 1), (UnusedVerticesRemoved, 1)])),
+    ("crossing.off", "OFF\n6 2 0\n0 0 0\n2 0 0\n0 2 0\n0.5 0.5 -1\n0.5 0.5 1\n3 3 0.5\n3 0 1 2\n3 3 4 5\n", Usable([2, 6, 6, 0, 2, 1], &[])),
+];
+
 #[test]
 fn every_bad_file_ends_as_it_should() {
+    for (name, text, expected) in OWN {
+        check(name, &procedural::file(name, text), expected);
+    }
     for (name, expected) in FILES {
-        let Some(path) = data::find(&format!("bad/{name}")) else {
-            return;
-        };
-        match (read(&path), expected) {
+        if let Some(path) = data::find(&format!("bad/{name}")) {
+            check(name, &path, expected);
+        }
+    }
+}
+
+fn check(name: &str, path: &std::path::Path, expected: Outcome) {
+    {
+        match (read(path), expected) {
             (Ok(Mesh::Surface(mesh, repairs)), Usable(counts, wanted)) => {
                 mesh.validate().unwrap();
                 let r = inspect_surface(&mesh);
@@ -107,6 +128,9 @@ fn every_bad_file_ends_as_it_should() {
 
 #[test]
 fn no_bad_file_is_missing_from_the_table() {
+    // Compared below with what is in the folder, sorted.
+    let names = FILES.map(|(name, _)| name);
+    assert!(names.is_sorted_by(|a, b| a < b), "sorted, and each once");
     let Some(folder) = data::find("bad") else {
         return;
     };

@@ -6,7 +6,7 @@ use fracas::{
     Crack, FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments,
     MassProperties, SurfaceScratch, brute_force,
 };
-use fracas_conformance::data::{self, BREAKABLE};
+use fracas_conformance::data;
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use glam::Vec3;
 
@@ -94,10 +94,7 @@ fn whole_mass(fragments: &Fragments) -> MassProperties {
 
 #[test]
 fn pieces_of_public_meshes_are_closed_and_masses_add_up() {
-    for file in BREAKABLE {
-        let Some(mesh) = data::tet_mesh(file) else {
-            continue;
-        };
+    for (file, mesh) in data::breakable() {
         let volume = mesh.volume();
         for pieces in [2, 8, 64, 500] {
             let mut fragments = Fragments::new(mesh.clone());
@@ -121,10 +118,7 @@ fn pieces_of_public_meshes_are_closed_and_masses_add_up() {
 
 #[test]
 fn a_point_of_the_parent_lies_in_exactly_one_fragment() {
-    for file in BREAKABLE {
-        let Some(mesh) = data::tet_mesh(file) else {
-            continue;
-        };
+    for (file, mesh) in data::breakable() {
         let mut fragments = Fragments::new(mesh.clone());
         let mut field =
             FragmentField::build(&fragments, &FieldOptions::default()).expect("a field");
@@ -184,10 +178,7 @@ fn a_point_of_the_parent_lies_in_exactly_one_fragment() {
 
 #[test]
 fn disconnected_labels_become_fragments_of_their_own() {
-    for file in BREAKABLE {
-        let Some(mesh) = data::tet_mesh(file) else {
-            continue;
-        };
+    for (file, mesh) in data::breakable() {
         let mut fragments = Fragments::new(mesh.clone());
         let (low, high) = mesh.bounds();
         let axis = (0..3)

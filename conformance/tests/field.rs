@@ -8,7 +8,7 @@ use fracas::{
     FieldOptions, FragmentField, FragmentId, FragmentSurface, Fragments, Propagation,
     SurfaceScratch, TetMesh, brute_force,
 };
-use fracas_conformance::data::{self, BREAKABLE};
+use fracas_conformance::data;
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use glam::Vec3;
 
@@ -66,10 +66,7 @@ fn point_around(surface: &FragmentSurface, rng: &mut Rng) -> Vec3 {
 
 #[test]
 fn queries_agree_with_brute_force() {
-    for file in BREAKABLE {
-        let Some(mesh) = data::tet_mesh(file) else {
-            continue;
-        };
+    for (file, mesh) in data::breakable() {
         let (fragments, field) = broken(&mesh, 12, Propagation::ClosestFeature);
         let size = f64::from((mesh.bounds().1 - mesh.bounds().0).max_element());
         let rounding = 2e-6 * size;
@@ -126,10 +123,7 @@ fn queries_agree_with_brute_force() {
 #[test]
 fn nodes_are_never_below_the_exact_distance_and_rarely_far_above() {
     println!("nodes above the exact distance, in mean edges");
-    for file in BREAKABLE {
-        let Some(mesh) = data::tet_mesh(file) else {
-            continue;
-        };
+    for (file, mesh) in data::breakable() {
         for pieces in [2, 8, 64] {
             let (fragments, field) = broken(&mesh, pieces, Propagation::ClosestFeature);
             let (_, exact) = broken(&mesh, pieces, Propagation::Exact);
@@ -220,10 +214,7 @@ fn penetration_is_deep_enough_and_points_out() {
     println!(
         "penetration: depth error over inner radius (mean, 95%, max); degrees at less than a tenth of it (median, 95%)"
     );
-    for file in BREAKABLE {
-        let Some(mesh) = data::tet_mesh(file) else {
-            continue;
-        };
+    for (file, mesh) in data::breakable() {
         for (name, propagation) in [
             ("closest feature", Propagation::ClosestFeature),
             ("exact nodes", Propagation::Exact),
@@ -250,9 +241,7 @@ fn penetration_is_deep_enough_and_points_out() {
 
 #[test]
 fn the_same_fracture_gives_the_same_bits() {
-    let Some(mesh) = data::tet_mesh(BREAKABLE[0]) else {
-        return;
-    };
+    let (_, mesh) = data::breakable().swap_remove(0);
     let digest = |field: &FragmentField| {
         (0..mesh.positions().len() as u32).fold(0_u64, |hash, n| {
             let (distance, normal) = field.at_node(n);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fracas::fragment_surface::{FragmentSurface, SurfaceScratch};
 use fracas::testing::box_grid;
 use fracas::{Fracture, FragmentId, Fragments, TetMesh};
-use fracas_conformance::data;
+use fracas_conformance::{data, procedural};
 use fracas_fracture::material::STEEL_CONTACT_MODULUS;
 use fracas_fracture::modes::count_below;
 use fracas_fracture::patterns::{
@@ -42,12 +42,6 @@ fn break_soundly(fragments: &mut Fragments, fracture: &Fracture, what: &str) -> 
     split.children.len()
 }
 
-fn public_mesh(file: &str) -> Option<Arc<TetMesh>> {
-    let path = data::find(file)?;
-    let (mesh, _) = fracas_bake::read_tet_mesh(path).expect("a sound file");
-    Some(Arc::new(mesh))
-}
-
 #[test]
 fn patterns_break_public_meshes_into_closed_fragments_again_and_again() {
     let files = [
@@ -56,10 +50,9 @@ fn patterns_break_public_meshes_into_closed_fragments_again_and_again() {
         "tet/ipc_hammer.msh",
         "tet/bullet_bread.vtk",
     ];
-    for file in files {
-        let Some(mesh) = public_mesh(file) else {
-            return;
-        };
+    let public = files.into_iter();
+    let public = public.filter_map(|file| Some((file, data::tet_mesh(file)?)));
+    for (file, mesh) in public.chain(procedural::tet_meshes()) {
         let (lo, hi) = mesh.bounds();
         let size = (hi - lo).length();
         let middle = 0.5 * (lo + hi);
@@ -121,9 +114,14 @@ fn patterns_break_public_meshes_into_closed_fragments_again_and_again() {
 
 #[test]
 fn a_public_torus_has_all_its_modes_and_breaks_when_hit() {
-    let Some(mesh) = public_mesh("tet/bullet_torus.vtk") else {
-        return;
-    };
+    let public = data::tet_mesh("tet/bullet_torus.vtk");
+    let own = Arc::new(procedural::ring_of_tets());
+    for mesh in public.into_iter().chain([own]) {
+        check_ring(&mesh);
+    }
+}
+
+fn check_ring(mesh: &TetMesh) {
     // Scaled to a ring of earthenware some 0.2 m wide.
     let (lo, hi) = mesh.bounds();
     let scale = 0.2 / (hi - lo).max_element();

@@ -1,8 +1,14 @@
 //! Every public mesh file loads with the counts of its manifest, and `inspect` finds
 //! the topology and the self-intersections that other programs found.
 
-use fracas_bake::{Repair, inspect_surface, inspect_tets, read_surface, read_tet_mesh};
-use fracas_conformance::data;
+use fracas::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
+use fracas_bake::{
+    Repair, SurfaceMesh, inspect_surface, inspect_tets, read_surface, read_tet_mesh, write_msh,
+    write_obj, write_ply, write_vtu,
+};
+use fracas_conformance::{data, procedural};
+use fracas_fracture::patterns::{VoronoiOptions, voronoi};
+use glam::DVec3;
 
 /// Name, triangles, vertices, boundary edges, components, genus, intersecting pairs
 /// (exact, by CGAL through libigl).
@@ -42,9 +48,10 @@ const SURFACES: [Surface; 12] = [
 
 #[test]
 fn surfaces_have_the_counts_and_topology_of_the_manifest() {
+    surfaces_made_in_code_have_the_counts_they_were_made_with();
     for (name, triangles, vertices, boundary, components, genus, intersections) in SURFACES {
         let Some(path) = data::find(&format!("surface/{name}")) else {
-            return;
+            continue;
         };
         let (mesh, repairs) = read_surface(path).unwrap();
         mesh.validate().unwrap();
@@ -73,6 +80,38 @@ fn surfaces_have_the_counts_and_topology_of_the_manifest() {
             "{name}"
         );
         assert!(report.self_intersections_complete);
+    }
+}
+
+/// Surfaces made in code have counts known beforehand, in every format that is written.
+fn surfaces_made_in_code_have_the_counts_they_were_made_with() {
+    let ring = procedural::torus(1.0, 0.3, 24, 10);
+    let apart = procedural::both(&ring, &procedural::shifted(&ring, 3.0 * DVec3::X));
+    let linked = procedural::both(&ring, &procedural::shifted(&ring, 0.8 * DVec3::X));
+    let open = SurfaceMesh::build(ring.positions().to_vec(), ring.triangles()[2..].to_vec());
+    for (name, mesh, triangles, vertices, boundary, components, genus) in [
+        ("ring", ring, 480, 240, 0, 1, Some(1)),
+        ("two rings", apart, 960, 480, 0, 2, Some(2)),
+        ("two rings that cross", linked, 960, 480, 0, 2, Some(2)),
+        ("an open ring", open.unwrap(), 478, 240, 4, 1, None),
+    ] {
+        type Write = fn(&mut dyn std::io::Write, &SurfaceMesh) -> std::io::Result<()>;
+        for (suffix, write) in [("obj", write_obj as Write), ("ply", write_ply)] {
+            let mut bytes = Vec::new();
+            write(&mut bytes, &mesh).unwrap();
+            let path = procedural::file(&format!("{name}.{suffix}"), bytes);
+            let (read, repairs) = read_surface(path).unwrap();
+            assert!(repairs.is_empty(), "{name}: {repairs}");
+            assert_eq!(read, mesh, "{name}");
+        }
+        let r = inspect_surface(&mesh);
+        assert_eq!((r.triangles, r.vertices), (triangles, vertices), "{name}");
+        assert_eq!(
+            (r.boundary_edges, r.components, r.genus),
+            (boundary, components, genus)
+        );
+        assert_eq!(r.self_intersections > 0, name.ends_with("cross"), "{name}");
+        assert_eq!((r.nonmanifold_edges, r.pinched_vertices), (0, 0), "{name}");
     }
 }
 
@@ -126,9 +165,10 @@ const TETS: [Tets; 14] = [
 
 #[test]
 fn tets_have_the_counts_and_boundary_of_the_manifest() {
+    tets_made_in_code_come_back_from_every_format();
     for (name, nodes, tets, boundary, nonmanifold, components, euler, inverted) in TETS {
         let Some(path) = data::find(&format!("tet/{name}")) else {
-            return;
+            continue;
         };
         let (mesh, repairs) = read_tet_mesh(path).unwrap();
         mesh.validate().unwrap();
@@ -163,17 +203,91 @@ fn tets_have_the_counts_and_boundary_of_the_manifest() {
     }
 }
 
+/// Tetrahedra made in code, in every format that is written or easily put together.
+fn tets_made_in_code_come_back_from_every_format() {
+    for (name, mesh) in procedural::tet_meshes() {
+        let genus = i64::from(name == "ring");
+        let report = inspect_tets(&mesh);
+        let surface = &report.boundary;
+        assert_eq!((report.components, report.inverted), (1, 0), "{name}");
+        let euler = surface.vertices as i64 - surface.edges as i64 + surface.triangles as i64;
+        assert_eq!(euler, 2 - 2 * genus, "{name}");
+        assert!(
+            (surface.volume / report.volume - 1.0).abs() < 1e-6,
+            "{name}"
+        );
+        type Write = fn(&mut Vec<u8>, &TetMesh);
+        let formats: [(&str, Write); 3] = [
+            ("msh", |out, mesh| write_msh(out, mesh, &[]).unwrap()),
+            ("vtu", |out, mesh| write_vtu(out, mesh, &[]).unwrap()),
+            ("mesh", medit),
+        ];
+        for (suffix, write) in formats {
+            let mut bytes = Vec::new();
+            write(&mut bytes, &mesh);
+            let path = procedural::file(&format!("{name}.{suffix}"), bytes);
+            let (read, repairs) = read_tet_mesh(path).unwrap();
+            assert!(repairs.is_empty(), "{name}.{suffix}: {repairs}");
+            assert_eq!(&read, mesh.as_ref(), "{name}.{suffix}");
+        }
+    }
+}
+
+fn medit(out: &mut Vec<u8>, mesh: &TetMesh) {
+    let mut text = format!(
+        "MeshVersionFormatted 2\nDimension 3\nVertices {}\n",
+        mesh.positions().len()
+    );
+    for p in mesh.positions() {
+        text += &format!("{} {} {} 0\n", p.x, p.y, p.z);
+    }
+    text += &format!("Tetrahedra {}\n", mesh.tets().len());
+    for [a, b, c, d] in mesh.tets() {
+        text += &format!("{} {} {} {} 0\n", a + 1, b + 1, c + 1, d + 1);
+    }
+    out.extend((text + "End\n").into_bytes());
+}
+
 #[test]
 fn either_file_of_a_tetgen_pair_opens_both() {
-    let Some(node) = data::find("tet/pbd_armadillo_4k.node") else {
-        return;
-    };
-    let ele = node.with_extension("ele");
-    assert_eq!(read_tet_mesh(node).unwrap(), read_tet_mesh(ele).unwrap());
+    let own = procedural::ring_of_tets();
+    let mut nodes = format!("{} 3 0 0\n", own.positions().len());
+    for (i, p) in own.positions().iter().enumerate() {
+        nodes += &format!("{i} {} {} {}\n", p.x, p.y, p.z);
+    }
+    let mut tets = format!("{} 4 0\n", own.tets().len());
+    for (i, [a, b, c, d]) in own.tets().iter().enumerate() {
+        tets += &format!("{i} {a} {b} {c} {d}\n");
+    }
+    let written = procedural::file("pair.node", nodes);
+    let _ = procedural::file("pair.ele", tets);
+    assert_eq!(read_tet_mesh(&written).unwrap().0, own);
+    let public = data::find("tet/pbd_armadillo_4k.node");
+    for node in public.into_iter().chain([written]) {
+        let ele = node.with_extension("ele");
+        assert_eq!(read_tet_mesh(node).unwrap(), read_tet_mesh(ele).unwrap());
+    }
 }
 
 #[test]
 fn binary_and_text_of_one_cube_agree() {
+    // VTU as we write it, and the same with its points in base64.
+    let own = procedural::ring_of_tets();
+    let mut bytes = Vec::new();
+    write_vtu(&mut bytes, &own, &[]).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let head = r#"Name="Points" NumberOfComponents="3" format="#;
+    let (before, rest) = text.split_once(head).unwrap();
+    let (_, after) = rest.split_once("</DataArray>").unwrap();
+    let flat: Vec<f32> = own.positions().iter().flat_map(|p| p.to_array()).collect();
+    let mut raw = (4 * flat.len() as u32).to_le_bytes().to_vec();
+    raw.extend(flat.iter().flat_map(|x| x.to_le_bytes()));
+    let coded = format!(
+        "{before}{head}\"binary\">{}</DataArray>{after}",
+        base64(&raw)
+    );
+    let binary = procedural::file("coded.vtu", coded);
+    assert_eq!(read_tet_mesh(binary).unwrap().0, own);
     let Some(text) = data::find("tet/mujoco_cube_41_ascii_vol.msh") else {
         return;
     };
@@ -181,14 +295,36 @@ fn binary_and_text_of_one_cube_agree() {
     assert_eq!(read_tet_mesh(text).unwrap(), read_tet_mesh(binary).unwrap());
 }
 
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let mut word = [0; 3];
+        word[..group.len()].copy_from_slice(group);
+        let bits = u32::from_be_bytes([0, word[0], word[1], word[2]]);
+        for k in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * k)) as usize & 63];
+            text.push(if k <= group.len() { digit as char } else { '=' });
+        }
+    }
+    text
+}
+
 #[test]
 fn gzipped_ply_of_either_byte_order_loads() {
+    let mesh = procedural::torus(1.0, 0.3, 24, 10);
+    let mut bytes = Vec::new();
+    write_ply(&mut bytes, &mesh).unwrap();
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packer, &bytes).unwrap();
+    let path = procedural::file("packed.ply.gz", packer.finish().unwrap());
+    assert_eq!(read_surface(path).unwrap().0, mesh);
     for (name, triangles, vertices) in [
         ("cloth-ball/frames/cloth_ball92.ply.gz", 92230, 46598),
         ("cloth-funnel/frames/227.ply", 18484, 9450),
     ] {
         let Some(path) = data::find(&format!("ccd/scalable-ccd/{name}")) else {
-            return;
+            continue;
         };
         let (mesh, repairs) = read_surface(path).unwrap();
         let welded = repairs.count(Repair::VerticesWelded);
@@ -203,6 +339,33 @@ fn gzipped_ply_of_either_byte_order_loads() {
 
 #[test]
 fn pieces_of_a_broken_wall_are_closed_and_fill_their_volume() {
+    // A shape broken here, its pieces written and read again.
+    for (name, mesh) in procedural::tet_meshes() {
+        let mut fragments = Fragments::new(mesh);
+        let options = VoronoiOptions {
+            pieces: 12,
+            ..VoronoiOptions::default()
+        };
+        let fracture = voronoi(&fragments, FragmentId(0), &options).unwrap();
+        let split = fragments.apply(&fracture).unwrap();
+        let mut total = 0.0;
+        for &id in &split.children {
+            let piece = FragmentSurface::extract(&fragments, id, &mut SurfaceScratch::default());
+            let positions = piece.positions().iter().map(|p| p.as_dvec3()).collect();
+            let piece = SurfaceMesh::build(positions, piece.triangles().to_vec()).unwrap();
+            let mut bytes = Vec::new();
+            write_obj(&mut bytes, &piece).unwrap();
+            let path = procedural::file(&format!("{name}-{}.obj", id.0), bytes);
+            let report = inspect_surface(&read_surface(path).unwrap().0);
+            assert!(report.closed && report.oriented, "{name}, {id}: {report:?}");
+            total += report.volume;
+        }
+        let volume = fragments.mesh().volume();
+        assert!(
+            (total / volume - 1.0).abs() < 1e-4,
+            "{name}: {total} of {volume}"
+        );
+    }
     for (set, count, volume) in [("wall/wall-piece-", 100, 9.966), ("cube/cell-", 8, 7.978)] {
         let mut total = 0.0;
         for piece in 0..count {

@@ -2,9 +2,10 @@
 //! other code; and the reasons for not using them, held true.
 
 use std::io::Cursor;
+use std::path::Path;
 
-use fracas_bake::{Mesh, SurfaceMesh, read_bytes, read_surface};
-use fracas_conformance::data;
+use fracas_bake::{Mesh, SurfaceMesh, read_bytes, read_surface, write_obj};
+use fracas_conformance::{data, procedural};
 use glam::DVec3;
 
 /// The corners of all triangles, in order.
@@ -48,26 +49,52 @@ fn obj_surfaces_are_what_tobj_reads() {
         "bad/trimesh_jacked.obj",
         "bad/manifold_self_intersectA.obj",
     ] {
-        let Some(path) = data::find(name) else { return };
-        let theirs = by_tobj(&std::fs::read(&path).unwrap()).unwrap();
-        let (mesh, _) = read_surface(&path).unwrap();
-        // Bit for bit, in the same order.
-        assert!(corners(&mesh) == theirs, "{name}");
+        if let Some(path) = data::find(name) {
+            check_obj(&path);
+        }
     }
+    let mut bytes = Vec::new();
+    write_obj(&mut bytes, &procedural::shape_surface("rabbit", 2_000)).unwrap();
+    check_obj(&procedural::file("rabbit.obj", bytes));
+}
+
+fn check_obj(path: &Path) {
+    let theirs = by_tobj(&std::fs::read(path).unwrap()).unwrap();
+    let (mesh, _) = read_surface(path).unwrap();
+    // Bit for bit, in the same order.
+    assert!(corners(&mesh) == theirs, "{}", path.display());
 }
 
 #[test]
 fn a_stl_surface_is_what_stl_io_reads() {
-    let Some(path) = data::find("bad/trimesh_busted.STL") else {
-        return;
-    };
-    let mut file = Cursor::new(std::fs::read(&path).unwrap());
+    // Binary STL as `stl_io` writes it, of a torus in single precision.
+    let torus = procedural::torus(1.0, 0.25, 24, 12);
+    let facets: Vec<stl_io::Triangle> = corners(&torus)
+        .iter()
+        .map(|t| stl_io::Triangle {
+            normal: stl_io::Normal::new([0.0; 3]),
+            vertices: t.map(|p| stl_io::Vertex::new(p.as_vec3().to_array())),
+        })
+        .collect();
+    let mut bytes = Vec::new();
+    stl_io::write_stl(&mut bytes, facets.iter()).unwrap();
+    let own = procedural::file("torus.stl", bytes);
+    for path in data::find("bad/trimesh_busted.STL")
+        .into_iter()
+        .chain([own])
+    {
+        check_stl(&path);
+    }
+}
+
+fn check_stl(path: &Path) {
+    let mut file = Cursor::new(std::fs::read(path).unwrap());
     let position = |v: stl_io::Vertex| DVec3::from_array(v.0.map(f64::from));
     let theirs: Vec<[DVec3; 3]> = stl_io::create_stl_reader(&mut file)
         .unwrap()
         .map(|triangle| triangle.unwrap().vertices.map(position))
         .collect();
-    let (mesh, _) = read_surface(&path).unwrap();
+    let (mesh, _) = read_surface(path).unwrap();
     assert!(corners(&mesh) == theirs);
 }
 

@@ -190,3 +190,23 @@ fn counts_can_be_asked_for() {
     assert!(shapes::by_name("teapot").is_none());
     assert_eq!(shapes::names().count(), 9);
 }
+
+/// At 2,000 tetrahedra the piggy bank once fell into pieces, and others had handles.
+#[test]
+fn coarse_shapes_stay_in_one_piece() {
+    for shape in shapes::ALL {
+        let own = topology_of(&shape.build()).genus();
+        for tets in [300, 2_000, 4_000] {
+            let mesh = shape.build_with_tets(tets);
+            let name = shape.name();
+            mesh.validate().unwrap();
+            let topology = topology_of(&mesh);
+            assert_eq!(topology.components, 1, "{name} of {tets}");
+            // A shelf of 300 has no room for all of its compartments.
+            if tets >= 2_000 {
+                assert_eq!(topology.genus(), own, "{name} of {tets}");
+            }
+            println!("{name}: {} for {tets}", mesh.tets().len());
+        }
+    }
+}

@@ -113,10 +113,16 @@ fn tetgen(name: &str) -> Option<(Vec<Vec3>, Vec<[u32; 4]>)> {
 
 #[test]
 fn marches_on_a_public_mesh_are_near_the_truth() {
-    let Some((positions, tets)) = tetgen("pbd_armadillo_4k") else {
-        return;
-    };
-    let topology = Topology::build(positions.len(), &tets).unwrap();
+    let rabbit = fracas_bake::shapes::by_name("rabbit").unwrap();
+    let own = rabbit.build_with_tets(3_000);
+    let own = (own.positions().to_vec(), own.tets().to_vec());
+    for (positions, tets) in tetgen("pbd_armadillo_4k").into_iter().chain([own]) {
+        check_marches(&positions, &tets);
+    }
+}
+
+fn check_marches(positions: &[Vec3], tets: &[[u32; 4]]) {
+    let topology = Topology::build(positions.len(), tets).unwrap();
     let exact: Vec<f64> = (0..positions.len() as u32)
         .map(|n| {
             let to = |f: &[u32; 3]| {
@@ -140,8 +146,8 @@ fn marches_on_a_public_mesh_are_near_the_truth() {
         (Method::ClosestPoint, 0.05, 0.6),
     ] {
         let mut field = DepthField::new(method);
-        field.march(&topology, &positions);
-        field.validate(&topology, &positions).unwrap();
+        field.march(&topology, positions);
+        field.validate(&topology, positions).unwrap();
         let errors: Vec<f64> = field
             .depths()
             .iter()
@@ -160,7 +166,7 @@ fn marches_on_a_public_mesh_are_near_the_truth() {
 
         let mut partial = DepthField::new(method);
         for t in (0..tets.len() as u32).step_by(97) {
-            partial.march_to(&topology, &positions, &[t]);
+            partial.march_to(&topology, positions, &[t]);
             for n in 0..positions.len() as u32 {
                 if let Some(d) = partial.depth(n) {
                     assert_eq!(Some(d), field.depth(n));

@@ -7,7 +7,8 @@ use fracas_bake::tetrahedralize::{
     Grading, Options, Tetrahedralization, TetrahedralizeError, boundary_topology, hausdorff,
     surface,
 };
-use fracas_conformance::data;
+use fracas_conformance::{data, procedural};
+use glam::DVec3;
 
 fn load(file: &str) -> Option<SurfaceMesh> {
     let path = data::find(file)?;
@@ -36,8 +37,19 @@ fn models_are_filled_well() {
         ("surface/knot1.off", 8_000, 1.0, 0.5),
         ("surface/elephant.off", 12_000, 2.0, 1.6),
     ] {
-        let Some(input) = load(file) else { return };
-        let made = surface(&input, &Options::tets(count)).unwrap();
+        if let Some(input) = load(file) {
+            check_filling(file, &input, count, volume, distance);
+        }
+    }
+    let rabbit = procedural::shape_surface("rabbit", 12_000);
+    check_filling("rabbit", &rabbit, 6_000, 1.0, 1.2);
+    let ring = procedural::torus(1.0, 0.3, 48, 24);
+    check_filling("ring", &ring, 5_000, 1.0, 0.5);
+}
+
+fn check_filling(file: &str, input: &SurfaceMesh, count: usize, volume: f64, distance: f64) {
+    {
+        let made = surface(input, &Options::tets(count)).unwrap();
         check(file, &made);
         let got = made.mesh().tets().len() as f64;
         let ratio = got / count as f64;
@@ -45,7 +57,7 @@ fn models_are_filled_well() {
         let error = 100.0 * (made.report().volume / input.volume() - 1.0);
         assert!(error.abs() < volume, "{file}: volume off by {error}%");
         let edge = f64::from(made.mesh().mean_edge_length());
-        let apart = hausdorff(&input, made.mesh(), 0.25 * edge);
+        let apart = hausdorff(input, made.mesh(), 0.25 * edge);
         let far = apart.surface_to_mesh.max(apart.mesh_to_surface);
         assert!(far < distance * edge, "{file}: {apart:?}, edge {edge}");
     }
@@ -54,11 +66,22 @@ fn models_are_filled_well() {
 #[test]
 fn genus_is_kept() {
     for (file, count) in [("surface/knot1.off", 3_000), ("surface/nut-big.obj", 6_000)] {
-        let Some(input) = load(file) else { return };
-        let made = surface(&input, &Options::tets(count)).unwrap();
-        let genus = boundary_topology(input.positions().len(), input.triangles()).genus();
-        assert_eq!(made.report().boundary.genus(), genus, "{file}");
+        if let Some(input) = load(file) {
+            check_genus(file, &input, count);
+        }
     }
+    let ring = procedural::torus(1.0, 0.15, 64, 16);
+    check_genus("ring", &ring, 3_000);
+    // Two rings beside each other: two pieces, a handle each.
+    let two = procedural::both(&ring, &procedural::shifted(&ring, DVec3::Y));
+    check_genus("two rings", &two, 6_000);
+}
+
+fn check_genus(file: &str, input: &SurfaceMesh, count: usize) {
+    let made = surface(input, &Options::tets(count)).unwrap();
+    let genus = boundary_topology(input.positions().len(), input.triangles()).genus();
+    assert!(genus.is_some_and(|g| g > 0), "{file}");
+    assert_eq!(made.report().boundary.genus(), genus, "{file}");
 }
 
 #[test]
@@ -75,35 +98,66 @@ fn broken_surfaces_are_filled_all_the_same() {
         "surface/bowl_open_shell.obj",
         "surface/cow.off",
     ] {
-        let Some(path) = data::find(file) else { return };
-        // The mesher is what is tested here, not the readers.
-        let Ok((input, _)) = fracas_bake::read_surface(path) else {
+        let Some(path) = data::find(file) else {
             continue;
         };
-        // An open sheet becomes a thin plate, which needs some tetrahedra.
-        let fill = |tets| surface(&input, &Options::tets(tets).with_grading(Grading::Uniform));
-        // Walls that are too thin for so few say how many they need.
-        let made = match fill(6_000) {
-            Err(TetrahedralizeError::WallsTooThin { tets, .. }) => fill(tets),
-            other => other,
-        };
-        let made = made.unwrap_or_else(|error| panic!("{file}: {error}"));
-        check(file, &made);
+        // The mesher is what is tested here, not the readers.
+        if let Ok((input, _)) = fracas_bake::read_surface(path) {
+            check_broken(file, &input);
+            filled += 1;
+        }
+    }
+    let ball = procedural::shape_surface("ball", 1_500);
+    let less = |triangles: &[[u32; 3]]| {
+        SurfaceMesh::build(ball.positions().to_vec(), triangles.to_vec()).unwrap()
+    };
+    let doubled = [ball.triangles(), &ball.triangles()[..40]].concat();
+    let (low, high) = ball.bounds();
+    let through = procedural::shifted(&ball, 0.3 * (high - low));
+    for (name, input) in [
+        ("a ball with a hole", less(&ball.triangles()[3..])),
+        ("a ball with doubled faces", less(&doubled)),
+        (
+            "two balls through one another",
+            procedural::both(&ball, &through),
+        ),
+        (
+            "a sheet",
+            less(&ball.triangles()[..ball.triangles().len() / 3]),
+        ),
+    ] {
+        check_broken(name, &input);
         filled += 1;
     }
-    assert!(filled >= 5, "only {filled} were read");
+    assert!(filled >= 4, "only {filled} were read");
+}
+
+fn check_broken(file: &str, input: &SurfaceMesh) {
+    // An open sheet becomes a thin plate, which needs some tetrahedra.
+    let fill = |tets| surface(input, &Options::tets(tets).with_grading(Grading::Uniform));
+    // Walls that are too thin for so few say how many they need.
+    let made = match fill(6_000) {
+        Err(TetrahedralizeError::WallsTooThin { tets, .. }) => fill(tets),
+        other => other,
+    };
+    let made = made.unwrap_or_else(|error| panic!("{file}: {error}"));
+    check(file, &made);
 }
 
 #[test]
 fn grading_saves_tetrahedra_on_the_bunny() {
-    let Some(input) = load("surface/bunny_npm_3674.obj") else {
-        return;
-    };
+    let own = procedural::shape_surface("rabbit", 8_000);
+    for input in load("surface/bunny_npm_3674.obj").into_iter().chain([own]) {
+        check_grading(&input);
+    }
+}
+
+fn check_grading(input: &SurfaceMesh) {
     let (low, high) = input.bounds();
     let edge = (high - low).max_element() / 45.0;
     let count = |grading| {
         let options = Options::edge_length(edge).with_grading(grading);
-        surface(&input, &options).unwrap().mesh().tets().len() as f64
+        surface(input, &options).unwrap().mesh().tets().len() as f64
     };
     let saved = 1.0 - count(Grading::Graded) / count(Grading::Uniform);
     assert!(saved > 0.1, "grading saved {saved}");

@@ -2,7 +2,7 @@
 
 use fracas::voxel_tree::{LEAST_OCCUPANCY, ObjectVoxels, SplitScratch, VoxTree, VoxelGrid};
 use fracas::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
-use fracas_conformance::data::{self, BREAKABLE};
+use fracas_conformance::data;
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 
 /// An edge of which `across` make the longest side.
@@ -13,10 +13,7 @@ fn cell(mesh: &TetMesh, across: f32) -> f32 {
 
 #[test]
 fn occupancies_add_up_to_the_volume() {
-    for file in BREAKABLE {
-        let Some(mesh) = data::tet_mesh(file) else {
-            continue;
-        };
+    for (file, mesh) in data::breakable() {
         let whole = Fragments::new(mesh.clone());
         let surface =
             FragmentSurface::extract(&whole, FragmentId(0), &mut SurfaceScratch::default());
@@ -32,10 +29,7 @@ fn occupancies_add_up_to_the_volume() {
 
 #[test]
 fn fragments_share_what_the_whole_held_and_leave_no_voxel_empty_that_they_touch() {
-    for file in BREAKABLE {
-        let Some(mesh) = data::tet_mesh(file) else {
-            continue;
-        };
+    for (file, mesh) in data::breakable() {
         let cell = cell(&mesh, 20.0);
         let voxels = ObjectVoxels::build(&mesh, cell).expect(file);
         let mut fragments = Fragments::new(mesh.clone());

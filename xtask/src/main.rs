@@ -1,8 +1,10 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench`, `cargo xtask web`.
+//! The project's own commands: `cargo xtask test`, `bench`, `web`, `soak`, `fuzz`,
+//! `digests`.
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
 mod licences;
+mod skips;
 mod stage;
 mod web;
 
@@ -31,6 +33,32 @@ enum Task {
     },
     /// Build the page of apps/web into apps/web/dist.
     Web,
+    /// Random scenes with random edits, for as long as told; what fails is made small and
+    /// written to out/soak as a TOML scene.
+    Soak {
+        /// How long.
+        #[arg(long, default_value_t = 5.0)]
+        minutes: f64,
+        /// The first scene's seed.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+    /// Damaged files into every reader, for as long as told; what fails goes to out/fuzz.
+    Fuzz {
+        /// How long.
+        #[arg(long, default_value_t = 5.0)]
+        minutes: f64,
+        /// Of all chance.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Compare the state in which every scene ends with the digests that are kept: in debug
+    /// (serial and parallel, as `cargo xtask test` does) and in release, each crate alone.
+    Digests {
+        /// Keep those of today instead; say so in the commit.
+        #[arg(long)]
+        write: bool,
+    },
     /// The scoreboard: measure every target (arguments are passed on; see --help).
     Bench {
         /// For example `--only field`, `--json FILE`.
@@ -82,6 +110,15 @@ fn main() -> ExitCode {
     let result = match Xtask::parse().task {
         Task::Test { only } => stage::run_all(STAGES, only.as_deref()),
         Task::Web => web::build(),
+        Task::Soak { minutes, seed } => {
+            let numbers = [minutes.to_string(), seed.to_string()];
+            example("fracas-scenes", "soak", &[&numbers[0], &numbers[1]])
+        }
+        Task::Fuzz { minutes, seed } => {
+            let numbers = [minutes.to_string(), seed.to_string()];
+            example("fracas-conformance", "fuzz", &[&numbers[0], &numbers[1]])
+        }
+        Task::Digests { write } => digests(write),
         Task::Bench { arguments } => bench(&arguments),
     };
     match result {
@@ -104,6 +141,35 @@ fn bench(arguments: &[String]) -> Outcome {
     ];
     all.extend(arguments.iter().map(String::as_str));
     cargo(&all, &[])
+}
+
+/// Runs an example of a crate, in release.
+fn example(package: &str, name: &str, arguments: &[&str]) -> Outcome {
+    let mut all = vec![
+        "run",
+        "--release",
+        "--quiet",
+        "--package",
+        package,
+        "--example",
+        name,
+        "--",
+    ];
+    all.extend(arguments);
+    cargo(&all, &[])
+}
+
+/// Where the digests of all scenes are kept.
+const DIGESTS: &str = "crates/fracas-scenes/digests.txt";
+
+fn digests(write: bool) -> Outcome {
+    if write {
+        return example("fracas-scenes", "digests", &["write", DIGESTS]);
+    }
+    let test = ["test", "--package", "fracas-scenes", "--test", "digests"];
+    cargo(&[&test[..], &["--features", "parallel"]].concat(), &[])?;
+    cargo(&test, &[])?;
+    example("fracas-scenes", "digests", &["check", DIGESTS])
 }
 
 fn format() -> Outcome {
@@ -158,7 +224,6 @@ fn packages() -> Outcome {
     )
 }
 
-/// Builds the library crates for the browser, on one thread: no feature `parallel`.
 fn tests() -> Outcome {
-    cargo(&["test", "--workspace"], &[])
+    skips::cargo_test(&["test", "--workspace"])
 }

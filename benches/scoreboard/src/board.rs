@@ -220,6 +220,24 @@ pub fn best_ms<T>(runs: usize, mut work: impl FnMut() -> T) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
+/// Seconds that all threads of this process have spent on processors: what others do on
+/// a shared machine is not in it. For work that is done by one thread at a time.
+pub fn processor_seconds() -> f64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+}
+
+/// As [`best_ms`], on the processor.
+pub fn best_processor_ms<T>(runs: usize, mut work: impl FnMut() -> T) -> f64 {
+    (0..runs)
+        .map(|_| {
+            let start = processor_seconds();
+            std::hint::black_box(work());
+            (processor_seconds() - start) * 1e3
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
 /// Slope of log y over log x by least squares: the exponent of growth.
 pub fn growth_exponent(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;

@@ -7,6 +7,7 @@
 mod assets;
 mod board;
 mod breaks;
+mod contacts;
 mod fast_bvh;
 mod field;
 mod fracture;
@@ -75,6 +76,7 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     tetrahedralize::rows,
     voxel_tree::rows,
     world::rows,
+    contacts::rows,
     breaks::rows,
     gives_way::rows,
 ];

@@ -10,8 +10,10 @@
 //! [`CrumbRule::most`], joins the cell with which it shares most edges of the mesh.
 //! Cells themselves are never joined, however small: a pattern means them.
 //!
-//! **Guarantee.** As many pieces as cells where `most` asks for it; the same cracks in
-//! the same order, only levels of strayed nodes change; ties go to the lower number.
+//! **Guarantee.** As many pieces as cells where `most` asks for it, of a connected body;
+//! the same cracks in the same order, only levels of strayed nodes change; ties go to the
+//! lower number. Parts of a body that hang together with nothing have no neighbour to
+//! join: patterns then draw fewer cells (`at_most`).
 
 use fracas::{Crack, Fracture, Fragments, TetMesh};
 
@@ -41,6 +43,33 @@ const NONE: u32 = u32::MAX;
 /// Gives strays to their neighbours, by the rule of this module.
 #[must_use]
 pub fn merge_crumbs(fragments: &Fragments, fracture: Fracture, rule: &CrumbRule) -> Fracture {
+    merge_and_count(fragments, fracture, rule).0
+}
+
+/// Draws a pattern with fewer and fewer cells until it gives no more than `most` pieces:
+/// a body that is in several parts gives more pieces than cells. Two cells are the least;
+/// what is in more parts than `most` falls apart into all of them.
+pub(crate) fn at_most(
+    most: usize,
+    draw: impl Fn(u32) -> Option<(Fracture, usize)>,
+) -> Option<Fracture> {
+    let mut cells = u32::try_from(most).unwrap_or(u32::MAX);
+    loop {
+        let (fracture, pieces) = draw(cells)?;
+        let excess = u32::try_from(pieces.saturating_sub(most)).unwrap_or(u32::MAX);
+        if excess == 0 || cells <= 2 {
+            return Some(fracture);
+        }
+        cells = cells.saturating_sub(excess).max(2);
+    }
+}
+
+/// As [`merge_crumbs`], with the number of pieces.
+pub(crate) fn merge_and_count(
+    fragments: &Fragments,
+    fracture: Fracture,
+    rule: &CrumbRule,
+) -> (Fracture, usize) {
     let mesh = fragments.mesh();
     let nodes = fragments.fragment(fracture.fragment).nodes();
     let mut cell = vec![NONE; mesh.positions().len()];
@@ -54,13 +83,13 @@ pub fn merge_crumbs(fragments: &Fragments, fracture: Fracture, rule: &CrumbRule)
     }
     let mut parts = Parts::flood(mesh, nodes, &cell);
     if parts.count == fracture.cracks.len() + 1 {
-        return fracture;
+        return (fracture, parts.count);
     }
     let moved = parts.join_strays(mesh, &mut cell, rule);
     if moved.is_empty() {
-        return fracture;
+        return (fracture, parts.count);
     }
-    rewrite(mesh, fracture, &cell, moved)
+    (rewrite(mesh, fracture, &cell, moved), parts.count)
 }
 
 /// Connected parts of cells, united as strays join their neighbours.
@@ -348,6 +377,48 @@ mod tests {
             };
             let fracture = patterns::slices(&comb(), FragmentId(0), &options).unwrap();
             assert!(pieces(&fracture) <= 6, "seed {seed}");
+        }
+    }
+
+    /// A piggy bank whose tail had come off gave 13 pieces of 12 asked for.
+    #[test]
+    fn a_body_in_parts_gives_no_more_pieces_than_asked_for() {
+        let block = box_grid([6, 4, 4], Vec3::new(1.0, 0.5, 0.5));
+        let (mut positions, mut tets) = (Vec::new(), Vec::new());
+        for part in 0..3 {
+            let shift = positions.len() as u32;
+            let away = Vec3::new(0.0, 2.0 * part as f32, 0.0);
+            positions.extend(block.positions().iter().map(|&p| p + away));
+            tets.extend(block.tets().iter().map(|t| t.map(|n| n + shift)));
+        }
+        let mesh = Arc::new(TetMesh::build(positions, tets).unwrap());
+        for (seed, pieces) in (0..8).flat_map(|seed| [(seed, 6), (seed, 12)]) {
+            let mut fragments = Fragments::new(mesh.clone());
+            let options = VoronoiOptions {
+                pieces,
+                seed,
+                ..Default::default()
+            };
+            let fracture = patterns::voronoi(&fragments, FragmentId(0), &options).unwrap();
+            fragments.apply(&fracture).unwrap();
+            let given = fragments.living().count();
+            assert!(
+                (3..=pieces as usize).contains(&given),
+                "{given} of {pieces}"
+            );
+            let mut fragments = Fragments::new(mesh.clone());
+            let options = SlicesOptions {
+                pieces,
+                seed,
+                ..Default::default()
+            };
+            let fracture = patterns::slices(&fragments, FragmentId(0), &options).unwrap();
+            fragments.apply(&fracture).unwrap();
+            let given = fragments.living().count();
+            assert!(
+                (3..=pieces as usize).contains(&given),
+                "{given} of {pieces}"
+            );
         }
     }
 

@@ -247,9 +247,7 @@ impl FractureEvent {
                 &zone,
                 &mut stats,
             );
-            for &n in modes.nodes() {
-                self.growth.cells[n as usize].piece = u32::MAX;
-            }
+            self.growth.end(modes.nodes());
             if stats.cracks > 0 {
                 break;
             }
@@ -282,8 +280,8 @@ impl FractureEvent {
         self.stamp += 1;
         for (i, &n) in modes.nodes().iter().enumerate() {
             self.places[n as usize] = i as u32;
-            self.growth.cells[n as usize].piece = 0;
         }
+        self.growth.begin(modes.nodes());
         self.candidates.clear();
         let sizes: Vec<f32> = q.iter().map(|q| q.abs()).collect();
         let stress = modes.stress();
@@ -332,7 +330,7 @@ impl FractureEvent {
                 break;
             };
             let Candidate { node, .. } = self.candidates[worst];
-            let piece = self.growth.cells[node as usize].piece;
+            let piece = self.growth.piece(node);
             if sequence.part(piece).len() < settings.least_nodes {
                 self.candidates[worst].overload = 0.0;
                 continue;
@@ -452,9 +450,7 @@ impl FractureEvent {
             part: piece,
             levels,
         });
-        for &n in sequence.part(new) {
-            self.growth.cells[n as usize].piece = new;
-        }
+        self.growth.divide(piece, sequence.part(new));
         new
     }
 
@@ -462,7 +458,7 @@ impl FractureEvent {
     fn relieve(&mut self, old: u32, new: u32, relief: f32) {
         let growth = &self.growth;
         for c in &mut self.candidates {
-            let piece = growth.cells[c.node as usize].piece;
+            let piece = growth.piece(c.node);
             if (piece == old || piece == new)
                 && let Some(distance) = growth.distance(c.node)
             {

@@ -13,14 +13,18 @@ pub(crate) struct Casters {
     /// in before it goes out.
     closed: Vec<[u32; 3]>,
     open: Vec<[u32; 3]>,
+    /// Of meshes that are seen through: only some lights see them.
+    clear: Vec<[u32; 3]>,
 }
 
 impl Casters {
     /// Adds a mesh.
-    pub fn add(&mut self, points: &[Vec3], triangles: &[[u32; 3]]) {
+    pub fn add(&mut self, points: &[Vec3], triangles: &[[u32; 3]], clear: bool) {
         let first = self.points.len() as u32;
         self.points.extend(points);
-        let list = if is_closed(triangles) {
+        let list = if clear {
+            &mut self.clear
+        } else if is_closed(triangles) {
             &mut self.closed
         } else {
             &mut self.open
@@ -99,8 +103,9 @@ impl DepthMap {
         }
     }
 
-    /// Draws all casters as a light in the direction `towards` sees them.
-    pub fn look(&mut self, towards: Vec3, casters: &Casters) {
+    /// Draws all casters as a light in the direction `towards` sees them; those that are
+    /// seen through if it is one that they stop.
+    pub fn look(&mut self, towards: Vec3, casters: &Casters, stopped_by_clear: bool) {
         let across = towards.any_orthonormal_vector();
         self.view.towards = towards;
         self.view.across = across / self.view.texel;
@@ -116,7 +121,12 @@ impl DepthMap {
                 self.raise(corners);
             }
         }
-        for triangle in &casters.open {
+        let clear: &[[u32; 3]] = if stopped_by_clear {
+            &casters.clear
+        } else {
+            &[]
+        };
+        for triangle in casters.open.iter().chain(clear) {
             self.raise(triangle.map(|v| self.projected[v as usize]));
         }
     }
@@ -184,18 +194,18 @@ mod tests {
             .collect();
         assert!(is_closed(&triangles) && !is_closed(&triangles[1..]));
         let mut closed = Casters::default();
-        closed.add(&points, &triangles);
+        closed.add(&points, &triangles, false);
         let open = Casters {
             points,
-            closed: Vec::new(),
             open: triangles,
+            ..Casters::default()
         };
         for i in 0..20 {
             let t = i as f32;
             let towards = Vec3::new(libm::cosf(t), 0.1 + 0.07 * t, libm::sinf(t)).normalize();
             let draw = |casters: &Casters| {
                 let mut map = DepthMap::new((Vec3::splat(-1.0), Vec3::ONE), 64);
-                map.look(towards, casters);
+                map.look(towards, casters, true);
                 map.heights
             };
             let (with, without) = (draw(&open), draw(&closed));

@@ -55,6 +55,8 @@ const KEY_SPREAD: f32 = 0.11;
 /// Maps that are drawn at the same time, before places look them up; a multiple of
 /// [`TURNS`], as the number of directions should be.
 const BATCH: usize = 8;
+/// One light in so many is stopped by what is seen through; prime to [`TURNS`].
+const CLEAR: usize = 3;
 /// Places that one task looks up.
 const PLACES: usize = 4096;
 
@@ -85,6 +87,7 @@ pub(crate) fn illuminate(
                 towards: (key + (side * x + other * y) * KEY_SPREAD).normalize(),
                 colour: KEY * share,
                 key: share,
+                stopped_by_clear: i % CLEAR == 0,
             }
         })
         .collect();
@@ -98,6 +101,7 @@ pub(crate) fn illuminate(
                 towards: Vec3::new(flat * cos, height, flat * sin),
                 colour: SKY_SIDE.lerp(SKY_TOP, height) * (2.0 / rays.sky as f32),
                 key: 0.0,
+                stopped_by_clear: i % CLEAR == 0,
             }
         })
         .collect();
@@ -117,6 +121,8 @@ struct Light {
     colour: Vec3,
     /// Its share of the key light.
     key: f32,
+    /// Whether things that are seen through throw a shadow in it.
+    stopped_by_clear: bool,
 }
 
 /// Adds lights to places, with depth maps of this size.
@@ -133,7 +139,7 @@ fn gather(
     for batch in lights.chunks(BATCH) {
         maps.par_iter_mut()
             .zip(batch)
-            .for_each(|(map, light)| map.look(light.towards, casters));
+            .for_each(|(map, light)| map.look(light.towards, casters, light.stopped_by_clear));
         places.par_chunks_mut(PLACES).for_each(|places| {
             for place in places {
                 let (first, step) = match place.turn {
@@ -211,7 +217,7 @@ mod tests {
         let bounds = (Vec3::splat(-1.0), Vec3::splat(1.0));
         let mut casters = Casters::default();
         for corners in triangles {
-            casters.add(corners, &[[0, 1, 2]]);
+            casters.add(corners, &[[0, 1, 2]], false);
         }
         illuminate(&mut places, &casters, bounds, -1.0, key, RAYS);
         places[0]

@@ -49,6 +49,22 @@ impl Raster {
         }
     }
 
+    /// The samples of a triangle that nothing drawn here hides.
+    pub fn visible_samples(&self, corners: [Corner; 3], see: &mut dyn FnMut(usize, usize)) {
+        let Some(cover) = Cover::of(corners, self.width, self.height) else {
+            return;
+        };
+        for y in cover.rows() {
+            let (first, last) = cover.samples(y);
+            for x in first..=last {
+                let nearness = cover.nearness(x, y);
+                if nearness.is_some_and(|n| n > self.nearness[y * self.width + x]) {
+                    see(x, y);
+                }
+            }
+        }
+    }
+
     /// Draws a line of this width in pixels; its nearness goes from end to end.
     pub fn line(&mut self, a: Corner, b: Corner, width: f32, id: u32) {
         let (dx, dy) = (b[0] - a[0], b[1] - a[1]);

@@ -10,7 +10,11 @@
 //! 6. Colours are mixed per pixel by the number of samples.
 //!
 //! The ground is the background itself, darkened by the share of light that the
-//! things in the scene take from it: a seamless studio floor.
+//! things in the scene take from it: a seamless studio floor, with faint lines if asked.
+//!
+//! Clear meshes are drawn last, over a picture of the rest: each pixel of them shows that
+//! picture, tinted once for every clear surface before it, and a mirrored sky. Light is
+//! not bent.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -34,33 +38,116 @@ pub(crate) fn render(
 ) -> Image {
     let bounds = scene.bounds().unwrap_or((Vec3::splat(-1.0), Vec3::ONE));
     let n = quality.samples();
-    let view = camera.view(width * n, height * n, bounds);
-    let triangles = world_triangles(scene);
-    let raster = rasterise(scene, &triangles, view, width * n, height * n, n as f32);
-    let key = key_direction(view.axes.row(0), view.axes.row(2));
-    let picture = Picture {
-        scene,
-        triangles: &triangles,
-        view,
-        raster: &raster,
-        samples: n,
-        key,
+    let frame = Frame {
+        size: [width, height],
+        bounds,
+        view: camera.view(width * n, height * n, bounds),
+        casters: casters(scene),
+        quality,
     };
-    let reach = (bounds.1 - bounds.0).length().max(1e-6);
-    let mut shown = picture.collect(width, height, (bounds.0 + bounds.1) * 0.5, 2.5 * reach);
-    let casters = casters(scene);
-    let floor = scene.ground.unwrap_or(bounds.0.y);
-    let rays = quality.rays();
-    illuminate(&mut shown.places, &casters, bounds, floor, key, rays);
-    let grid = Grid {
-        width,
-        height,
-        first: &shown.first_place,
-        pixel: n as f32 / view.focal,
-        eye: view.eye,
+    let pixels = if scene.meshes.iter().any(|mesh| mesh.clear) {
+        let mut solid = scene.clone();
+        solid.meshes.retain(|mesh| !mesh.clear);
+        let through = Through {
+            behind: frame.draw(&solid, None),
+            layers: clear_layers(scene, &solid, &frame),
+        };
+        frame.draw(scene, Some(&through))
+    } else {
+        frame.draw(scene, None)
     };
-    shown.places = smooth(&shown.places, &grid);
-    picture.resolve(&shown, width, height, open_ground(key, rays))
+    let mut image = Image::new(width, height, Colour::WHITE);
+    for (pixel, colour) in image.pixels_mut().iter_mut().zip(pixels) {
+        *pixel = Colour(colour).to_srgb();
+    }
+    image
+}
+
+/// What all parts of one picture share.
+struct Frame {
+    /// Width and height in pixels.
+    size: [usize; 2],
+    bounds: (Vec3, Vec3),
+    view: View,
+    casters: Casters,
+    quality: Quality,
+}
+
+/// What is seen through clear things, pixel by pixel.
+struct Through {
+    /// The picture without them.
+    behind: Vec<Vec3>,
+    /// How many of their surfaces lie before it, on average.
+    layers: Vec<f32>,
+}
+
+impl Frame {
+    /// The colours of all pixels, row by row.
+    fn draw(&self, scene: &Scene, through: Option<&Through>) -> Vec<Vec3> {
+        let [width, height] = self.size;
+        let (bounds, view) = (self.bounds, self.view);
+        let n = self.quality.samples();
+        let triangles = world_triangles(scene);
+        let near = near_plane(bounds, view);
+        let raster = rasterise(scene, &triangles, view, near, self.size, n);
+        let key = key_direction(view.axes.row(0), view.axes.row(2));
+        // The ground below what hangs in the air is part of the picture.
+        let mut lowest = bounds.0;
+        lowest.y = lowest.y.min(scene.ground.unwrap_or(lowest.y));
+        let reach = (bounds.1 - lowest).length().max(1e-6);
+        let picture = Picture {
+            scene,
+            triangles: &triangles,
+            view,
+            raster: &raster,
+            samples: n,
+            key,
+            centre: (lowest + bounds.1) * 0.5,
+            reach,
+        };
+        let mut shown = picture.collect(width, height, picture.centre, 2.5 * reach);
+        let floor = scene.ground.unwrap_or(bounds.0.y);
+        let rays = self.quality.rays();
+        illuminate(&mut shown.places, &self.casters, bounds, floor, key, rays);
+        let grid = Grid {
+            width,
+            height,
+            first: &shown.first_place,
+            pixel: n as f32 / view.focal,
+            eye: view.eye,
+        };
+        shown.places = smooth(&shown.places, &grid);
+        picture.resolve(&shown, width, height, open_ground(key, rays), through)
+    }
+}
+
+/// Surfaces of clear meshes in front of everything solid: their mean over the samples
+/// of each pixel.
+fn clear_layers(scene: &Scene, solid: &Scene, frame: &Frame) -> Vec<f32> {
+    let [width, height] = frame.size;
+    let n = frame.quality.samples();
+    let near = near_plane(frame.bounds, frame.view);
+    let behind = rasterise(
+        solid,
+        &world_triangles(solid),
+        frame.view,
+        near,
+        frame.size,
+        n,
+    );
+    let mut layers = vec![0.0; width * height];
+    let share = 1.0 / (n * n) as f32;
+    for triangle in world_triangles(scene) {
+        if !scene.meshes[triangle.mesh as usize].clear {
+            continue;
+        }
+        clip(frame.view, near, triangle.corners, &mut |corners| {
+            behind.visible_samples(corners, &mut |x, y| {
+                layers[y / n * width + x / n] += share;
+            });
+        });
+    }
+    layers
 }
 
 fn world_triangles(scene: &Scene) -> Vec<WorldTriangle> {
@@ -83,7 +170,7 @@ fn world_triangles(scene: &Scene) -> Vec<WorldTriangle> {
 fn casters(scene: &Scene) -> Casters {
     let mut all = Casters::default();
     for mesh in &scene.meshes {
-        all.add(&mesh.positions, &mesh.triangles);
+        all.add(&mesh.positions, &mesh.triangles, mesh.clear);
     }
     all
 }
@@ -93,14 +180,17 @@ fn rasterise(
     scene: &Scene,
     triangles: &[WorldTriangle],
     view: View,
-    width: usize,
-    height: usize,
-    samples: f32,
+    near: f32,
+    size: [usize; 2],
+    samples: usize,
 ) -> Raster {
+    let [width, height] = size.map(|pixels| pixels * samples);
+    let samples = samples as f32;
     let mut raster = Raster::new(width, height);
-    let near = near_plane(scene, view);
     for (t, triangle) in triangles.iter().enumerate() {
-        draw_clipped(&mut raster, view, near, triangle.corners, t as u32 + 1);
+        clip(view, near, triangle.corners, &mut |corners| {
+            raster.triangle(corners, t as u32 + 1);
+        });
     }
     let mut id = triangles.len() as u32 + 1;
     for &(mark, _, on_top) in &scene.marks {
@@ -142,8 +232,7 @@ fn rasterise(
     raster
 }
 
-fn near_plane(scene: &Scene, view: View) -> f32 {
-    let (lo, hi) = scene.bounds().unwrap_or((Vec3::ZERO, Vec3::ONE));
+fn near_plane((lo, hi): (Vec3, Vec3), view: View) -> f32 {
     let size = (hi - lo).length();
     (size * 1e-3).max(view.eye.distance((lo + hi) * 0.5) * 1e-4)
 }
@@ -185,6 +274,9 @@ struct Picture<'a> {
     raster: &'a Raster,
     samples: usize,
     key: Vec3,
+    centre: Vec3,
+    /// The diagonal of everything.
+    reach: f32,
 }
 
 /// What the pixels show, row by row.
@@ -375,10 +467,17 @@ impl Picture<'_> {
         (Seen::Plain(colour), None)
     }
 
-    fn resolve(&self, shown: &Shown, width: usize, height: usize, open: Vec3) -> Image {
-        let mut image = Image::new(width, height, Colour::WHITE);
+    fn resolve(
+        &self,
+        shown: &Shown,
+        width: usize,
+        height: usize,
+        open: Vec3,
+        through: Option<&Through>,
+    ) -> Vec<Vec3> {
+        let mut pixels = vec![Vec3::ONE; width * height];
         let total = (self.samples * self.samples) as f32;
-        let rows = image.pixels_mut().par_chunks_mut(width).enumerate();
+        let rows = pixels.par_chunks_mut(width).enumerate();
         rows.for_each(|(y, row)| {
             let down = (y as f32 + 0.5) / height as f32;
             let background = self.scene.background[0].mix(self.scene.background[1], down);
@@ -391,20 +490,71 @@ impl Picture<'_> {
                         Seen::Background => background.0,
                         Seen::Plain(colour) => colour.0,
                         Seen::Ground { place } => {
-                            let share = shown.places[place as usize].light / open;
-                            background.0 * share.min(Vec3::ONE)
+                            let lit = &shown.places[place as usize];
+                            let share = lit.light / open;
+                            background.0 * share.min(Vec3::ONE) * self.floor_line(lit.position)
                         }
-                        Seen::Surface { triangle, place } => self.surface(
-                            &self.triangles[triangle as usize],
-                            &shown.places[place as usize],
-                        ),
+                        Seen::Surface { triangle, place } => {
+                            let triangle = &self.triangles[triangle as usize];
+                            let lit = &shown.places[place as usize];
+                            match through {
+                                Some(t) if self.scene.meshes[triangle.mesh as usize].clear => {
+                                    self.glass(triangle, lit, t.behind[at], t.layers[at])
+                                }
+                                _ => self.surface(triangle, lit),
+                            }
+                        }
                     };
                     sum += colour * part.samples as f32;
                 }
-                *pixel = Colour(sum / total).to_srgb();
+                *pixel = sum / total;
             }
         });
-        image
+        pixels
+    }
+
+    /// How much of the ground's light is left by its lines; they fade with the distance.
+    fn floor_line(&self, p: Vec3) -> f32 {
+        let Some(apart) = self.scene.ground_lines else {
+            return 1.0;
+        };
+        const WIDTH: f32 = 0.03;
+        const DARK: f32 = 0.10;
+        let ray = p - self.view.eye;
+        let pixel = self.samples as f32 / self.view.focal * ray.length() / apart;
+        // Seen at a slant, a pixel covers more of the ground.
+        let pixel = pixel / (ray.y.abs() / ray.length()).max(0.05);
+        let cover = |x: f32| {
+            let off = (x / apart - (x / apart).round()).abs();
+            let inside = (0.5 * (WIDTH + pixel) - off) / pixel.clamp(f32::MIN_POSITIVE, WIDTH);
+            inside.clamp(0.0, 1.0) * (WIDTH / pixel).min(1.0)
+        };
+        let far = (p - self.centre).with_y(0.0).length() / self.reach;
+        let fade = (1.6 - far).clamp(0.0, 1.0);
+        1.0 - DARK * fade * cover(p.x).max(cover(p.z))
+    }
+
+    /// Glass: what is behind, tinted once for each surface on the way, and the sky and
+    /// the key light mirrored in the first.
+    fn glass(&self, triangle: &WorldTriangle, lit: &Lit, behind: Vec3, layers: f32) -> Vec3 {
+        let mesh = &self.scene.meshes[triangle.mesh as usize];
+        let towards_eye = (self.view.eye - lit.position).normalize_or(Vec3::Y);
+        let facing = lit.normal.dot(towards_eye).clamp(0.0, 1.0);
+        // Schlick, for an index of 1.5.
+        let mirrored = 0.04 + 0.96 * power(1.0 - facing, 5);
+        let thin = Vec3::ONE.lerp(mesh.colour.0, 0.05);
+        let first = Vec3::ONE.lerp(triangle.colour.0, 0.30 + 0.25 * (1.0 - facing));
+        let more = (layers - 1.0).clamp(0.0, 12.0);
+        let passed = first
+            * Vec3::new(
+                libm::powf(thin.x, more),
+                libm::powf(thin.y, more),
+                libm::powf(thin.z, more),
+            );
+        let half = (towards_eye + self.key).normalize_or(Vec3::Y);
+        let highlight = power(lit.normal.dot(half).max(0.0), 180) * 0.8 * lit.key;
+        let sky = Vec3::splat(0.55) + 0.35 * lit.light;
+        shoulder(behind * passed * (1.0 - mirrored) + sky * mirrored + Vec3::splat(highlight))
     }
 
     fn surface(&self, triangle: &WorldTriangle, lit: &Lit) -> Vec3 {
@@ -538,15 +688,15 @@ fn unique_edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
     edges
 }
 
-/// Draws a triangle, cut at the near plane.
-fn draw_clipped(raster: &mut Raster, view: View, near: f32, corners: [Vec3; 3], id: u32) {
+/// Cuts a triangle at the near plane and hands on what is left, in pixels.
+fn clip(view: View, near: f32, corners: [Vec3; 3], draw: &mut dyn FnMut([Corner; 3])) {
     let camera = corners.map(|p| view.to_camera(p));
     let project = |c: Vec3| {
         let [x, y] = view.to_pixels(c);
         [x, y, 1.0 / c.z]
     };
     if camera.iter().all(|c| c.z >= near) {
-        raster.triangle(camera.map(project), id);
+        draw(camera.map(project));
         return;
     }
     let mut kept = [Vec3::ZERO; 4];
@@ -563,7 +713,7 @@ fn draw_clipped(raster: &mut Raster, view: View, near: f32, corners: [Vec3; 3], 
         }
     }
     for i in 2..count {
-        raster.triangle([kept[0], kept[i - 1], kept[i]].map(project), id);
+        draw([kept[0], kept[i - 1], kept[i]].map(project));
     }
 }
 
@@ -674,6 +824,68 @@ mod tests {
         scene.point_on_top(Vec3::ZERO, 3.0, green);
         let seen = scene.render(&camera, 80, 80, Quality::Draft);
         assert_eq!(pixel(&seen, 40, 40), [0, 255, 0]);
+    }
+
+    #[test]
+    fn glass_is_seen_through_and_throws_a_lighter_shadow() {
+        let camera = Camera::at(Vec3::new(0.0, 3.0, 12.0), Vec3::ZERO);
+        let red = cube(Colour::from_srgb(220, 40, 30)).moved(glam::Mat3::IDENTITY, -3.0 * Vec3::Z);
+        let picture = |front: Option<Mesh>| {
+            let mut scene = Scene::new();
+            scene.add(red.clone());
+            front.into_iter().for_each(|mesh| scene.add(mesh));
+            scene.ground(-1.0);
+            scene.render(&camera, 120, 90, Quality::Draft)
+        };
+        let paint = Colour::from_srgb(190, 215, 220);
+        let (none, stone, glass) = (
+            picture(None),
+            picture(Some(cube(paint))),
+            picture(Some(cube(paint).clear())),
+        );
+        let redness = |image: &Image| {
+            let [r, g, _] = pixel(image, 60, 38);
+            i32::from(r) - i32::from(g)
+        };
+        assert!(
+            redness(&none) > 80 && redness(&stone) < 30,
+            "behind and before"
+        );
+        assert!(redness(&glass) > 50, "{}", redness(&glass));
+        assert_ne!(pixel(&glass, 60, 38), pixel(&none, 60, 38));
+        // The ground beside it, where only its shadow changes anything.
+        let ground = |image: &Image| -> u32 {
+            let near = (40..80).map(|y| {
+                (84..118)
+                    .map(|x| luminance(pixel(image, x, y)))
+                    .sum::<u32>()
+            });
+            near.sum()
+        };
+        let (open, dark, light) = (ground(&none), ground(&stone), ground(&glass));
+        assert!(
+            light < open && open - light < (open - dark) * 2 / 3,
+            "{open} {light} {dark}"
+        );
+    }
+
+    #[test]
+    fn lines_show_a_floor_that_nothing_stands_on() {
+        let mut scene = Scene::new();
+        scene.add(cube(Colour::WHITE).moved(glam::Mat3::IDENTITY * 0.1, 4.0 * Vec3::Y));
+        scene.ground(0.0);
+        let camera = Camera::at(Vec3::new(0.0, 4.0, 8.0), Vec3::ZERO);
+        let plain = scene.render(&camera, 120, 90, Quality::Draft);
+        scene.ground_lines(0.5);
+        let lined = scene.render(&camera, 120, 90, Quality::Draft);
+        let darker = |(a, b): (&[u8; 3], &[u8; 3])| luminance(*a) > luminance(*b) + 6;
+        let count = plain
+            .pixels()
+            .iter()
+            .zip(lined.pixels())
+            .filter(|&p| darker(p))
+            .count();
+        assert!((120..5_400).contains(&count), "{count}");
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub struct Mesh {
     /// Cosine of the crease angle; above 1: flat.
     pub(crate) crease_cosine: f32,
     pub(crate) gloss: f32,
+    /// Seen through, as glass is.
+    pub(crate) clear: bool,
     pub(crate) edges: Option<(Colour, f32)>,
     /// One for each position; empty: from the triangles.
     pub(crate) normals: Vec<Vec3>,
@@ -77,6 +79,7 @@ impl Mesh {
             colours: Vec::new(),
             crease_cosine: 2.0,
             gloss: 0.0,
+            clear: false,
             edges: None,
             normals: Vec::new(),
             texture: None,
@@ -131,6 +134,13 @@ impl Mesh {
         self
     }
 
+    /// Seen through, tinted by its colour, with a third of a solid thing's shadow.
+    #[must_use]
+    pub fn clear(mut self) -> Self {
+        self.clear = true;
+        self
+    }
+
     /// Also draws the edges of all triangles, as lines of this width in pixels.
     #[must_use]
     pub fn edges(mut self, colour: Colour, width: f32) -> Self {
@@ -173,6 +183,8 @@ pub struct Scene {
     pub(crate) meshes: Vec<Mesh>,
     pub(crate) marks: Vec<(Mark, Colour, bool)>,
     pub(crate) ground: Option<f32>,
+    /// Distance of the lines on the ground, where there are any.
+    pub(crate) ground_lines: Option<f32>,
     pub(crate) background: [Colour; 2],
 }
 
@@ -190,6 +202,7 @@ impl Scene {
             meshes: Vec::new(),
             marks: Vec::new(),
             ground: None,
+            ground_lines: None,
             background: [
                 Colour::from_srgb(214, 221, 229),
                 Colour::from_srgb(240, 239, 235),
@@ -205,6 +218,12 @@ impl Scene {
     /// A level ground at this height.
     pub fn ground(&mut self, height: f32) {
         self.ground = Some(height);
+    }
+
+    /// Faint lines on the ground, this far apart: a floor that is seen where nothing
+    /// throws a shadow on it.
+    pub fn ground_lines(&mut self, apart: f32) {
+        self.ground_lines = (apart > 0.0 && apart.is_finite()).then_some(apart);
     }
 
     /// A ground at the lowest point of what was added so far.

@@ -377,6 +377,13 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
                     self.counters.add(&QueryStats::default(), points);
                     return Ok(());
                 }
+                Found::Main(None) if ours.memory.repeats(pos12, prediction) => {
+                    // The points of the last step are those of this one: nothing is asked.
+                    let points: usize = manifolds.iter().map(|m| m.points.len()).sum();
+                    let solver = &self.counters.solver_contacts;
+                    solver.fetch_add(points as u64, Ordering::Relaxed);
+                    return Ok(());
+                }
                 Found::Main(asked) => {
                     scratch.visits = asked.and_then(|a| a.visits);
                     let stats =

@@ -51,6 +51,10 @@ pub enum ObjectError {
     /// No sphere tree could be made.
     #[error("no sphere tree: {0}")]
     Tree(#[from] fracas::sphere_tree::BuildError),
+    /// What was baked of it is damaged.
+    #[cfg(feature = "assets")]
+    #[error(transparent)]
+    Baked(#[from] fracas_bake::asset::ObjectError),
 }
 
 /// Everything computed ahead for objects of one kind; cheap to make many bodies of.
@@ -79,6 +83,21 @@ impl Blueprint {
         let fragments = Fragments::new(mesh);
         let field = FragmentField::build(&fragments, field)?;
         Ok(Self::of_parts(fragments, field, tree))
+    }
+
+    /// Of an asset: field and tree are read from it. Where it was baked without them,
+    /// they are built.
+    ///
+    /// # Errors
+    /// See [`ObjectError`].
+    #[cfg(feature = "assets")]
+    pub fn of_asset(asset: &fracas_bake::Asset) -> Result<Self, ObjectError> {
+        if asset.section(fracas_bake::asset::OBJECT).is_none() {
+            let (field, tree) = (FieldOptions::default(), BuildOptions::default());
+            return Self::build(asset.shared_mesh().clone(), &field, &tree);
+        }
+        let object = asset.object()?;
+        Ok(Self::of_parts(object.fragments, object.field, object.tree))
     }
 
     /// Of an unbroken object whose field and tree are there already: read from an asset

@@ -106,6 +106,8 @@ pub(crate) struct PairMemory {
     axis: SeparatingAxis,
     /// Where the pair was when no gap was to be seen.
     not_apart: Option<fracas::Pose>,
+    /// Where the pair was at its last query, and how far that looked.
+    asked: Option<(Pose, f32)>,
 }
 
 /// Memory of a thread, used again for every pair.
@@ -191,9 +193,12 @@ pub(crate) fn looks(
     memory: &mut PairMemory,
 ) -> Looks {
     let pose = to_pose(&pos12.inverse());
+    // Pieces of one object interlock: what they meet first is what is near. Only where they
+    // are apart, are they asked about what is farther.
+    let siblings = shape1.object().is(shape2.object());
     // Fragments that lie where they were born touch along their crack, and are not about
     // to meet elsewhere.
-    if shape1.object().is(shape2.object())
+    if siblings
         && let Some(adaptive) = mode.adaptive()
         && shape1.tree().is_where_born(&pose, &adaptive)
     {
@@ -207,7 +212,7 @@ pub(crate) fn looks(
     {
         return Looks {
             near: true,
-            far: near < prediction,
+            far: near < prediction && !siblings,
         };
     }
     let guard1 = shape1.object().read();
@@ -223,7 +228,7 @@ pub(crate) fn looks(
     memory.not_apart = (gap < near).then_some(pose);
     Looks {
         near: gap < near,
-        far: near < prediction && gap < prediction,
+        far: near < prediction && gap < prediction && !(siblings && gap < near),
     }
 }
 
@@ -263,10 +268,22 @@ impl PairMemory {
 
     /// Drops all that is not saved.
     pub(crate) fn forget_points(&mut self) {
-        (self.axis, self.not_apart) = Default::default();
+        (self.axis, self.not_apart, self.asked) = Default::default();
         for state in self.parts.iter_mut().flatten() {
             state.forget_points();
         }
+    }
+
+    /// Whether the last query asked the same: a step that is made again finds most pairs
+    /// where they were (docs/decisions/0015-what-breaks-gives-way.md). Notes the question.
+    pub(crate) fn repeats(&mut self, pos12: &Pose, prediction: f32) -> bool {
+        let same = self
+            .asked
+            .is_some_and(|(pose, reach)| pose == *pos12 && prediction <= reach);
+        if !same {
+            self.asked = Some((*pos12, prediction));
+        }
+        same
     }
 
     fn part(&mut self, part: usize) -> &mut [PairState; 2] {
@@ -511,5 +528,31 @@ impl Ask<'_> {
             });
             self.stats.contacts += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_repeated_only_where_place_and_reach_are_the_same() {
+        let mut memory = PairMemory::default();
+        let here = Pose::from_translation(Vec3::X);
+        assert!(!memory.repeats(&here, 0.1), "a new pair");
+        assert!(memory.repeats(&here, 0.1));
+        assert!(memory.repeats(&here, 0.05), "a shorter look sees no more");
+        assert!(!memory.repeats(&here, 0.2), "a farther one may");
+        assert!(memory.repeats(&here, 0.1), "it was asked up to 0.2");
+        let there = Pose::from_translation(Vec3::X * (1.0 + f32::EPSILON));
+        assert!(!memory.repeats(&there, 0.1));
+        memory.forget_points();
+        assert!(
+            !memory.repeats(&there, 0.1),
+            "what is forgotten is asked again"
+        );
+        let nowhere = Pose::from_translation(Vec3::splat(f32::NAN));
+        memory.repeats(&nowhere, 0.1);
+        assert!(!memory.repeats(&nowhere, 0.1));
     }
 }

@@ -169,9 +169,10 @@ fn truth(world: &World, pieces: &[PieceId], groups: &[Vec<Vec3>], speed: &[DVec3
     energy(&v) / energy(speed)
 }
 
-#[test]
-fn pieces_that_have_just_parted_are_let_go_as_their_faces_allow() {
-    let groups = groups(&mut Rng(5));
+/// Shares of the energy that pieces keep when they are let go, after one and after twelve
+/// steps, and the truth.
+fn release(seed: u64) -> [f64; 3] {
+    let groups = groups(&mut Rng(seed));
     let mut world = cube(
         WorldSettings {
             gravity: Vec3::ZERO,
@@ -183,7 +184,7 @@ fn pieces_that_have_just_parted_are_let_go_as_their_faces_allow() {
     );
     world.physics.integration_parameters.num_solver_iterations = 64;
     let pieces = cut(&mut world, &groups);
-    assert!(pieces.len() >= PIECES - 2, "{} pieces", pieces.len());
+    assert!(pieces.len() >= PIECES - 4, "{} pieces", pieces.len());
     let mut speed = Vec::new();
     for &piece in &pieces {
         let centre = world.surface(piece).unwrap().mass_properties().centre;
@@ -208,13 +209,30 @@ fn pieces_that_have_just_parted_are_let_go_as_their_faces_allow() {
         world.step();
         kept.push(energy(&world) / before);
     }
-    println!("release: kept {kept:.3?}, truth {truth:.3}");
+    println!("release: seed {seed} kept {kept:.3?}, truth {truth:.3}");
+    [kept[0], kept[kept.len() - 1], truth]
+}
+
+#[test]
+fn pieces_that_have_just_parted_are_let_go_as_their_faces_allow() {
     // Cracks bend within tetrahedra, so that the real faces rub where ideal ones slide:
-    // less is kept than the cells' faces would allow, never more.
-    let (first, last) = (kept[0], kept[kept.len() - 1]);
-    assert!(first > 0.9 * truth, "glued: {first} of {truth}");
-    assert!(last > 0.6 * truth, "glued: {last} of {truth}");
-    assert!(first < 1.05 * truth, "burst: {first} of {truth}");
+    // less is kept than the cells' faces would allow, never more. How much they rub differs
+    // from cut to cut (0.47 to 0.91 after twelve steps), so all of ten count together there.
+    let seeds = 5..15;
+    let count = seeds.clone().count() as f64;
+    let mut mean = [0.0, 0.0];
+    for seed in seeds {
+        let [first, last, truth] = release(seed);
+        assert!(first > 0.9 * truth, "glued: {first} of {truth}");
+        assert!(first < 1.05 * truth, "burst: {first} of {truth}");
+        assert!(
+            last > 0.4 * truth && last < 1.05 * truth,
+            "{last} of {truth}"
+        );
+        mean[0] += last / count;
+        mean[1] += truth / count;
+    }
+    assert!(mean[0] > 0.7 * mean[1], "glued: {mean:?}");
 }
 
 /// Drops the cut cube on its corner; the deepest overlap at the end, in metres.
@@ -257,17 +275,18 @@ fn at_60_hz() -> WorldSettings {
 fn best() -> WorldSettings {
     WorldSettings {
         friction_in_bias: true,
+        contact_frequency: 60.0,
         ..at_60_hz()
     }
 }
 
 #[test]
 fn a_cube_dropped_on_its_corner_ends_without_overlap() {
-    // Five millimetres are wanted. Which piece comes to lie on which is chance, so the
-    // median of several cuts counts. Seen of seven cuts: 3.7 to 8.2 mm, median 4.2, in one
-    // build; 3.4 to 37, median 6.9, in another.
+    // Which piece comes to lie on which is chance, so the median of several cuts counts
+    // (docs/decisions/0004-engine-settings-for-stacks.md has forty cuts).
     let deepest = corner_drops(best());
-    assert!(deepest[deepest.len() / 2] < 0.008, "{deepest:?} m");
+    assert!(deepest[deepest.len() / 2] < 0.005, "{deepest:?} m");
+    assert!(deepest[deepest.len() - 1] < 0.02, "{deepest:?} m");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What is made when somebody asks is the same, bit for bit, whenever that is: surfaces
-//! and sphere trees of fragments that were just born.
+//! What is made when somebody asks is the same, bit for bit, whenever that is: surfaces,
+//! sphere trees and occupied cells of fragments that were just born.
 
 mod common;
 
@@ -73,6 +73,22 @@ fn birth_bits(shape: &FragmentShape) -> u64 {
     bits.0
 }
 
+/// Which spheres the cells that a fragment occupies let pass.
+fn cell_bits(object: &SharedObject, id: FragmentId) -> u64 {
+    let state = object.read();
+    let view = state.field().of(state.fragments(), id);
+    let (low, high) = view.bounds();
+    let mut rng = Rng(u64::from(id.0));
+    let margin = 0.1 * (high - low);
+    let mut bits = Bits(5);
+    for k in 0..200 {
+        let p = rng.in_box(low - margin, high + margin);
+        let radius = [0.0, 0.003, 0.03][k % 3];
+        bits.add(view.sphere_may_touch(p, radius).into());
+    }
+    bits.0
+}
+
 /// All bits of the distance field that a fragment sees.
 fn field_bits(object: &SharedObject, id: FragmentId, rng: &mut Rng) -> u64 {
     let state = object.read();
@@ -88,7 +104,6 @@ fn field_bits(object: &SharedObject, id: FragmentId, rng: &mut Rng) -> u64 {
         let p = rng.in_box(low, high);
         let found = view.signed_distance(p, (high - low).max_element());
         bits.add(found.map_or(7, |s| s.distance.to_bits()));
-        bits.add(view.sphere_may_touch(p, 0.01).into());
     }
     bits.0
 }
@@ -123,10 +138,10 @@ fn random_fracture(object: &SharedObject, fragment: FragmentId, rng: &mut Rng) -
 }
 
 /// What a run of fractures comes to, by fragment: everything that can be asked for.
-type Found = BTreeMap<u32, [u64; 4]>;
+type Found = BTreeMap<u32, [u64; 5]>;
 
 /// Breaks an object three times; `trees` says when trees are made, `asks` whether
-/// something is asked for at this moment: tree 0, surface 1.
+/// something is asked for at this moment: tree 0, surface 1, cells 2.
 fn break_thrice(seed: u64, trees: Trees, asks: &mut dyn FnMut(usize) -> bool) -> Found {
     let kind = blueprint([5, 4, 3], Vec3::new(0.25, 0.2, 0.15));
     let (object, whole) = kind.object();
@@ -160,6 +175,9 @@ fn break_thrice(seed: u64, trees: Trees, asks: &mut dyn FnMut(usize) -> bool) ->
             if asks(1) {
                 bits[3] = surface_bits(shape);
             }
+            if asks(2) {
+                bits[4] = cell_bits(&object, shape.id());
+            }
         }
     }
     for shape in &living {
@@ -171,8 +189,9 @@ fn break_thrice(seed: u64, trees: Trees, asks: &mut dyn FnMut(usize) -> bool) ->
             bits[1],
             tree_bits(shape),
             surface_bits(shape),
+            cell_bits(&object, shape.id()),
         ];
-        let what = ["birth", "field", "tree", "surface"];
+        let what = ["birth", "field", "tree", "surface", "cells"];
         for ((before, now), what) in bits.iter_mut().zip(again).zip(what) {
             assert!(
                 *before == 0 || *before == now,

@@ -49,8 +49,13 @@ pub fn still(
     quality: Quality,
 ) -> Image {
     let mut picture = Picture::new();
-    picture.ground(0.0);
-    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let (near, far) = scene.view();
+    let floor = scene.floor_height();
+    if floor.is_finite() {
+        picture.ground(floor);
+        picture.ground_lines(round_length(0.2 * (far - near).max_element()));
+    }
+    let mut boxes = Vec::new();
     for (id, track, pose) in recording.at(after) {
         let paint = scene.colour(id.object);
         let [r, g, b] = paint;
@@ -67,24 +72,26 @@ pub fn still(
                 surface.old_triangles(),
             ),
         };
+        let clear = scene.is_clear(id.object);
+        let skin = Colour::from_srgb(r, g, b);
+        // Cracks in glass show its depth.
+        let crack = if clear {
+            skin.mix(Colour::from_srgb(30, 90, 85), 0.6)
+        } else {
+            crack_colour(paint)
+        };
         let colours = (0..triangles.len())
-            .map(|t| {
-                if t < old {
-                    Colour::from_srgb(r, g, b)
-                } else {
-                    crack_colour(paint)
-                }
-            })
+            .map(|t| if t < old { skin } else { crack })
             .collect();
         let normals = track.dressed.as_ref().map(|d| d.normals.clone());
         let mesh = Mesh::new(positions.to_vec(), triangles.to_vec())
             .smooth(35.0)
             .normals(normals.unwrap_or_default())
-            .colours(colours)
-            .moved(Mat3::from_quat(pose.rotation), pose.translation);
-        if let Some((lo, hi)) = mesh.bounds() {
-            (low, high) = (low.min(lo), high.max(hi));
-        }
+            .colour(skin)
+            .colours(colours);
+        let mesh = if clear { mesh.clear() } else { mesh };
+        let mesh = mesh.moved(Mat3::from_quat(pose.rotation), pose.translation);
+        boxes.extend(mesh.bounds());
         picture.add(mesh);
     }
     for (track, pose) in recording.props_at(after) {
@@ -95,23 +102,59 @@ pub fn still(
             .gloss(0.5)
             .colour(Colour::from_srgb(r, g, b))
             .moved(Mat3::from_quat(pose.rotation), pose.translation);
-        if let Some((lo, hi)) = mesh.bounds() {
-            (low, high) = (low.min(lo), high.max(hi));
-        }
+        boxes.extend(mesh.bounds());
         picture.add(mesh);
     }
-    // All bodies and the ground below them; what rolls out of the scene is let go.
-    let (near, far) = scene.view();
-    let reach = far - near;
-    let out = 0.2 * reach;
-    let (low, high) = (
-        low.min(near.with_x(f32::INFINITY).with_z(f32::INFINITY))
-            .max(near - out),
-        high.max(low + 0.2 * reach)
-            .min(far + out.with_y(f32::INFINITY)),
-    );
-    let camera = Camera::framing(low.min(high), high, Vec3::new(0.6, 0.42, 1.0));
+    let (low, high) = frame(boxes, (near, far), floor);
+    let camera = Camera::framing(low, high, Vec3::new(0.6, 0.42, 1.0));
     picture.render(&camera, size[0], size[1], quality)
+}
+
+/// The box that a picture shows: the ground below, and the bodies with the boxes `boxes`.
+/// Nineteen of twenty are always in it, however far they came (but for three times the
+/// scene's own box); the last ones only as long as they are near.
+fn frame(mut boxes: Vec<(Vec3, Vec3)>, (near, far): (Vec3, Vec3), floor: f32) -> (Vec3, Vec3) {
+    let reach = far - near;
+    let away = |b: &(Vec3, Vec3)| {
+        let out = (near - b.1).max(b.0 - far).max(Vec3::ZERO).with_y(0.0);
+        out.max_element()
+    };
+    boxes.sort_by(|a, b| away(a).total_cmp(&away(b)));
+    let always = (boxes.len() * 19).div_ceil(20);
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for (i, (lo, hi)) in boxes.into_iter().enumerate() {
+        let most = if i < always { 3.0 } else { 0.2 } * reach;
+        low = low.min(lo.max(near - most));
+        high = high.max(hi.min(far + most.with_y(f32::INFINITY)));
+    }
+    if !(low.is_finite() && high.is_finite()) {
+        return (near, far);
+    }
+    low.y = low.y.min(near.y);
+    if floor.is_finite() {
+        low.y = low.y.min(floor);
+    }
+    let high = high.max(low + 0.2 * reach);
+    (low, high)
+}
+
+/// The largest of 1, 2 and 5 times a power of ten that is no longer than this.
+fn round_length(length: f32) -> f32 {
+    if !(length > 0.0 && length.is_finite()) {
+        return 1.0;
+    }
+    let mut unit = 1.0;
+    while unit > length {
+        unit /= 10.0;
+    }
+    while 10.0 * unit <= length {
+        unit *= 10.0;
+    }
+    [5.0, 2.0, 1.0]
+        .map(|n| n * unit)
+        .into_iter()
+        .find(|&l| l <= length * 1.0001)
+        .unwrap_or(unit)
 }
 
 /// Moments worth seeing, at most so many: around the first break, after it, the end.
@@ -130,4 +173,41 @@ pub fn moments(recording: &Recording, most: usize) -> Vec<u64> {
         moments.remove(1);
     }
     moments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cube(at: f32) -> (Vec3, Vec3) {
+        let at = Vec3::new(at, 0.0, 0.0);
+        (at, at + 0.1)
+    }
+
+    #[test]
+    fn pieces_that_flew_apart_are_in_the_picture_and_one_that_rolled_off_is_not() {
+        let view = (Vec3::new(-0.5, 0.0, -0.5), Vec3::new(0.5, 1.0, 0.5));
+        // Half of them a whole view beside it.
+        let mut boxes: Vec<_> = (0..20).map(|i| cube(-0.2 + 0.1 * i as f32)).collect();
+        boxes.push(cube(40.0));
+        let (low, high) = frame(boxes, view, 0.0);
+        assert!((low.x + 0.2).abs() < 1e-5, "{low}");
+        assert!((1.7..1.9).contains(&high.x), "{high}");
+        // Nothing at all shows the scene's own box.
+        assert_eq!(frame(Vec::new(), view, 0.0), view);
+        // A body high above shows the floor, too.
+        let high_up = (Vec3::new(0.0, 0.9, 0.0), Vec3::new(0.1, 1.0, 0.1));
+        assert_eq!(frame(vec![high_up], view, -0.3).0.y, -0.3);
+    }
+
+    #[test]
+    fn lines_are_round_lengths_apart() {
+        for (length, round) in [(0.3, 0.2), (0.5, 0.5), (1.9, 1.0), (72.0, 50.0)] {
+            assert!(
+                (round_length(length) / round - 1.0).abs() < 1e-4,
+                "{length}"
+            );
+        }
+        assert_eq!(round_length(f32::NAN), 1.0);
+    }
 }

@@ -10,8 +10,6 @@
 //! - Node and tetrahedron indices are plain `u32`, as in every mesh file;
 //!   handles that outlive a call (such as [`crate::FragmentId`]) are newtypes.
 
-use std::collections::HashMap;
-
 use glam::Vec3;
 use thiserror::Error;
 
@@ -102,6 +100,7 @@ pub struct TetMesh {
     neighbours: Vec<[u32; 4]>,
     node_nodes: Rows,
     node_tets: Rows,
+    mean_edge: f32,
 }
 
 /// A boundary triangle of a [`TetMesh`].
@@ -124,18 +123,20 @@ impl TetMesh {
     pub fn build(positions: Vec<Vec3>, tets: Vec<[u32; 4]>) -> Result<Self, TetMeshError> {
         check_nodes(&positions)?;
         check_tets(&positions, &tets)?;
-        let neighbours = match_faces(&tets)?;
+        let neighbours = match_faces(positions.len(), &tets)?;
         let node_tets = rows_of_node_tets(positions.len(), &tets);
         if let Some(node) = (0..positions.len() as u32).find(|&n| node_tets.row(n).is_empty()) {
             return Err(TetMeshError::UnusedNode { node });
         }
         let node_nodes = rows_of_node_nodes(&node_tets, &tets);
+        let mean_edge = mean_edge_length(&positions, &node_nodes);
         Ok(Self {
             positions,
             tets,
             neighbours,
             node_nodes,
             node_tets,
+            mean_edge,
         })
     }
 
@@ -201,14 +202,7 @@ impl TetMesh {
     /// The mean length of all edges: the scale "h" of tolerances.
     #[must_use]
     pub fn mean_edge_length(&self) -> f32 {
-        let (mut sum, mut count) = (0.0_f64, 0_u64);
-        for a in 0..self.positions.len() as u32 {
-            for &b in self.adjacent_nodes(a).iter().filter(|&&b| b > a) {
-                sum += f64::from(self.positions[a as usize].distance(self.positions[b as usize]));
-                count += 1;
-            }
-        }
-        (sum / count as f64) as f32
+        self.mean_edge
     }
 
     /// Smallest and largest coordinates.
@@ -340,30 +334,74 @@ fn check_tets(positions: &[Vec3], tets: &[[u32; 4]]) -> Result<(), TetMeshError>
     Ok(())
 }
 
-fn match_faces(tets: &[[u32; 4]]) -> Result<Vec<[u32; 4]>, TetMeshError> {
-    let mut neighbours = vec![[NONE; 4]; tets.len()];
-    // Looked up only, never iterated: its order can decide nothing.
-    let mut open: HashMap<[u32; 3], (u32, u8)> = HashMap::with_capacity(tets.len() * 2);
-    for (t, nodes) in tets.iter().enumerate() {
-        for i in 0..4 {
-            let mut key = TET_FACES[i].map(|k| nodes[k]);
-            key.sort_unstable();
-            let Some(&(other, other_face)) = open.get(&key) else {
-                open.insert(key, (t as u32, i as u8));
-                continue;
-            };
-            let other_slot = &mut neighbours[other as usize][other_face as usize];
-            if *other_slot != NONE {
-                return Err(TetMeshError::FaceShared {
-                    nodes: key,
-                    tets: [other, *other_slot, t as u32],
-                });
-            }
-            *other_slot = t as u32;
-            neighbours[t][i] = other;
+fn mean_edge_length(positions: &[Vec3], node_nodes: &Rows) -> f32 {
+    let (mut sum, mut count) = (0.0_f64, 0_u64);
+    for a in 0..positions.len() as u32 {
+        for &b in node_nodes.row(a).iter().filter(|&&b| b > a) {
+            sum += f64::from(positions[a as usize].distance(positions[b as usize]));
+            count += 1;
         }
     }
-    Ok(neighbours)
+    (sum / count as f64) as f32
+}
+
+/// Neighbours across faces: the faces of each lowest node together, sorted by the other
+/// two. A node is the lowest of few, so that each list is sorted in place and in cache.
+fn match_faces(nodes: usize, tets: &[[u32; 4]]) -> Result<Vec<[u32; 4]>, TetMeshError> {
+    let sorted = |nodes: &[u32; 4], i: usize| {
+        let [a, b, c] = TET_FACES[i].map(|k| nodes[k]);
+        let (low, high) = (a.min(b), a.max(b));
+        [low.min(c), low.max(high.min(c)), high.max(c)]
+    };
+    let mut starts = vec![0_u32; nodes + 1];
+    for nodes in tets {
+        for i in 0..4 {
+            starts[sorted(nodes, i)[0] as usize + 1] += 1;
+        }
+    }
+    for n in 0..nodes {
+        starts[n + 1] += starts[n];
+    }
+    // The other two nodes, and four times the tetrahedron plus the local face.
+    let mut faces = vec![(0_u64, 0_u32); tets.len() * 4];
+    for (t, nodes) in tets.iter().enumerate() {
+        for i in 0..4 {
+            let [low, middle, high] = sorted(nodes, i);
+            let next = &mut starts[low as usize];
+            let others = u64::from(middle) << 32 | u64::from(high);
+            faces[*next as usize] = (others, (t * 4 + i) as u32);
+            *next += 1;
+        }
+    }
+    let mut neighbours = vec![[NONE; 4]; tets.len()];
+    // The third face of a triangle, and the first two.
+    let mut shared: Option<[u32; 3]> = None;
+    let mut start = 0;
+    for &end in &starts[..nodes] {
+        // Each start has moved to the end of its list.
+        let list = &mut faces[start as usize..end as usize];
+        start = end;
+        list.sort_unstable();
+        for same in list.chunk_by(|a, b| a.0 == b.0) {
+            match *same {
+                [(_, a), (_, b)] => {
+                    neighbours[a as usize / 4][a as usize % 4] = b / 4;
+                    neighbours[b as usize / 4][b as usize % 4] = a / 4;
+                }
+                [(_, a), (_, b), (_, third), ..] if shared.is_none_or(|s| third < s[0]) => {
+                    shared = Some([third, a, b]);
+                }
+                _ => (),
+            }
+        }
+    }
+    match shared {
+        None => Ok(neighbours),
+        Some([third, first, second]) => Err(TetMeshError::FaceShared {
+            nodes: sorted(&tets[third as usize / 4], third as usize % 4),
+            tets: [first, second, third].map(|face| face / 4),
+        }),
+    }
 }
 
 fn rows_of_node_tets(nodes: usize, tets: &[[u32; 4]]) -> Rows {
@@ -385,20 +423,32 @@ fn rows_of_node_tets(nodes: usize, tets: &[[u32; 4]]) -> Rows {
     Rows { starts, items }
 }
 
+/// Who shares an edge with whom, without sorting: first each node's neighbours in any
+/// order, then each node, in order, is added to all of them.
 fn rows_of_node_nodes(node_tets: &Rows, tets: &[[u32; 4]]) -> Rows {
     let nodes = node_tets.starts.len() - 1;
-    let (mut starts, mut items, mut around) =
-        (Vec::with_capacity(nodes + 1), Vec::new(), Vec::new());
+    let mut starts = Vec::with_capacity(nodes + 1);
+    let mut found = Vec::with_capacity(tets.len() * 4);
+    let mut last_seen_by = vec![NONE; nodes];
     starts.push(0);
     for node in 0..nodes as u32 {
-        around.clear();
+        last_seen_by[node as usize] = node;
         for &t in node_tets.row(node) {
-            around.extend(tets[t as usize].iter().filter(|&&n| n != node));
+            for n in tets[t as usize] {
+                if std::mem::replace(&mut last_seen_by[n as usize], node) != node {
+                    found.push(n);
+                }
+            }
         }
-        around.sort_unstable();
-        around.dedup();
-        items.extend_from_slice(&around);
-        starts.push(items.len() as u32);
+        starts.push(found.len() as u32);
+    }
+    let mut next = starts.clone();
+    let mut items = vec![0; found.len()];
+    for node in 0..nodes {
+        for &n in &found[starts[node] as usize..starts[node + 1] as usize] {
+            items[next[n as usize] as usize] = node as u32;
+            next[n as usize] += 1;
+        }
     }
     Rows { starts, items }
 }
@@ -485,8 +535,57 @@ mod tests {
             TetMesh::build(p, tets),
             Err(TetMeshError::FaceShared {
                 nodes: [0, 1, 2],
-                ..
+                tets: [0, 1, 2],
             })
         ));
+    }
+
+    #[test]
+    fn adjacency_is_that_of_brute_force_whatever_the_numbers() {
+        use crate::testing::Rng;
+        let grid = box_grid([3, 2, 2], Vec3::ONE);
+        for seed in 0..10 {
+            let mut rng = Rng(seed);
+            let mut shuffled = |count: usize| {
+                let mut order: Vec<usize> = (0..count).collect();
+                (1..count)
+                    .rev()
+                    .for_each(|i| order.swap(i, rng.below(i + 1)));
+                order
+            };
+            let (names, order) = (
+                shuffled(grid.positions().len()),
+                shuffled(grid.tets().len()),
+            );
+            let mut positions = vec![Vec3::ZERO; names.len()];
+            for (&name, &p) in names.iter().zip(grid.positions()) {
+                positions[name] = p;
+            }
+            let tets: Vec<[u32; 4]> = order
+                .iter()
+                .map(|&t| grid.tets()[t].map(|n| names[n as usize] as u32))
+                .collect();
+            let mesh = TetMesh::build(positions, tets.clone()).unwrap();
+            let holds = |t: usize, n: u32| tets[t].contains(&n);
+            for (t, nodes) in tets.iter().enumerate() {
+                for i in 0..4 {
+                    let face = TET_FACES[i].map(|k| nodes[k]);
+                    let across =
+                        (0..tets.len()).find(|&u| u != t && face.iter().all(|&n| holds(u, n)));
+                    let across = across.map_or(NONE, |u| u as u32);
+                    assert_eq!(mesh.neighbours()[t][i], across);
+                }
+            }
+            for n in 0..mesh.positions().len() as u32 {
+                let around: Vec<usize> = (0..tets.len()).filter(|&t| holds(t, n)).collect();
+                let mut nodes: Vec<u32> = around.iter().flat_map(|&t| tets[t]).collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                nodes.retain(|&m| m != n);
+                assert_eq!(mesh.adjacent_nodes(n), nodes);
+                let around: Vec<u32> = around.iter().map(|&t| t as u32).collect();
+                assert_eq!(mesh.adjacent_tets(n), around);
+            }
+        }
     }
 }

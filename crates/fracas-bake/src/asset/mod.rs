@@ -151,7 +151,7 @@ pub enum AssetError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asset {
     name: String,
-    mesh: TetMesh,
+    mesh: Arc<TetMesh>,
     skin: Option<SurfaceMesh>,
     modes: Option<Arc<Modes>>,
     sections: BTreeMap<SectionTag, Vec<u8>>,
@@ -163,7 +163,7 @@ impl Asset {
     pub fn new(name: impl Into<String>, mesh: TetMesh) -> Self {
         Self {
             name: name.into(),
-            mesh,
+            mesh: Arc::new(mesh),
             skin: None,
             modes: None,
             sections: BTreeMap::new(),
@@ -194,6 +194,12 @@ impl Asset {
     /// Its tetrahedra.
     #[must_use]
     pub fn mesh(&self) -> &TetMesh {
+        &self.mesh
+    }
+
+    /// The same, for those who keep them.
+    #[must_use]
+    pub fn shared_mesh(&self) -> &Arc<TetMesh> {
         &self.mesh
     }
 
@@ -282,7 +288,7 @@ impl Asset {
                 }
                 MESH => {
                     let (positions, tets) = read_mesh(section.content).map_err(wrong)?;
-                    mesh = Some(TetMesh::build(positions, tets)?);
+                    mesh = Some(Arc::new(TetMesh::build(positions, tets)?));
                 }
                 SKIN => skin = Some(read_skin(section.content)?),
                 MODE => stored_modes = Some(section.content),

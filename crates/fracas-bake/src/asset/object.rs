@@ -11,8 +11,6 @@
 //!
 //! Nothing in it is trusted: what does not fit the mesh is refused.
 
-use std::sync::Arc;
-
 use fracas::fragment_field::{FieldData, FieldDataError};
 use fracas::sphere_tree::{BuildError, order};
 use fracas::{FieldOptions, FragmentField, Fragments, SphereTree};
@@ -23,7 +21,8 @@ use super::{Asset, DecodeError, Decoder, Encoder, SectionTag, whole};
 /// Where field and tree are in an asset.
 pub const OBJECT: SectionTag = SectionTag(*b"OBJT");
 
-/// An unbroken object, ready: what `fracas_rapier::Blueprint::of_parts` takes.
+/// An unbroken object, ready: what `fracas_rapier::Blueprint::of_parts` takes
+/// (`Blueprint::of_asset` does all of it).
 #[derive(Clone, Debug)]
 pub struct BakedObject {
     /// Its fragments: one.
@@ -59,7 +58,7 @@ impl Asset {
     /// When the mesh has no field.
     pub fn add_object(&mut self) -> Result<(), ObjectError> {
         let options = FieldOptions::default();
-        let fragments = Fragments::new(Arc::new(self.mesh.clone()));
+        let fragments = Fragments::new(self.mesh.clone());
         let field = FragmentField::build(&fragments, &options).map_err(FieldDataError::from)?;
         let data = field.to_data().unwrap_or_default();
         let order = order::maximum_distance_order(self.mesh.positions());
@@ -105,7 +104,7 @@ impl Asset {
         };
         let (points, parents) = (input.u32s()?, input.u32s()?);
         input.finish()?;
-        let fragments = Fragments::new(Arc::new(self.mesh.clone()));
+        let fragments = Fragments::new(self.mesh.clone());
         let field = FragmentField::from_data(&fragments, &options, &data)?;
         let tree = SphereTree::build_in_order(&self.mesh, &points, &parents)?;
         Ok(BakedObject {

@@ -128,7 +128,8 @@ impl Shape {
     }
 
     /// Generates it with about so many tetrahedra: the nearest that its structure
-    /// allows, which for the coarsest things may be well off.
+    /// allows, which for the coarsest things may be well off: a piggy bank has at least
+    /// as many as keep its tail on and its wall closed.
     #[must_use]
     pub fn build_with_tets(&self, tets: usize) -> TetMesh {
         let wanted = tets.max(1) as f64;
@@ -142,7 +143,12 @@ impl Shape {
             }
             factor *= libm::pow(wanted / got, 0.42);
             let mesh = self.build_refined(factor);
+            let before = got;
             got = mesh.tets().len() as f64;
+            // As coarse (or fine) as it gets.
+            if got == before {
+                break;
+            }
             if miss(&mesh) < miss(&best) {
                 best = mesh;
             }

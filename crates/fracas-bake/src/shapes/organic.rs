@@ -11,23 +11,55 @@ use super::coarsen::{Until, coarsen};
 use super::densify::densify;
 use super::fine_skin::{FineSkin, surface};
 use super::{piggy_bank, rabbit};
-use crate::tetrahedralize::{Grading, Options, implicit};
+use crate::tetrahedralize::{Grading, Options, boundary_topology, implicit};
 
 /// Radius of the ball, metres.
 const BALL_RADIUS: f64 = 0.05;
 
-/// Fills a signed function with edges of this length.
-fn fill(f: &dyn Fn(DVec3) -> f64, bounds: (DVec3, DVec3), edge: f64) -> TetMesh {
+/// Fills a signed function with edges of this length; nothing where they are so long that
+/// they find no inside.
+fn try_fill(f: &dyn Fn(DVec3) -> f64, bounds: (DVec3, DVec3), edge: f64) -> Option<TetMesh> {
     let options = Options::edge_length(edge).with_grading(Grading::Uniform);
-    implicit(f, bounds, &options)
+    Some(implicit(f, bounds, &options).ok()?.into_mesh())
+}
+
+/// As [`try_fill`], for lengths that are short enough.
+fn fill(f: &dyn Fn(DVec3) -> f64, bounds: (DVec3, DVec3), edge: f64) -> TetMesh {
+    try_fill(f, bounds, edge)
         .expect("shapes of the set have an inside at every resolution they are asked for")
-        .into_mesh()
+}
+
+/// Fills a signed function with edges of `edge / refine`, or shorter ones where a coarser
+/// lattice would lose a tail or open a wall: what comes out is one piece without handles.
+/// Returns the factor used as well.
+fn fill_whole(
+    f: &dyn Fn(DVec3) -> f64,
+    bounds: (DVec3, DVec3),
+    edge: f64,
+    mut refine: f64,
+) -> (TetMesh, f64) {
+    while refine < 1.0 {
+        let mesh = try_fill(f, bounds, edge / refine);
+        if let Some(mesh) = mesh.filter(is_ball_like) {
+            return (mesh, refine);
+        }
+        refine = (refine * 1.1).min(1.0);
+    }
+    // At their own size the shapes of the set are whole; beyond it nothing is asked.
+    (fill(f, bounds, edge / refine), refine)
+}
+
+/// Whether the boundary is one closed sheet without handles.
+fn is_ball_like(mesh: &TetMesh) -> bool {
+    let triangles: Vec<[u32; 3]> = mesh.boundary().map(|face| face.nodes).collect();
+    let topology = boundary_topology(mesh.positions().len(), &triangles);
+    topology.components == 1 && topology.genus() == Some(0)
 }
 
 /// The piggy bank; `refine` 1 gives the counts of Table 1.
 pub(super) fn build_piggy_bank(refine: f64) -> TetMesh {
     let f = piggy_bank::piggy_bank;
-    let mesh = fill(&f, piggy_bank::BOUNDS, 0.0066 / refine);
+    let (mesh, refine) = fill_whole(&f, piggy_bank::BOUNDS, 0.0066, refine);
     let tets = (20_800.0 * refine * refine) as usize;
     coarsen(&mesh, &|p| -f(p), Until::Tets(tets))
 }
@@ -35,7 +67,7 @@ pub(super) fn build_piggy_bank(refine: f64) -> TetMesh {
 /// The rabbit; `refine` 1 gives the counts of Table 1.
 pub(super) fn build_rabbit(refine: f64) -> TetMesh {
     let f = rabbit::rabbit;
-    let mesh = fill(&f, rabbit::BOUNDS, 0.0062 / refine);
+    let (mesh, refine) = fill_whole(&f, rabbit::BOUNDS, 0.0062, refine);
     let tets = (18_770.0 * refine * refine) as usize;
     coarsen(&mesh, &|p| -f(p), Until::Tets(tets))
 }

@@ -163,7 +163,7 @@ pub enum TetrahedralizeError {
         thickness: f64,
         /// The lattice spacing tried.
         spacing: f64,
-        /// Percent of the volume that the mesh misses.
+        /// Percent of the volume that the mesh misses; 100 where none was tried.
         missing: f64,
         /// The edge length that would hold the walls.
         edge_length: f64,
@@ -229,11 +229,14 @@ pub enum TetrahedralizeError {
 pub const MOST_ADVISED: usize = 5_000_000;
 
 fn walls_text(thickness: f64, spacing: f64, missing: f64, edge: f64, tets: usize) -> String {
-    let fault = format!(
-        "walls about {} thick cannot be held at a spacing of {} (the mesh misses {missing:.0}% of the volume)",
+    let mut fault = format!(
+        "walls about {} thick cannot be held at a spacing of {}",
         short(thickness),
         short(spacing)
     );
+    if missing < 100.0 {
+        fault += &format!(" (the mesh misses {missing:.0}% of the volume)");
+    }
     if tets > MOST_ADVISED {
         return format!(
             "{fault}; they would take more than {} million tetrahedra: make the walls thicker",
@@ -284,6 +287,9 @@ pub struct Report {
     pub enclosed: Option<f64>,
     /// The thickness given to a surface that has no inside.
     pub thickened: Option<f64>,
+    /// Whether the surface runs through itself: its own handles and pieces are then not
+    /// those of the solid.
+    pub crosses_itself: bool,
 }
 
 /// Tetrahedra and what is known about them.
@@ -387,6 +393,9 @@ pub fn surface(
         surface: (!ambiguous).then_some(surface),
         solid: (!ambiguous).then_some(&domain),
     };
+    if !ambiguous && closed {
+        volume_check::check_walls(&domain, surface)?;
+    }
     let mut made = fill(&shape, options)?;
     if !ambiguous {
         let enclosed = volume_check::enclosed(&domain, surface, closed, made.report.volume);
@@ -394,6 +403,7 @@ pub fn surface(
         made.report.enclosed = enclosed;
     }
     made.report.thickened = domain.offset().map(|offset| 2.0 * offset);
+    made.report.crosses_itself = domain.crosses_itself();
     Ok(made)
 }
 
@@ -451,6 +461,7 @@ fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, Tetrahed
         removed_tets,
         enclosed: None,
         thickened: None,
+        crosses_itself: false,
     };
     Ok(Tetrahedralization { mesh, report })
 }

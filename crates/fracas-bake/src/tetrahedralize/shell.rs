@@ -113,6 +113,7 @@ pub fn shell(
         removed_tets: 0,
         enclosed: None,
         thickened: None,
+        crosses_itself: false,
     };
     Ok(Shell {
         made: Tetrahedralization { mesh, report },

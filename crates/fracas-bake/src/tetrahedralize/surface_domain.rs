@@ -19,6 +19,8 @@ const AMBIGUOUS: f64 = 0.05;
 const CLEAR: f64 = 0.25;
 /// Samples for that question.
 const SAMPLES: usize = 1000;
+/// Places asked whether a surface runs through itself.
+const BURIED: usize = 4000;
 
 /// A shape bounded by triangles.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub(super) struct SurfaceDomain {
     size: f64,
     /// Thickness on each side of a surface that has no inside.
     offset: Option<f64>,
+    /// Whether parts of the surface lie inside the solid.
+    crosses_itself: bool,
 }
 
 impl SurfaceDomain {
@@ -50,12 +54,35 @@ impl SurfaceDomain {
                 std::mem::swap(b, c);
             }
         }
-        Self {
+        let mut domain = Self {
             tree: Bvh::build(positions, &triangles),
             bounds: (low, high),
             size: (high - low).max_element(),
             offset: None,
-        }
+            crosses_itself: false,
+        };
+        domain.crosses_itself = domain.has_buried_parts();
+        domain
+    }
+
+    /// Whether some of the surface (one place of [`BURIED`], evenly over its triangles)
+    /// has the solid on both sides.
+    fn has_buried_parts(&self) -> bool {
+        let count = self.tree.corners.len();
+        let step = (count / BURIED).max(1);
+        (0..count).step_by(step).any(|entry| {
+            let [a, b, c] = self.tree.corners[entry];
+            let off = self.tree.normal(entry as u32) * (1e-3 * self.size);
+            let middle = (a + b + c) / 3.0;
+            // Well beyond what holes and single precision could make of it.
+            let winding = |p: DVec3| winding_number(&self.tree, p);
+            winding(middle + off) > 0.9 && winding(middle - off) > 1.5
+        })
+    }
+
+    /// Whether parts of the surface lie inside the solid: it runs through itself.
+    pub(super) fn crosses_itself(&self) -> bool {
+        self.crosses_itself
     }
 
     /// Whether the winding number does not tell inside from outside: sampled off the
@@ -128,11 +155,16 @@ impl SurfaceDomain {
         let mut hits = Vec::new();
         self.tree
             .hits(start, start + normal * (side * limit), &mut hits);
-        let length = hits
-            .iter()
-            .filter(|h| h.outward == (side < 0.0))
-            .map(|h| h.t * limit)
-            .fold(limit, f64::min);
+        let ends = |t: f64| {
+            // Where a surface runs through itself, most hits lie inside the solid: a run
+            // ends where the solid does. Otherwise such places would count as thin walls.
+            let beyond = start + normal * (side * (t * limit + 1e-4 * self.size));
+            !self.crosses_itself || (self.signed(beyond) < 0.0) == (side > 0.0)
+        };
+        hits.retain(|h| h.outward == (side < 0.0));
+        hits.sort_unstable_by(|a, b| a.t.total_cmp(&b.t));
+        let first = hits.iter().find(|h| ends(h.t));
+        let length = first.map_or(limit, |h| h.t * limit);
         Run {
             length,
             direction: normal,
@@ -141,6 +173,11 @@ impl SurfaceDomain {
 
     /// Wall thickness that one in ten places of the surface stays below.
     pub(super) fn thin_wall(&self) -> f64 {
+        self.wall(0.1)
+    }
+
+    /// Wall thickness that this share of the surface's places stays below.
+    pub(super) fn wall(&self, share: f64) -> f64 {
         let step = (self.tree.corners.len() / 500).max(1);
         let mut all: Vec<f64> = (0..self.tree.corners.len())
             .step_by(step)
@@ -150,7 +187,8 @@ impl SurfaceDomain {
             })
             .collect();
         all.sort_unstable_by(f64::total_cmp);
-        all.get(all.len() / 10).copied().unwrap_or(0.0)
+        let at = (share * all.len() as f64) as usize;
+        all.get(at).copied().unwrap_or(0.0)
     }
 }
 

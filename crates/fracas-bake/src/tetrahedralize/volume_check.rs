@@ -10,7 +10,7 @@ use glam::DVec3;
 use super::domain::Domain as _;
 use super::search::MEAN_EDGE;
 use super::surface_domain::SurfaceDomain;
-use super::{Report, TetrahedralizeError};
+use super::{MOST_ADVISED, Report, TetrahedralizeError};
 use crate::SurfaceMesh;
 
 /// A mesh that misses or adds more than this part of the volume does not hold thin
@@ -56,6 +56,34 @@ fn sampled(domain: &SurfaceDomain) -> Option<f64> {
     (inside >= ENOUGH).then_some(share * sides.x * sides.y * sides.z)
 }
 
+/// Cells through a wall that hold it, and tetrahedra a cell, surface included.
+const CELLS_THROUGH: f64 = 1.5;
+const TETS_PER_CELL: f64 = 16.0;
+
+/// Refuses, before anything is tried, a closed surface half of whose walls are so thin
+/// that more than [`MOST_ADVISED`] tetrahedra would not hold them: the search for a
+/// lattice would go through ever finer ones, for minutes, to say the same.
+pub(super) fn check_walls(
+    domain: &SurfaceDomain,
+    surface: &SurfaceMesh,
+) -> Result<(), TetrahedralizeError> {
+    let volume = surface.volume().abs();
+    let thickness = domain.wall(0.5);
+    let spacing = thickness / CELLS_THROUGH;
+    let tets = TETS_PER_CELL * volume / (spacing * spacing * spacing);
+    // Short of that, trying tells more than an estimate.
+    if tets.is_nan() || tets < 2.0 * MOST_ADVISED as f64 {
+        return Ok(());
+    }
+    Err(TetrahedralizeError::WallsTooThin {
+        thickness,
+        spacing: libm::cbrt(TETS_PER_CELL * volume / MOST_ADVISED as f64),
+        missing: 100.0,
+        edge_length: spacing * MEAN_EDGE,
+        tets: tets.min(1e15) as usize,
+    })
+}
+
 /// Refuses a mesh through whose walls one can see, or that fills far more than the
 /// surface encloses, and says what would do better.
 pub(super) fn check(
@@ -73,13 +101,13 @@ pub(super) fn check(
     let thickness = domain.thin_wall();
     let thin = thickness <= 2.0 * report.spacing;
     if thin && error < 0.0 {
-        let spacing = thickness / 1.5;
+        let spacing = thickness / CELLS_THROUGH;
         return Err(TetrahedralizeError::WallsTooThin {
             thickness,
             spacing: report.spacing,
             missing: -100.0 * error,
             edge_length: spacing * MEAN_EDGE,
-            tets: (16.0 * expected / (spacing * spacing * spacing)) as usize,
+            tets: (TETS_PER_CELL * expected / (spacing * spacing * spacing)) as usize,
         });
     }
     if error.abs() > GROSS || thin {

@@ -8,7 +8,7 @@
 use fracas::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
-use crate::crumbs::{CrumbRule, merge_crumbs};
+use crate::crumbs::{CrumbRule, at_most, merge_and_count};
 use crate::random::{Noise, Random};
 use crate::sequence::CrackSequence;
 
@@ -42,6 +42,23 @@ impl Default for SlicesOptions {
 /// Breaks a fragment by flat cuts.
 #[must_use]
 pub fn slices(fragments: &Fragments, id: FragmentId, options: &SlicesOptions) -> Option<Fracture> {
+    at_most(options.pieces as usize, |cuts| {
+        let fewer = SlicesOptions {
+            pieces: cuts,
+            ..options.clone()
+        };
+        draw_slices(fragments, id, &fewer, options.pieces as usize)
+    })
+}
+
+/// Slices, at most as many pieces as asked for where the body is connected, and the number
+/// of pieces.
+fn draw_slices(
+    fragments: &Fragments,
+    id: FragmentId,
+    options: &SlicesOptions,
+    most: usize,
+) -> Option<(Fracture, usize)> {
     let mut sequence = CrackSequence::new(fragments, id)?;
     let positions = fragments.mesh().positions();
     let mut random = Random::new(options.seed).fork(u64::from(id.0));
@@ -81,10 +98,10 @@ pub fn slices(fragments: &Fragments, id: FragmentId, options: &SlicesOptions) ->
         }
     }
     let rule = CrumbRule {
-        most: Some(options.pieces as usize),
+        most: Some(most),
         ..CrumbRule::default()
     };
-    Some(merge_crumbs(fragments, sequence.finish()?, &rule))
+    Some(merge_and_count(fragments, sequence.finish()?, &rule))
 }
 
 fn largest(sequence: &CrackSequence) -> u32 {

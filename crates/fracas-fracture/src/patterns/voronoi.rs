@@ -14,7 +14,7 @@
 use fracas::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
-use crate::crumbs::{CrumbRule, merge_crumbs};
+use crate::crumbs::{CrumbRule, at_most, merge_and_count};
 use crate::random::{Noise, Random};
 use crate::sequence::CrackSequence;
 
@@ -55,6 +55,23 @@ pub fn voronoi(
     id: FragmentId,
     options: &VoronoiOptions,
 ) -> Option<Fracture> {
+    at_most(options.pieces as usize, |cells| {
+        let fewer = VoronoiOptions {
+            pieces: cells,
+            ..options.clone()
+        };
+        draw_cells(fragments, id, &fewer, options.pieces as usize)
+    })
+}
+
+/// Cells, at most as many pieces as asked for where the body is connected, and the number
+/// of pieces.
+fn draw_cells(
+    fragments: &Fragments,
+    id: FragmentId,
+    options: &VoronoiOptions,
+    most: usize,
+) -> Option<(Fracture, usize)> {
     let mut sequence = CrackSequence::new(fragments, id)?;
     let positions = fragments.mesh().positions();
     let nodes = sequence.part(0).to_vec();
@@ -100,10 +117,10 @@ pub fn voronoi(
         }
     }
     let rule = CrumbRule {
-        most: Some(count),
+        most: Some(most.min(nodes.len())),
         ..CrumbRule::default()
     };
-    Some(merge_crumbs(fragments, sequence.finish()?, &rule))
+    Some(merge_and_count(fragments, sequence.finish()?, &rule))
 }
 
 /// Signed distance to the bisector between the nearest seed of either set:

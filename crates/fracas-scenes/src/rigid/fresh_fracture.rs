@@ -44,6 +44,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let settings = WorldSettings {
         // Holds fresh faces together (see docs/decisions/0004).
         friction_in_bias: true,
+        contact_frequency: 60.0,
         ..options.world(STEP, 0.25)
     };
     let mut scene = Scene::new("fresh-fracture", settings, steps, view);

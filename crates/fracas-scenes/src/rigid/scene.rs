@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fracas_fracture::Material;
 use fracas_rapier::world::{HandId, ObjectId, ObjectOptions, PieceId, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
@@ -47,6 +48,8 @@ pub struct Scene {
     hands: Vec<Replay>,
     view: (Vec3, Vec3),
     colours: Vec<[u8; 3]>,
+    /// Whether an object is seen through.
+    clear: Vec<bool>,
     props: Vec<Prop>,
     floor: f32,
     whole_triangles: usize,
@@ -70,6 +73,7 @@ impl Scene {
             hands: Vec::new(),
             view,
             colours: Vec::new(),
+            clear: Vec::new(),
             props: Vec::new(),
             floor: f32::NEG_INFINITY,
             whole_triangles: 0,
@@ -86,9 +90,13 @@ impl Scene {
     /// Adds a body with its colour.
     pub fn add(&mut self, body: ObjectOptions, colour: [u8; 3]) -> ObjectId {
         self.whole_triangles += body.blueprint.surface().triangles().len();
+        let material = body.breaker.as_ref().map(|b| *b.material());
         let id = self.world.add(body);
-        self.colours.resize(id.0 as usize + 1, colour);
-        self.colours[id.0 as usize] = colour;
+        let at = id.0 as usize;
+        self.colours.resize(at + 1, colour);
+        self.colours[at] = colour;
+        self.clear.resize(at + 1, false);
+        self.clear[at] = material == Some(Material::GLASS);
         id
     }
 
@@ -183,6 +191,12 @@ impl Scene {
     #[must_use]
     pub fn floor_height(&self) -> f32 {
         self.floor
+    }
+
+    /// Whether an object is of glass, which pictures show as such.
+    #[must_use]
+    pub fn is_clear(&self, object: ObjectId) -> bool {
+        self.clear.get(object.0 as usize).copied().unwrap_or(false)
     }
 
     /// The colour of an object (sRGB).

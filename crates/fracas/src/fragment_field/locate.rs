@@ -120,19 +120,22 @@ impl TetGrid {
         let total = (mesh.tets().len() * 4).max(64);
         let cells = Cells::new(low, high, cell, 1024, total);
         let mut starts = vec![0_u32; cells.total() + 1];
+        let mut met = Vec::with_capacity(mesh.tets().len() * 2);
         for tet in 0..mesh.tets().len() as u32 {
-            for_each_cell(mesh, &cells, tet, |c| starts[c + 1] += 1);
+            for_each_cell(mesh, &cells, tet, |c| {
+                starts[c + 1] += 1;
+                met.push((c as u32, tet));
+            });
         }
         for c in 0..cells.total() {
             starts[c + 1] += starts[c];
         }
         let mut next = starts.clone();
         let mut tets = vec![0; starts[cells.total()] as usize];
-        for tet in 0..mesh.tets().len() as u32 {
-            for_each_cell(mesh, &cells, tet, |c| {
-                tets[next[c] as usize] = tet;
-                next[c] += 1;
-            });
+        for (cell, tet) in met {
+            let next = &mut next[cell as usize];
+            tets[*next as usize] = tet;
+            *next += 1;
         }
         let mut grid = Self {
             cells,

@@ -6,7 +6,7 @@
 //!          -> OldSurface (exact, on a grid)        stays
 //!          -> Features (boundary triangles)        + crack polygons of new planes
 //!          -> Node { d, n, feature }, exact        front through the broken fragment
-//!          -> Occupancy (cells around nodes)       + cells of the new fragments
+//!          -> Occupancy (cells around nodes)       + cells of a fragment, when first asked
 //! ```
 //!
 //! Queries are asked through a view of one fragment, [`FragmentField::of`]; see
@@ -41,7 +41,7 @@ pub use propagate::{FieldStats, Propagation};
 pub use query::{FragmentDistance, Penetration, SignedDistance};
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use glam::Vec3;
 use thiserror::Error;
@@ -108,13 +108,22 @@ pub enum BuildError {
 struct View {
     low: Vec3,
     high: Vec3,
-    cells: FragmentCells,
+    /// Made when somebody first asks. They depend on the fragment alone, not on when that
+    /// is: a fracture elsewhere changes neither its labels nor the planes that bound it.
+    cells: OnceLock<FragmentCells>,
     faces: OwnFaces,
 }
 
 impl View {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.cells.bytes() + self.faces.bytes()
+        let cells = self.cells.get().map_or(0, FragmentCells::bytes);
+        size_of::<Self>() + cells + self.faces.bytes()
+    }
+
+    /// The cells that the fragment occupies, made now if nobody has asked before.
+    #[inline]
+    fn cells(&self, field: &FragmentField, of: &Fragments, id: FragmentId) -> &FragmentCells {
+        self.cells.get_or_init(|| field.occupied_by(of, id, self))
     }
 }
 
@@ -194,17 +203,14 @@ impl FragmentField {
         let edge = mesh.mean_edge_length();
         let occupancy = Occupancy::build(mesh, options.occupancy_cell * edge);
         let (low, high) = mesh.bounds();
-        let all = fragments.fragment(FragmentId(0)).nodes();
-        let mut cells = occupancy.of_nodes(&Bounds { low, high }, all);
-        cells.build_levels();
         let whole = View {
             low,
             high,
-            cells,
+            cells: OnceLock::new(),
             faces: OwnFaces::default(),
         };
         whole.faces.tree(&frame.features, fragments, FragmentId(0));
-        Self {
+        let field = Self {
             options: *options,
             edge,
             nodes,
@@ -215,7 +221,10 @@ impl FragmentField {
             views: vec![Some(Box::new(whole))],
             front: Front::new(mesh.positions().len()),
             stats: FieldStats::default(),
-        }
+        };
+        // Once for all objects of one make.
+        let _ = field.of(fragments, FragmentId(0)).cells();
+        field
     }
 
     /// Follows a fracture: to be called once for every [`Split`], in order, with
@@ -368,7 +377,7 @@ impl FragmentField {
         Ok(())
     }
 
-    /// Boxes, cells and faces of the new fragments.
+    /// Boxes and faces of the new fragments.
     fn renew_views(&mut self, fragments: &Fragments, split: &Split, new: Range<FeatureId>) {
         let Some(parent) = self.views[split.parent.0 as usize].take() else {
             debug_assert!(false, "a split is applied once");
@@ -398,7 +407,7 @@ impl FragmentField {
             self.views[child.0 as usize] = Some(Box::new(View {
                 low: bounds.low,
                 high: bounds.high,
-                cells: FragmentCells::default(),
+                cells: OnceLock::new(),
                 faces: OwnFaces::default(),
             }));
         }
@@ -425,7 +434,6 @@ impl FragmentField {
                 }
             }
         }
-        self.occupy(fragments, split);
         self.hand_on_faces(fragments, split, &parent, new);
     }
 
@@ -461,70 +469,45 @@ impl FragmentField {
         }
     }
 
-    /// The cells of the new fragments.
-    fn occupy(&mut self, fragments: &Fragments, split: &Split) {
-        let occupancy = &self.occupancy;
-        for &child in &split.children {
-            if let Some(view) = self.views[child.0 as usize].as_deref_mut() {
-                let (low, high) = (view.low, view.high);
-                let nodes = fragments.fragment(child).nodes();
-                view.cells = occupancy.of_nodes(&Bounds { low, high }, nodes);
+    /// The cells of a fragment: those around its nodes, and those of its pieces of cut
+    /// tetrahedra.
+    fn occupied_by(&self, fragments: &Fragments, id: FragmentId, view: &View) -> FragmentCells {
+        let (low, high) = (view.low, view.high);
+        let nodes = fragments.fragment(id).nodes();
+        let mut cells = self.occupancy.of_nodes(&Bounds { low, high }, nodes);
+        for feature in view.faces.listed(&self.features) {
+            let (is_crack, origin) = self.features.origin(feature);
+            // Whoever has a node there lists the first plane of a cut tetrahedron.
+            if is_crack && origin.is_multiple_of(4) {
+                let piece = self.piece_bounds(fragments, origin / 4, id);
+                self.occupancy.add_piece(&mut cells, &piece);
             }
         }
-        if split.parent == FragmentId(0) {
-            for &tet in &split.cut_tets {
-                self.occupy_cut(fragments, tet, split.children[0]);
-            }
-        } else {
-            // Pieces of tetrahedra that were cut before are theirs, too.
-            for &child in &split.children {
-                let mut cut = Vec::new();
-                fragments.for_each_surface_tet_of(child, |tet, _| {
-                    if fragments.cut_index(tet) != NONE {
-                        cut.push(tet);
-                    }
-                });
-                for tet in cut {
-                    self.occupy_cut(fragments, tet, child);
-                }
-            }
-        }
-        for &child in &split.children {
-            if let Some(view) = self.views[child.0 as usize].as_deref_mut() {
-                view.cells.build_levels();
-            }
-        }
+        cells.build_levels();
+        cells
     }
 
-    /// The pieces of a cut tetrahedron that belong to fragments from `first` on: each
-    /// lies between its nodes and the polygons that bound it.
-    fn occupy_cut(&mut self, fragments: &Fragments, tet: u32, first: FragmentId) {
+    /// A box around a fragment's piece of a cut tetrahedron: it lies between its nodes
+    /// and the polygons that bound it.
+    fn piece_bounds(&self, fragments: &Fragments, tet: u32, id: FragmentId) -> Bounds {
         let (mesh, labels) = (fragments.mesh(), fragments.node_fragment());
         let nodes = mesh.tets()[tet as usize];
-        let owners = nodes.map(|n| labels[n as usize]);
         let planes = fragments.cut(tet).map_or(&[][..], |cut| cut.planes());
-        let features = *self.features.of_cut(fragments.cut_index(tet));
-        for i in 0..4 {
-            let id = owners[i];
-            if id < first || owners[..i].contains(&id) {
-                continue;
-            }
-            let mut piece = Bounds::EMPTY;
-            for j in i..4 {
-                if owners[j] == id {
-                    piece.add(mesh.positions()[nodes[j] as usize]);
-                }
-            }
-            for (plane, feature) in planes.iter().zip(features) {
-                if plane[i] != 0.0 {
+        let features = self.features.of_cut(fragments.cut_index(tet));
+        let is_own = |i: &usize| labels[nodes[*i] as usize] == id;
+        let mut piece = Bounds::EMPTY;
+        for i in (0..4).filter(is_own) {
+            piece.add(mesh.positions()[nodes[i] as usize]);
+        }
+        if let Some(own) = (0..4).find(is_own) {
+            for (plane, &feature) in planes.iter().zip(features) {
+                if plane[own] != 0.0 {
                     let quad = self.features.crack(feature);
                     quad.iter().for_each(|&p| piece.add(p));
                 }
             }
-            if let Some(view) = self.views[id.0 as usize].as_deref_mut() {
-                self.occupancy.add_piece(&mut view.cells, &piece);
-            }
         }
+        piece
     }
 
     fn grow_box(&mut self, id: FragmentId, points: &[Vec3]) {

@@ -53,7 +53,7 @@ impl CellRange {
 }
 
 /// The cells of one fragment, all levels.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct FragmentCells {
     range: CellRange,
     levels: u8,

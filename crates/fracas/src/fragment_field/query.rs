@@ -20,6 +20,7 @@ use glam::Vec3;
 
 use super::feature::{FeatureId, triangle_is_beyond};
 use super::locate::Location;
+use super::occupancy::FragmentCells;
 use super::propagate::Propagation;
 use super::{FragmentField, View, boundary_faces};
 use crate::fragment::{FragmentId, Fragments};
@@ -156,6 +157,12 @@ impl<'a> FragmentDistance<'a> {
             id,
             view,
         }
+    }
+
+    /// The cells that the fragment occupies.
+    #[inline]
+    pub(super) fn cells(&self) -> &'a FragmentCells {
+        self.view.cells(self.field, self.fragments, self.id)
     }
 
     /// The fragment that is asked.
@@ -329,7 +336,7 @@ impl<'a> FragmentDistance<'a> {
             return false;
         }
         // The fragment's own cells first: they are few, and most spheres fail there.
-        self.field.occupancy.may_touch(&self.view.cells, p, radius)
+        self.field.occupancy.may_touch(self.cells(), p, radius)
             && self.field.old_surface.least_distance(p) <= reach
     }
 

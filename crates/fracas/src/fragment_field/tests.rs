@@ -253,3 +253,39 @@ fn queries_survive_what_is_not_a_point() {
         assert!(distance.nearest(Vec3::splat(5.0), f32::NAN).is_none());
     }
 }
+
+#[test]
+fn cells_are_those_of_all_tetrahedra_whenever_they_are_made() {
+    for seed in 0..40 {
+        let mut rng = Rng(seed);
+        let mut fragments = Fragments::new(Arc::new(box_grid([5, 4, 3], Vec3::ONE)));
+        let mut early = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
+        let mut late = early.clone();
+        for _ in 0..8 {
+            let Some(split) = break_one(&mut fragments, &mut rng) else {
+                continue;
+            };
+            early.apply(&fragments, &split);
+            late.apply(&fragments, &split);
+            for &child in &split.children {
+                let _ = early.of(&fragments, child).cells();
+            }
+        }
+        for id in fragments.living() {
+            let made = late.of(&fragments, id).cells();
+            assert_eq!(early.of(&fragments, id).cells(), made);
+            // By all tetrahedra around its nodes, instead of by its list of cracks.
+            let (low, high) = late.bounds(id);
+            let nodes = fragments.fragment(id).nodes();
+            let mut all = late.occupancy.of_nodes(&Bounds { low, high }, nodes);
+            for tet in fragments.tets_of(id) {
+                if fragments.cut(tet).is_some() {
+                    let piece = late.piece_bounds(&fragments, tet, id);
+                    late.occupancy.add_piece(&mut all, &piece);
+                }
+            }
+            all.build_levels();
+            assert_eq!(*made, all, "seed {seed}, {id}");
+        }
+    }
+}
