@@ -157,3 +157,47 @@ impl Contact {
         elastic
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block that does not bend, from 0.3 m on a hard floor.
+    fn block(crush: f64) -> Blow {
+        Blow {
+            mass: 2.0,
+            speed: 2.4,
+            stiffness: 5e9,
+            crush,
+            shares: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_body_that_does_not_bend_is_pressed_as_hertz_says() {
+        let blow = block(f64::INFINITY);
+        let motion = blow.run(2e-3, 64, |_| Vec::new());
+        let depth = libm::pow(2.5 * blow.energy() / blow.stiffness, 0.4);
+        let expected = blow.stiffness * depth * depth.sqrt();
+        assert!(
+            (motion.force / expected - 1.0).abs() < 0.01,
+            "{}",
+            motion.force
+        );
+    }
+
+    /// Crushed all the way, `M V² = C d²`: the largest force is `V sqrt(M C)`.
+    #[test]
+    fn a_contact_that_crushes_presses_no_harder_than_it_bears() {
+        let blow = block(1e6);
+        let motion = blow.run(20e-3, 64, |_| Vec::new());
+        let expected = blow.speed * (blow.mass * blow.crush).sqrt();
+        assert!(
+            (motion.force / expected - 1.0).abs() < 0.02,
+            "{} {expected}",
+            motion.force
+        );
+        let hard = block(f64::INFINITY).run(2e-3, 64, |_| Vec::new()).force;
+        assert!(motion.force < 0.5 * hard, "{} {hard}", motion.force);
+    }
+}

@@ -308,4 +308,16 @@ mod tests {
         let message = Material::by_name("jelly").unwrap_err().to_string();
         assert!(message.contains("jelly") && message.contains("porcelain"));
     }
+
+    /// EN 16612, table of k_mod: `0.663 t^(-1/16)`, t in hours; from 20 s to a blow.
+    #[test]
+    fn a_blow_takes_more_than_a_load_that_stays() {
+        let code = |seconds: f64| 0.663 * libm::pow(seconds / 3600.0, -1.0 / 16.0);
+        let glass = Material::GLASS;
+        for time in [1e-4, 1.0] {
+            let ratio = glass.strength_for(time) / glass.strength;
+            assert!((ratio / (code(time) / code(SLOW_TEST)) - 1.0).abs() < 1e-9);
+        }
+        assert_eq!(glass.strength_for(1e6), glass.strength);
+    }
 }

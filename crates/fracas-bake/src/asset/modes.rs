@@ -9,8 +9,8 @@
 //! | list | displacements: surface node by surface node, mode by mode, x y z (f32) |
 //! | list | stresses: node by node, mode by mode, xx yy zz xy yz zx (f32) |
 //!
-//! The nodes are all of the mesh, so neither they nor their positions are stored
-//! again. Bounds of stress are computed from what is read, never trusted.
+//! The nodes are all of the mesh, so neither they nor their positions and volumes are
+//! stored again. Bounds of stress are computed from what is read, never trusted.
 
 use fracas::TetMesh;
 use fracas_fracture::modes::ModesData;
@@ -89,9 +89,21 @@ fn decode(bytes: &[u8], mesh: &TetMesh) -> Result<ModesData, DecodeError> {
         surface,
         shapes: shapes.iter().map(|&v| Vec3::from_array(v)).collect(),
         stress: stress.to_vec(),
+        volumes: node_volumes(mesh),
         mass,
         radius,
         thickness,
         mean_edge,
     })
+}
+
+/// Volume that belongs to each node (m³), added up as modes add it up.
+fn node_volumes(mesh: &TetMesh) -> Vec<f32> {
+    let mut volumes = vec![0.0_f64; mesh.positions().len()];
+    for (t, tet) in mesh.tets().iter().enumerate() {
+        for &n in tet {
+            volumes[n as usize] += mesh.volume_of(t as u32) / 4.0;
+        }
+    }
+    volumes.iter().map(|&v| v as f32).collect()
 }

@@ -138,6 +138,23 @@ const fn case(
 /// Ways in which a thing is dropped.
 pub const ORIENTATIONS: usize = 8;
 
+/// Whether most orientations survive the lesser height and most break at the larger one,
+/// by how many broke at each.
+#[must_use]
+pub fn agrees(broken_low: usize, broken_high: usize) -> bool {
+    2 * broken_low < ORIENTATIONS && 2 * broken_high > ORIENTATIONS
+}
+
+/// The figure of the cases, of any material: to compare materials.
+///
+/// # Panics
+/// Never: it is one of the cases.
+#[must_use]
+pub fn figure(material: &Material) -> Thing {
+    let case = CASES.iter().find(|c| c.name == "stone figure");
+    case.expect("one of the cases").thing_of(material)
+}
+
 /// Upwards in the frame of the thing: spread evenly over the sphere.
 #[must_use]
 pub fn up(orientation: usize) -> Vec3 {
