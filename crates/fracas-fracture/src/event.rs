@@ -381,6 +381,7 @@ impl FractureEvent {
             let size = whole_relief(modes).min(grown.area.sqrt() as f32);
             if cost > budget || cost > released(&self.growth, &mut field, &self.left, size, cost) {
                 self.candidates[worst].overload = 0.0;
+                self.give_up(piece, size);
                 stats.unpaid += 1;
                 stats.outcome = Outcome::BrokeEnergy;
                 continue;
@@ -448,6 +449,16 @@ impl FractureEvent {
             }
         }
         best
+    }
+
+    /// A crack from beside one that cannot be paid would go the same way, and free the same
+    /// energy: nodes of the piece that it would have relieved are not asked.
+    fn give_up(&mut self, piece: u32, size: f32) {
+        let growth = &self.growth;
+        self.candidates.retain(|c| {
+            let near = growth.distance(c.node).is_some_and(|d| d < size);
+            growth.piece(c.node) != piece || !near
+        });
     }
 
     /// Writes the crack down and gives the leaving side its piece number.
