@@ -81,6 +81,10 @@ const WEAKEST: f64 = 0.4;
 /// Most moments at which cracks are tried, each with twice the energy of the one before.
 const MOST_MOMENTS: usize = 16;
 
+/// Once it breaks: so many cracks in a row that cannot be paid, and the energy counts as
+/// spent. Each costs as much time as one that is made.
+const MOST_REFUSED: usize = 4;
+
 /// Stress is relieved at least up to this many relief lengths from a crack, where
 /// less than a sixth would be missing.
 const FARTHEST_RELIEF: f32 = 2.5;
@@ -325,6 +329,7 @@ impl FractureEvent {
         stats.pieces = 1;
         stats.outcome = Outcome::BrokeStress;
         let mut budget = stats.available;
+        let mut refused = 0;
         // Each round settles a candidate or makes a crack; crumbs alone cannot go on for ever.
         let most_tries = 4 * settings.max_cracks + 64;
         for attempt in 0..most_tries {
@@ -384,8 +389,13 @@ impl FractureEvent {
                 self.give_up(piece, size);
                 stats.unpaid += 1;
                 stats.outcome = Outcome::BrokeEnergy;
+                refused += 1;
+                if stats.cracks > 0 && refused == MOST_REFUSED {
+                    break;
+                }
                 continue;
             }
+            refused = 0;
             let new = self.split(sequence, piece);
             budget -= cost;
             stats.spent += cost;

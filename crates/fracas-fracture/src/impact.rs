@@ -54,7 +54,7 @@ const CURVATURE_RANGE: [f64; 2] = [0.02, 1.0];
 /// Moments at which stress is sampled.
 const SAMPLES: usize = 64;
 /// Most groups of nodes that are sampled over time.
-pub const MOST_GROUPS: usize = 128;
+pub const MOST_GROUPS: usize = 64;
 
 /// A contact's own neighbourhood, as shares of mean edge and wall thickness: modes
 /// do not resolve the stress under a contact, and a point load on a node reads as
