@@ -35,11 +35,21 @@ impl Target {
 
     fn text(self) -> String {
         match self {
-            Self::AtMost(limit) => format!("<= {limit}"),
-            Self::AtLeast(limit) => format!(">= {limit}"),
-            Self::Between(low, high) => format!("{low} .. {high}"),
+            Self::AtMost(limit) => format!("<= {}", plain(limit)),
+            Self::AtLeast(limit) => format!(">= {}", plain(limit)),
+            Self::Between(low, high) => format!("{} .. {}", plain(low), plain(high)),
             Self::None => "-".into(),
         }
+    }
+}
+
+/// A number with no more digits than anybody reads.
+fn plain(number: f64) -> String {
+    let rounded = (number * 1e4).round() / 1e4;
+    if rounded == 0.0 || number.abs() >= 1e4 {
+        number.to_string()
+    } else {
+        rounded.to_string()
     }
 }
 

@@ -277,10 +277,6 @@ impl FractureEvent {
         });
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the body, its state and the event are three subjects"
-    )]
     fn crack(
         &mut self,
         sequence: &mut CrackSequence,
