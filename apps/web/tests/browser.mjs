@@ -39,9 +39,9 @@ export function launch(extra = []) {
 
 /** A page whose console errors are collected. */
 export async function open(browser, address, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 900, height: 560 }, colorScheme: "dark", ...options });
+  const context = await browser.newContext({ viewport: { width: 900, height: 560 }, colorScheme: "dark", reducedMotion: "reduce", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   const errors = [];
   page.on("console", (m) => m.type() === "error" && errors.push(m.text()));
   page.on("pageerror", (e) => errors.push(String(e)));

@@ -30,6 +30,8 @@ const SIZE: f32 = 0.3;
 const TETS: usize = 6000;
 /// The most that are tried where so few cannot hold the shape.
 const MOST_FILLED: usize = 120_000;
+/// Where more are said to be needed, nothing finer is tried.
+const MOST_NEEDED: usize = 400_000;
 /// Seconds after which no finer filling is begun.
 const PATIENCE: f64 = 60.0;
 /// Files that hold tetrahedra are taken as they are, up to this many.
@@ -116,15 +118,20 @@ fn filled(
             TetrahedralizeError::WrongVolume { .. } => 2 * tets,
             _ => return Err(format!("{file} cannot be filled: {error}.")),
         };
+        // What is said to be needed is on the safe side: less is tried first.
+        let wanted = needed.min(4 * tets);
         let now = start.elapsed().as_secs_f64();
-        let next = (now - begun) * needed as f64 / tets as f64;
-        if needed > MOST_FILLED || now + next > PATIENCE {
+        let next = (now - begun) * wanted as f64 / tets as f64;
+        if wanted > MOST_FILLED || needed > MOST_NEEDED || now + next > PATIENCE {
+            let many = match needed.div_ceil(1000) {
+                thousands @ ..1000 => format!("about {thousands} thousand"),
+                _ => "millions of".into(),
+            };
             return Err(format!(
-                "{file} has walls or gaps too thin for this page: they need about {} thousand tetrahedra. Make them thicker, or break it with `fracas shatter {file}`.",
-                needed.div_ceil(1000)
+                "{file} has walls or gaps too thin for this page: they need {many} tetrahedra. Make them thicker, or break it with `fracas shatter {file}`."
             ));
         }
-        tets = needed;
+        tets = wanted;
     }
 }
 
@@ -218,7 +225,7 @@ mod tests {
         let mut stages = Vec::new();
         let stage = build(
             "cup.obj",
-            cup(0.12).as_bytes(),
+            cup(0.6).as_bytes(),
             Material::PORCELAIN,
             &mut |stage| stages.push(stage.to_owned()),
         );
