@@ -35,6 +35,8 @@ const SAVE_EVERY: u64 = 16;
 const MOST_UNDONE: usize = 8;
 /// Of a hand's band, in newtons per metre and kilogram that it holds.
 const STIFFNESS: f32 = 480.0;
+/// Of the same, in newton-seconds per metre and kilogram.
+const DAMPING: f32 = 44.0;
 /// Steps that a hammer is there for.
 const HAMMER_STEPS: u64 = 5;
 
@@ -50,7 +52,7 @@ pub struct Simulation {
     /// Every object's breaker as the scene made it.
     breakers: BTreeMap<ObjectId, Breaker>,
     gone: Vec<u32>,
-    hands: Vec<HandId>,
+    hands: Vec<Hold>,
     /// The world as it began, where it could be saved.
     start: Option<Vec<u8>>,
     /// Whether breaks can be undone.
@@ -66,9 +68,19 @@ pub struct Simulation {
 /// A world as it was, what was shot into it, and who held something.
 struct Past {
     world: Vec<u8>,
-    hands: Vec<HandId>,
+    hands: Vec<Hold>,
     balls: Vec<RigidBodyHandle>,
     hammers: Vec<(RigidBodyHandle, u64)>,
+}
+
+/// A hand of the page's.
+#[derive(Clone, Copy)]
+struct Hold {
+    hand: HandId,
+    /// The grabbed point, in the object's frame.
+    grip: Vec3,
+    /// What it was made strong for.
+    mass: f32,
 }
 
 fn teller(progress: &Function) -> impl FnMut(&str) + '_ {
@@ -314,28 +326,28 @@ impl Simulation {
         // Critically damped at 3.5 turns a second, whatever the body weighs.
         let coupling = Coupling {
             stiffness: STIFFNESS * mass,
-            damping: 44.0 * mass,
+            damping: DAMPING * mass,
             angular_stiffness: 0.0,
             angular_damping: 0.01 * mass,
             most_force: 400.0 * mass,
         };
         let hand = world.grab(piece, point, coupling)?;
-        self.hands.push(hand);
+        let grip = Vec3::new(x, y, z);
+        self.hands.push(Hold { hand, grip, mass });
         Some(hand.0)
     }
 
     /// Moves a hand to a place of the world.
     pub fn move_hand(&mut self, hand: u32, x: f32, y: f32, z: f32) {
-        let world = self.stage.world_mut();
-        // Higher by what the body's weight stretches the band, so that it hangs at the place.
-        let lift = -world.settings().gravity / STIFFNESS;
+        let held = self.hands.iter().find(|h| h.hand.0 == hand);
+        let lift = held.and_then(|h| self.lift(h)).unwrap_or(Vec3::ZERO);
         let to = Pose::from_translation(Vec3::new(x, y, z) + lift);
-        world.move_hand(HandId(hand), to);
+        self.stage.world_mut().move_hand(HandId(hand), to);
     }
 
     /// Lets go.
     pub fn release(&mut self, hand: u32) {
-        self.hands.retain(|h| h.0 != hand);
+        self.hands.retain(|h| h.hand.0 != hand);
         self.stage.world_mut().release(HandId(hand));
     }
 
@@ -471,8 +483,8 @@ impl Simulation {
         if world.restore(saved).is_err() {
             return false;
         }
-        for hand in self.hands.drain(..) {
-            world.release(hand);
+        for held in self.hands.drain(..) {
+            world.release(held.hand);
         }
         let there = |body: &RigidBodyHandle| world.physics.bodies.contains(*body);
         self.balls.retain(there);
@@ -483,6 +495,32 @@ impl Simulation {
             self.tune_object(object);
         }
         true
+    }
+
+    /// By how much a hand must be higher, so that what hangs on its band hangs at the place:
+    /// the stretch under the body's weight, as the band is softened by the step.
+    fn lift(&self, held: &Hold) -> Option<Vec3> {
+        let world = self.world();
+        let (dt, gravity) = (world.settings().step, world.settings().gravity);
+        let piece = world.held_piece(held.hand)?;
+        let body = world.body(piece)?;
+        let arm = world.pose(piece)? * held.grip - body.center_of_mass();
+        let inertia = body.mass_properties().effective_world_inv_inertia;
+        let spread: f32 = [Vec3::X, Vec3::Y, Vec3::Z]
+            .map(|axis| (inertia * axis).length())
+            .iter()
+            .sum();
+        let inverse_mass = 1.0 / body.mass().max(1e-9) + spread * arm.length_squared();
+        let (stiffness, damping) = (
+            STIFFNESS * held.mass,
+            (DAMPING + STIFFNESS * dt) * held.mass,
+        );
+        // The hand pulls at the beginning of a step, gravity in each of its parts: what hangs
+        // still falls a little when the hand looks.
+        let parts = world.physics.integration_parameters.num_solver_iterations as f32;
+        let falling = 0.5 * dt * (1.0 - 1.0 / parts);
+        let weight = body.mass() * (1.0 + damping * dt * inverse_mass) - damping * falling;
+        Some(-gravity * (weight / stiffness))
     }
 
     fn shown(&self, number: u32, of: impl Fn(&FragmentShape) -> Vec<f32>) -> Vec<f32> {
