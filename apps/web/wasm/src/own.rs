@@ -96,7 +96,6 @@ fn filled(
     let start = web_time::Instant::now();
     let mut tets = TETS;
     loop {
-        let begun = start.elapsed().as_secs_f64();
         progress(&match tets {
             TETS => "filling with tetrahedra".into(),
             _ => format!(
@@ -121,8 +120,7 @@ fn filled(
         // What is said to be needed is on the safe side: less is tried first.
         let wanted = needed.min(4 * tets);
         let now = start.elapsed().as_secs_f64();
-        let next = (now - begun) * wanted as f64 / tets as f64;
-        if wanted > MOST_FILLED || needed > MOST_NEEDED || now + next > PATIENCE {
+        if wanted > MOST_FILLED || needed > MOST_NEEDED || now > PATIENCE {
             let many = match needed.div_ceil(1000) {
                 thousands @ ..1000 => format!("about {thousands} thousand"),
                 _ => "millions of".into(),
