@@ -11,6 +11,7 @@
 use glam::Vec3;
 use parry3d::query::{ContactManifold, TrackedContact};
 use parry3d::shape::PackedFeatureId;
+use smallvec::SmallVec;
 
 /// A contact between two shapes, in both their frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,43 +93,32 @@ pub struct Groups {
 /// Pairs have 8 to 40 points; more are rare and cost an allocation.
 const REMEMBERED: usize = 64;
 
-/// The same for pairs with few points, where clearing the memory of many would be most of
-/// the work.
-const FEW: usize = 8;
-
 /// The solver's data of the last step, by the points' names.
-struct Old<C, const N: usize> {
-    first: [([PackedFeatureId; 2], C); N],
-    count: usize,
-    /// What did not fit.
-    rest: Vec<([PackedFeatureId; 2], C)>,
+struct Old<C> {
+    points: SmallVec<[([PackedFeatureId; 2], C); REMEMBERED]>,
+    /// Points come in the order of the last step more often than not: where the next one is
+    /// looked for first.
+    next: usize,
 }
 
-impl<C: Default + Copy, const N: usize> Old<C, N> {
+impl<C: Copy> Old<C> {
     fn of<M>(manifolds: &[ContactManifold<M, C>]) -> Self {
-        let mut old = Self {
-            first: [([PackedFeatureId::UNKNOWN; 2], C::default()); N],
-            count: 0,
-            rest: Vec::new(),
-        };
-        for p in manifolds.iter().flat_map(|m| &m.points) {
-            let named = ([p.fid1, p.fid2], p.data);
-            if old.count < N {
-                old.first[old.count] = named;
-                old.count += 1;
-            } else {
-                old.rest.push(named);
-            }
+        let points = manifolds.iter().flat_map(|m| &m.points);
+        Self {
+            points: points.map(|p| ([p.fid1, p.fid2], p.data)).collect(),
+            next: 0,
         }
-        old
     }
 
-    fn find(&self, name: [PackedFeatureId; 2]) -> Option<C> {
-        self.first[..self.count]
-            .iter()
-            .chain(&self.rest)
-            .find(|(n, _)| *n == name)
-            .map(|(_, data)| *data)
+    fn find(&mut self, name: [PackedFeatureId; 2]) -> Option<C> {
+        let is_named = |(n, _): &([PackedFeatureId; 2], C)| *n == name;
+        let at = if self.points.get(self.next).is_some_and(is_named) {
+            self.next
+        } else {
+            self.points.iter().position(is_named)?
+        };
+        self.next = at + 1;
+        Some(self.points[at].1)
     }
 }
 
@@ -157,38 +147,7 @@ pub fn write<M: Default + Clone, C: Default + Copy>(
     manifolds: &mut Vec<ContactManifold<M, C>>,
     scratch: &mut Groups,
 ) {
-    let before: usize = manifolds.iter().map(|m| m.points.len()).sum();
-    if before <= FEW {
-        let old = Old::<C, FEW>::of(manifolds);
-        write_warm(
-            contacts,
-            selection,
-            rotation_1_to_2,
-            manifolds,
-            scratch,
-            &old,
-        );
-    } else {
-        let old = Old::<C, REMEMBERED>::of(manifolds);
-        write_warm(
-            contacts,
-            selection,
-            rotation_1_to_2,
-            manifolds,
-            scratch,
-            &old,
-        );
-    }
-}
-
-fn write_warm<M: Default + Clone, C: Default + Copy, const N: usize>(
-    contacts: &[PairContact],
-    selection: Selection,
-    rotation_1_to_2: impl Fn(Vec3) -> Vec3,
-    manifolds: &mut Vec<ContactManifold<M, C>>,
-    scratch: &mut Groups,
-    old: &Old<C, N>,
-) {
+    let mut old = Old::of(manifolds);
     group_by_normal(contacts, scratch);
     let mut used = 0;
     for group in 0..scratch.group_normal.len() as u32 {

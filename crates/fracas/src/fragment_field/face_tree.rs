@@ -201,20 +201,24 @@ impl FaceTree {
             let distances = block.distances_squared(p);
             let base = place * WIDTH as u32;
             let count = (self.counts[level as usize] - base).min(WIDTH as u32) as usize;
-            if level == 0 {
-                for i in 0..count {
+            // Most are beyond the limit: lanes first, then one by one what is left.
+            let most = *limit * SLACK;
+            let mut within = 0_u32;
+            for (i, distance) in distances.iter().enumerate() {
+                within |= u32::from(*distance <= most) << i;
+            }
+            within &= (1 << count) - 1;
+            let bottom = depth;
+            while within != 0 {
+                let i = within.trailing_zeros() as usize;
+                within &= within - 1;
+                if level == 0 {
                     if distances[i] <= *limit * SLACK {
                         visit(base + i as u32, limit);
                     }
-                }
-                continue;
-            }
-            // Kept in order, the nearest on top.
-            let bottom = depth;
-            for i in 0..count {
-                if distances[i] > *limit * SLACK {
                     continue;
                 }
+                // Kept in order, the nearest on top.
                 let mut at = depth;
                 while at > bottom && stack[at - 1].0 < distances[i] {
                     stack[at] = stack[at - 1];

@@ -44,7 +44,7 @@ const LONGEST_WALK: usize = 8;
 pub(super) struct Cells {
     pub(super) low: Vec3,
     pub(super) size: f32,
-    inverse_size: f32,
+    pub(super) inverse_size: f32,
     pub(super) counts: [i32; 3],
 }
 

@@ -102,7 +102,8 @@ impl<'a> FragmentDistance<'a> {
     /// The signed distance of `p`, if `p` is inside or nearer than `max`, and in the same
     /// search the faces of the real surface that are farther than the closest one by no
     /// more than `band`. `faces` is cleared first, and stays empty where `p` is deeper
-    /// inside than `shallow`.
+    /// inside than `shallow`. Right for any point; cheap only for those that
+    /// [`Self::sphere_may_touch`] lets through.
     ///
     /// Down to that depth the distance is exact; deeper it is that of
     /// [`Self::penetration`], whose direction turns smoothly.
@@ -115,12 +116,8 @@ impl<'a> FragmentDistance<'a> {
         faces: &mut Vec<NearFace>,
     ) -> Option<SignedDistance> {
         faces.clear();
-        // Much cheaper than to locate the point, and most points fail it.
-        if !self.sphere_may_touch(p, max) {
-            return None;
-        }
         // Where only what is inside counts, most points are settled by that.
-        let inside = (max <= 0.0).then(|| self.inside(p));
+        let inside = (max <= 0.0).then(|| self.inside_unless_free(p, 0.0));
         if inside == Some(None) {
             return None;
         }
@@ -143,7 +140,7 @@ impl<'a> FragmentDistance<'a> {
             }
         };
         let Some(best) = best else {
-            let at = inside.unwrap_or_else(|| self.inside(p))?;
+            let at = inside.unwrap_or_else(|| self.inside_unless_free(p, reach))?;
             return Some(deep(&at));
         };
         let face_normal = self.normal_of(best.face).0;
@@ -176,6 +173,18 @@ impl<'a> FragmentDistance<'a> {
                 face_normal
             },
         })
+    }
+
+    /// Where `p` is in the fragment, when none of its faces is nearer to `p` than `free`.
+    ///
+    /// What is outside and can be reached from `p` without crossing a face tells the side
+    /// without a search among the tetrahedra: one read for a point in a cell that is not
+    /// the fragment's, one for a point before the object.
+    #[inline]
+    fn inside_unless_free(&self, p: Vec3, free: f32) -> Option<Location> {
+        let is_outside = !self.field.occupancy.may_touch(self.cells(), p, 0.0)
+            || self.field.old_surface.is_outside(p, free);
+        if is_outside { None } else { self.inside(p) }
     }
 
     /// The faces of the fragment's real surface within `max` of `p`, wherever `p`

@@ -135,12 +135,25 @@ impl Occupancy {
     /// Whether a sphere may touch the fragment with these cells.
     #[inline]
     pub(super) fn may_touch(&self, cells: &FragmentCells, p: Vec3, radius: f32) -> bool {
-        let reach = Vec3::splat(radius + self.cells.size * 1e-3);
-        let (low, high) = (self.cells.cell_of(p - reach), self.cells.cell_of(p + reach));
-        // The grid ends at the object: what is beyond counts to its last cells.
-        let clamp = |c: [i32; 3]| [0, 1, 2].map(|i| c[i].clamp(0, self.cells.counts[i] - 1));
-        let (low, high) = (clamp(low), clamp(high));
-        let extent = (0..3).map(|i| high[i] - low[i]).max().unwrap_or(0) as u32;
+        let at = (p - self.cells.low) * self.cells.inverse_size;
+        let reach = radius * self.cells.inverse_size + 1e-3;
+        // The grid ends at the object: what is beyond counts to its last cells. Nothing is
+        // negative then, and casts round down; NaN becomes 0.
+        let [nx, ny, nz] = self.cells.counts;
+        let cell = |x: f32, count: i32| (x.max(0.0) as i32).min(count - 1);
+        let low = [
+            cell(at.x - reach, nx),
+            cell(at.y - reach, ny),
+            cell(at.z - reach, nz),
+        ];
+        let high = [
+            cell(at.x + reach, nx),
+            cell(at.y + reach, ny),
+            cell(at.z + reach, nz),
+        ];
+        let extent = (high[0] - low[0])
+            .max(high[1] - low[1])
+            .max(high[2] - low[2]) as u32;
         // The finest level at which no more than five cells are met along an axis.
         let level = (32 - (extent / 4).leading_zeros()).min(u32::from(cells.levels) - 1);
         cells.any(low, high, level)

@@ -159,6 +159,19 @@ impl OldSurface {
         (self.points[at].distance * (1.0 - 1e-5) - p.distance(centre) * (1.0 + 1e-5)).max(0.0)
     }
 
+    /// Whether `p` is certainly outside the object, when no surface is nearer to it than
+    /// `free`: the ball around it reaches into the one around a grid point outside.
+    #[inline]
+    pub(super) fn is_outside(&self, p: Vec3, free: f32) -> bool {
+        let cell = self.cells.cell_of(p);
+        let Some(at) = self.cells.index(cell) else {
+            return false;
+        };
+        let centre = self.cells.low_corner(cell) + Vec3::splat(self.cells.size * 0.5);
+        let least = self.points[at].distance * (1.0 - 1e-5);
+        least > 0.0 && least + free * (1.0 - 1e-5) > p.distance(centre) * (1.0 + 1e-5)
+    }
+
     /// A tetrahedron near `p`, from which to look for the one that holds it; `None` when
     /// `p` is certainly outside the object.
     #[inline]

@@ -145,6 +145,14 @@ impl SphereTree {
         if !self.is_where_born(pose, settings) {
             return None;
         }
+        // The points lay on the other's surface and have moved by less than epsilon: a look
+        // as far as that, and as far as faces have a say in the normal, sees all there is.
+        let epsilon = settings.depth_share * self.object_radius();
+        let reach = epsilon + query.normals.around().band;
+        let query = &Query {
+            tolerance: query.tolerance.min(1.01 * reach),
+            ..*query
+        };
         let shared = self.points_shared_with(partner.fragments(), partner.id());
         let (limit, watch) = (settings.first, &mut state.watch);
         let stats =

@@ -37,7 +37,7 @@ pub trait Partner {
 
     /// As [`Partner::sample`], and in `faces` the flat pieces of surface that are farther
     /// than the closest one by no more than a band, unless the point is deep: what a
-    /// contact needs, in one search.
+    /// contact needs, in one search. Asked after [`Partner::sphere_may_touch`].
     fn touch(
         &self,
         p: Vec3,

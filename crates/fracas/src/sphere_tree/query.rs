@@ -252,7 +252,9 @@ impl SphereTree {
         for point in 0..self.points.len() as u32 {
             let p = pose.point(self.positions[point as usize]);
             let max = run.limit(point).max(0.0);
-            run.ask(point, p, max);
+            if partner.sphere_may_touch(p, max) {
+                run.ask(point, p, max);
+            }
         }
         run.stats
     }
@@ -487,8 +489,9 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
     /// distance, if there is one.
     #[inline]
     fn first_look(&mut self, node: &Node, p: Vec3) -> Option<f32> {
+        // A leaf's sphere is its point.
         let is_leaf = node.child_count == 0;
-        if self.list.is_some() && !is_leaf && !self.partner.sphere_may_touch(p, self.reach) {
+        if !is_leaf && !self.partner.sphere_may_touch(p, self.reach) {
             return None;
         }
         if let Some(mut old) = self.recall.and_then(|recall| recall.get(node.point)) {
@@ -533,7 +536,11 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             }
         }
         let max = self.farthest(limit);
-        let (found, kept) = self.ask(watched.point, p, max);
+        let (found, kept) = if self.partner.sphere_may_touch(p, max) {
+            self.ask(watched.point, p, max)
+        } else {
+            (None, Kept::NOTHING)
+        };
         // Points that are deep are asked every time and do not count, or a query that
         // may do little work would never get past them.
         if self.deep && found.is_none_or(|distance| distance >= limit) {
@@ -576,7 +583,8 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
     }
 
     /// The distance of a point placed at `p`, if it is inside or nearer than `max`;
-    /// makes it a contact if it is one, and tells what may be kept of that.
+    /// makes it a contact if it is one, and tells what may be kept of that. The ball of
+    /// that radius has passed the sphere test.
     #[inline]
     pub fn ask(&mut self, point: u32, p: Vec3, max: f32) -> (Option<f32>, Kept) {
         self.stats.distance_queries += 1;

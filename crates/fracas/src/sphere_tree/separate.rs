@@ -100,11 +100,30 @@ impl SphereTree {
     /// which spheres leave little out.
     #[must_use]
     pub fn farthest(&self, direction: Vec3) -> Vec3 {
+        // Lanes that do not wait for one another.
+        const LANES: usize = 8;
+        let (mut most, mut at) = ([f32::NEG_INFINITY; LANES], [0_u32; LANES]);
+        let chunks = self.positions.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for (k, chunk) in chunks.enumerate() {
+            for i in 0..LANES {
+                let along = direction.dot(chunk[i]);
+                let more = along > most[i];
+                most[i] = if more { along } else { most[i] };
+                at[i] = if more { k as u32 } else { at[i] };
+            }
+        }
         let mut best = (f32::NEG_INFINITY, 0);
-        for (i, &p) in self.positions.iter().enumerate() {
+        for i in 0..LANES {
+            if most[i] > best.0 {
+                best = (most[i], at[i] as usize * LANES + i);
+            }
+        }
+        let start = self.positions.len() - rest.len();
+        for (i, &p) in rest.iter().enumerate() {
             let along = direction.dot(p);
             if along > best.0 {
-                best = (along, i);
+                best = (along, start + i);
             }
         }
         self.positions[best.1]
