@@ -313,6 +313,10 @@ impl FractureEvent {
         });
     }
 
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the body, its state and the event are three subjects"
+    )]
     fn crack(
         &mut self,
         sequence: &mut CrackSequence,
