@@ -373,10 +373,6 @@ const tests = {
     const bytes = readFileSync(await download.path());
     const json = JSON.parse(bytes.subarray(20, 20 + bytes.readUInt32LE(12)));
     assert(json.nodes.filter((n) => n.mesh !== undefined).length === pieces.length, `${json.nodes.length} nodes, ${pieces.length} pieces`);
-    // It opens here, too.
-    const before = await give(page, "again.glb", bytes);
-    await ready(page, before);
-    await advances(page, "it falls once more");
     return errors;
   },
 
