@@ -32,8 +32,6 @@
 //! epsilon; a point that the field merely believes to be deeper (it may overstate
 //! depths) may be skipped.
 
-pub(super) mod save;
-
 use glam::Vec3;
 
 use super::SphereTree;
