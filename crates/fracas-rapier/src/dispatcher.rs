@@ -33,7 +33,7 @@ pub struct Counters {
     visited_points: AtomicU64,
     contacts: AtomicU64,
     solver_contacts: AtomicU64,
-    /// How often pairs were told to forget what they know of single points.
+    /// How often voxel contacts were told to forget what they learnt.
     forgotten: AtomicU64,
 }
 
@@ -62,13 +62,13 @@ impl Counters {
             .fetch_add(solver_contacts as u64, Ordering::Relaxed);
     }
 
-    /// Makes every pair forget, before its next query, what it remembers of single
-    /// points: a saved state does not hold it.
-    pub(crate) fn forget_points(&self) {
+    /// Makes voxel contacts forget, before their next step, which pairs were dear: a saved
+    /// state does not hold it.
+    pub(crate) fn forget_voxels(&self) {
         self.forgotten.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often pairs were told to forget.
+    /// How often they were told to forget.
     pub(crate) fn forgotten(&self) -> u64 {
         self.forgotten.load(Ordering::Relaxed)
     }
@@ -111,8 +111,6 @@ pub fn dispatcher()
 #[derive(Clone, Default)]
 struct Workspace {
     memory: PairMemory,
-    /// [`Counters::forget_points`] heard so far.
-    forgotten: u64,
     #[cfg(feature = "world")]
     saved: crate::saved_workspace::SavedWorkspace,
 }
@@ -360,11 +358,6 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
             .expect("it was just put there");
         #[cfg(feature = "world")]
         ours.saved.clear();
-        let forgotten = self.counters.forgotten();
-        if ours.forgotten != forgotten {
-            ours.forgotten = forgotten;
-            ours.memory.forget_points();
-        }
         SCRATCH.with_borrow_mut(|scratch| {
             let stats = match self.voxels.look_up(pos12, g1, g2, &mut scratch.contacts) {
                 Found::Contacts => QueryStats {

@@ -101,7 +101,7 @@ impl ContactSettings {
 /// What a pair remembers between two steps: both directions of each of its parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PairMemory {
-    pub(crate) parts: Vec<[PairState; 2]>,
+    parts: Vec<[PairState; 2]>,
     /// The direction along which two fragments were last seen apart.
     axis: SeparatingAxis,
     /// Where the pair was when no gap was to be seen.
@@ -258,22 +258,6 @@ pub(crate) fn fragment_and_shape(
 }
 
 impl PairMemory {
-    /// What was saved of it.
-    pub(crate) fn of_parts(parts: Vec<[PairState; 2]>) -> Self {
-        Self {
-            parts,
-            ..Self::default()
-        }
-    }
-
-    /// Drops all that is not saved.
-    pub(crate) fn forget_points(&mut self) {
-        (self.axis, self.not_apart, self.asked) = Default::default();
-        for state in self.parts.iter_mut().flatten() {
-            state.forget_points();
-        }
-    }
-
     /// Whether the last query asked the same: a step that is made again finds most pairs
     /// where they were (docs/decisions/0015-what-breaks-gives-way.md). Notes the question.
     pub(crate) fn repeats(&mut self, pos12: &Pose, prediction: f32) -> bool {
@@ -531,6 +515,9 @@ impl Ask<'_> {
     }
 }
 
+#[cfg(feature = "world")]
+mod save;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -546,11 +533,6 @@ mod tests {
         assert!(memory.repeats(&here, 0.1), "it was asked up to 0.2");
         let there = Pose::from_translation(Vec3::X * (1.0 + f32::EPSILON));
         assert!(!memory.repeats(&there, 0.1));
-        memory.forget_points();
-        assert!(
-            !memory.repeats(&there, 0.1),
-            "what is forgotten is asked again"
-        );
         let nowhere = Pose::from_translation(Vec3::splat(f32::NAN));
         memory.repeats(&nowhere, 0.1);
         assert!(!memory.repeats(&nowhere, 0.1));

@@ -7,7 +7,6 @@
 
 use std::sync::OnceLock;
 
-use fracas::sphere_tree::PairState;
 use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::query::{ContactManifoldsWorkspace, TypedWorkspaceData, WorkspaceData};
@@ -43,10 +42,7 @@ impl SavedWorkspace {
     pub(crate) fn typed(&self, memory: &PairMemory) -> TypedWorkspaceData<'_> {
         let saved = self.0.get_or_init(|| {
             let mut interferences = vec![MARK];
-            for state in memory.parts.iter().flatten() {
-                let bits = state.to_bits();
-                interferences.extend([bits as u32, (bits >> 32) as u32]);
-            }
+            memory.save(&mut interferences);
             let mirror = Mirror::TriMesh {
                 interferences,
                 local_aabb2: Aabb::new(Vec3::ZERO, Vec3::ZERO),
@@ -63,40 +59,30 @@ impl SavedWorkspace {
         let bytes = codec::write(&workspace.as_typed_workspace_data()).ok()?;
         let Mirror::TriMesh { interferences, .. } = codec::read(&bytes).ok()?;
         let (mark, words) = interferences.split_first()?;
-        let (states, rest) = words.as_chunks::<4>();
-        if *mark != MARK || !rest.is_empty() {
+        if *mark != MARK {
             return None;
         }
-        let state =
-            |low: u32, high: u32| PairState::from_bits((u64::from(high) << 32) | u64::from(low));
-        let parts = states
-            .iter()
-            .map(|&[a, b, c, d]| [state(a, b), state(c, d)])
-            .collect();
-        Some(PairMemory::of_parts(parts))
+        PairMemory::load(words)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use parry3d::math::Pose;
+
     use super::*;
 
     #[test]
     fn a_memory_survives_in_parrys_workspace() {
-        let state = PairState::from_bits;
-        let largest = u64::from(u32::MAX) * 2 + 1;
-        let parts = vec![[state(0), state(9)], [state(1), state(largest)]];
-        let memory = PairMemory::of_parts(parts);
+        let mut memory = PairMemory::default();
+        memory.repeats(&Pose::from_translation(Vec3::X), 0.25);
         let saved = SavedWorkspace::default();
         // As the engine saves and loads it.
         let bytes = codec::write(&saved.typed(&memory)).unwrap();
         let loaded: ContactManifoldsWorkspace = codec::read(&bytes).unwrap();
-        let back = SavedWorkspace::recover(&*loaded.0).unwrap();
-        let bits = |m: &PairMemory| -> Vec<u64> {
-            m.parts.iter().flatten().map(PairState::to_bits).collect()
-        };
-        assert_eq!(bits(&back), bits(&memory));
-        assert_eq!(back.parts[1][1].to_bits(), largest);
+        let mut back = SavedWorkspace::recover(&*loaded.0).unwrap();
+        assert_eq!(format!("{back:?}"), format!("{memory:?}"));
+        assert!(back.repeats(&Pose::from_translation(Vec3::X), 0.25));
         // One of parry's own says nothing.
         let plain = Mirror::TriMesh {
             interferences: vec![1, 2, 3],

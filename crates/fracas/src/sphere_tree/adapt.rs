@@ -32,6 +32,7 @@ use super::SphereTree;
 use super::partner::Partner;
 use super::query::{Query, QueryScratch, QueryStats, Stage, Traversal};
 use super::watch::Watch;
+use super::watch::save::Reader;
 use crate::fragment_field::FragmentDistance;
 use crate::{Contact, Pose};
 
@@ -83,20 +84,27 @@ impl PairState {
         self.watch = Watch::default();
     }
 
-    /// The state as a number, to save it with, without what is remembered of points.
-    #[must_use]
-    pub fn to_bits(&self) -> u64 {
-        u64::from(self.beyond_first) << 1 | u64::from(self.adapted)
+    /// Appends the state, what is remembered of points included, to save it with.
+    pub fn save(&self, out: &mut Vec<u32>) {
+        let Self {
+            beyond_first,
+            adapted,
+            watch,
+        } = self;
+        out.extend([*beyond_first, u32::from(*adapted)]);
+        watch.save(out);
     }
 
-    /// The state that [`PairState::to_bits`] told; bits beyond are ignored.
+    /// Takes a state that [`PairState::save`] wrote off the front; `None` where there is
+    /// none. It holds for the same tree and partner.
     #[must_use]
-    pub fn from_bits(bits: u64) -> Self {
-        Self {
-            beyond_first: (bits >> 1) as u32,
-            adapted: bits & 1 == 1,
-            watch: Watch::default(),
-        }
+    pub fn load(words: &mut &[u32]) -> Option<Self> {
+        let from = &mut Reader(words);
+        Some(Self {
+            beyond_first: from.word()?,
+            adapted: from.word()? == 1,
+            watch: Watch::load(from)?,
+        })
     }
 
     /// Whether the last query ended below its limit: no deep point was left out.

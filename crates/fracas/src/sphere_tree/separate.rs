@@ -51,6 +51,18 @@ impl Hull<'_> {
 }
 
 impl SeparatingAxis {
+    /// The direction, to save it with; zero where none is known.
+    #[must_use]
+    pub fn direction(&self) -> Vec3 {
+        self.direction
+    }
+
+    /// An axis that was saved.
+    #[must_use]
+    pub fn of_direction(direction: Vec3) -> Self {
+        Self { direction }
+    }
+
     /// The widest gap that a few directions show between the first body, placed by `pose`
     /// in the frame of the second, and the second: negative if none shows one. Stops at
     /// `enough`.

@@ -32,6 +32,8 @@
 //! epsilon; a point that the field merely believes to be deeper (it may overstate
 //! depths) may be skipped.
 
+pub(super) mod save;
+
 use glam::Vec3;
 
 use super::SphereTree;

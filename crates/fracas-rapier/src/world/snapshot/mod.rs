@@ -11,7 +11,8 @@
 //! known, for a world in a new process.
 //!
 //! **Guarantee**: a restored world continues with the bits of the one that was saved,
-//! whatever either of them did before, and taking a snapshot changes nothing. Bytes
+//! whatever either of them did before, and so does one that was never saved: taking a
+//! snapshot changes nothing (but for voxel contacts, see [`World::snapshot`]). Bytes
 //! that were altered are noticed by a checksum and refused before the engine sees
 //! them. (Bytes forged with a right checksum can still make the engine panic in a
 //! later step: do not load snapshots from people who mean harm.)
@@ -36,7 +37,7 @@ use crate::shape::FragmentShape;
 use saved::Saved;
 
 /// First bytes of a snapshot: the name and the version of its layout.
-const MAGIC: [u8; 8] = *b"fracasW\x01";
+const MAGIC: [u8; 8] = *b"fracasW\x02";
 
 /// Why a world cannot be saved.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -130,9 +131,9 @@ impl World {
         self.stock.add(options);
     }
 
-    /// The whole state as bytes. Events that were not taken are not in it, nor what
-    /// pairs remember of single points, which could decide which of two equally good
-    /// points is a contact: this world forgets it, too, so that both go on alike.
+    /// The whole state as bytes, what pairs remember of their points included. Events
+    /// that were not taken are not in it, nor what voxel contacts learnt of the cost of
+    /// pairs: a world with voxel contacts forgets it, too, so that both go on alike.
     ///
     /// # Errors
     /// See [`SnapshotError`].
@@ -147,7 +148,7 @@ impl World {
         let engine = |e: codec::CodecError| SnapshotError::Engine(e.0);
         let ours = codec::write(&Saved::of(self)).map_err(engine)?;
         let theirs = codec::write(&self.physics).map_err(engine)?;
-        self.counters.forget_points();
+        self.counters.forget_voxels();
         let mut bytes = MAGIC.to_vec();
         bytes.extend((ours.len() as u64).to_le_bytes());
         bytes.extend(ours);
@@ -207,7 +208,11 @@ impl World {
         self.floor = saved.floor;
         self.bodies_lost = saved.bodies_lost as usize;
         self.steps = saved.world_steps;
-        self.stats = super::StepStats::default();
+        self.stats = super::StepStats {
+            step: self.steps.saturating_sub(1),
+            ..super::StepStats::default()
+        };
+        self.finish_stats();
         self.counters.take();
         for (object, settings) in chosen {
             self.set_voxel_contacts(object, Some(settings));
