@@ -62,7 +62,7 @@ impl Counters {
             .fetch_add(solver_contacts as u64, Ordering::Relaxed);
     }
 
-    /// Makes voxel contacts forget, before their next step, which pairs were dear: a saved
+    /// Makes voxel contacts forget, before their next step, which pairs were expensive: a saved
     /// state does not hold it.
     pub(crate) fn forget_voxels(&self) {
         self.forgotten.fetch_add(1, Ordering::Relaxed);
@@ -184,7 +184,7 @@ impl<'a> Pair<'a> {
 const NEAR_SHARE: f32 = 0.025;
 
 /// Nodes and points that a look beyond what is near may visit: enough to find the eight
-/// contacts of a new pair. Four times as many make a break twice as dear, and piles no
+/// contacts of a new pair. Four times as many make a break twice as expensive, and piles no
 /// better.
 const FAR_VISITS: u32 = 64;
 
