@@ -204,6 +204,7 @@ impl World {
         self.breakables = breakables;
         let clock = Arc::clone(&self.clock);
         self.breakables.set_clock(move || clock());
+        self.places = saved.places();
         self.next_hand = saved.next_hand;
         self.floor = saved.floor;
         self.bodies_lost = saved.bodies_lost as usize;
