@@ -30,8 +30,9 @@ use fracas_fracture::{FractureEvent, Impact};
 use glam::Vec3;
 use rapier3d::prelude::{ColliderHandle, RigidBody};
 
+use super::loads::Pushed;
 use super::split::Break;
-use super::{After, Breakables, Engine, Event, Object, PieceId, loads};
+use super::{After, Breakables, Engine, Event, Object, PieceId};
 use crate::parallel;
 
 /// Impacts that are not decided yet.
@@ -55,6 +56,15 @@ struct Question {
     of_this_step: bool,
 }
 
+/// A piece in a pair that pushed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Side {
+    piece: PieceId,
+    /// Which of the pairs.
+    pair: u32,
+    is_first: bool,
+}
+
 impl Breakables {
     /// Asks every breakable body that was hit what becomes of it.
     pub(super) fn decide_breaks(&mut self, after: &After, engine: &Engine<'_>) -> Vec<Break> {
@@ -65,18 +75,20 @@ impl Breakables {
                 of_this_step: false,
             })
             .collect();
-        let mut impacts = Vec::new();
-        for piece in self.pieces().collect::<Vec<_>>() {
-            impacts.clear();
-            self.impacts_on(piece, after, engine, &mut impacts);
+        let pushed = self.loads.pushed(engine.narrow_phase);
+        let mut sides = self.sides_of_pieces(&pushed);
+        sides.sort_unstable();
+        for own in sides.chunk_by(|a, b| a.piece == b.piece) {
+            let piece = own[0].piece;
+            let impacts = self.impacts_on(piece, own, &pushed, after, engine);
             if !impacts.is_empty() {
-                let impacts = std::mem::take(&mut impacts);
                 questions.push(Question {
                     hit: Waiting { piece, impacts },
                     of_this_step: true,
                 });
             }
         }
+        self.loads_now.take(&pushed);
         // So many at a time as may break: what is beyond the limit is not asked at all.
         let most = self.settings.most_breaks_per_step;
         let mut breaks: Vec<Break> = Vec::new();
@@ -132,62 +144,90 @@ impl Breakables {
         breaks.extend(decided.into_iter().map(|(_, b)| b));
     }
 
+    /// Which pieces the pairs belong to.
+    fn sides_of_pieces(&self, pushed: &[Pushed<'_>]) -> Vec<Side> {
+        // Pairs that bear what they bore tell nothing, unless somebody listens to all.
+        let listens = self.settings.event_impulse.is_finite();
+        let worth = (0_u32..).zip(pushed);
+        let worth = worth.filter(|(_, pushed)| listens || pushed.fresh() > 0.0);
+        let mut sides = Vec::new();
+        for (pair, pushed) in worth {
+            let ends = [
+                (pushed.pair.collider1, true),
+                (pushed.pair.collider2, false),
+            ];
+            for (collider, is_first) in ends {
+                sides.extend(self.piece_of(collider).map(|piece| Side {
+                    piece,
+                    pair,
+                    is_first,
+                }));
+            }
+        }
+        sides
+    }
+
     /// The contacts that pushed a piece in the last step, in its object's frame; hard
     /// ones are told as events.
     fn impacts_on(
         &mut self,
         id: PieceId,
+        sides: &[Side],
+        pushed: &[Pushed<'_>],
         after: &After,
         engine: &Engine<'_>,
-        impacts: &mut Vec<Impact>,
-    ) {
+    ) -> Vec<Impact> {
+        let mut impacts = Vec::new();
         let Some(piece) = self.piece(id) else {
-            return;
+            return impacts;
         };
         // The blow that broke its body is spent: its pieces are what it made of it.
         if after.part > 0 && piece.born == self.steps {
-            return;
+            return impacts;
         }
-        let (collider, breakable) = (
-            piece.collider,
-            self.objects[id.object.0 as usize].breaker.is_some(),
-        );
-        let Some(body) = engine.bodies.get(piece.body) else {
-            return;
+        let (collider, own_handle) = (piece.collider, piece.body);
+        let breakable = self.objects[id.object.0 as usize].breaker.is_some();
+        let (Some(body), Some(own)) = (
+            engine.bodies.get(own_handle),
+            engine.colliders.get(collider),
+        ) else {
+            return impacts;
         };
         if body.is_sleeping() || !(breakable || self.settings.event_impulse.is_finite()) {
-            return;
+            return impacts;
         }
-        let own_handle = piece.body;
+        let moved = self.approach.of(own_handle);
         // Of all impulses, and those that approach explains.
         let (mut all, mut hits) = (0.0, 0.0);
-        for pair in engine.narrow_phase.contact_pairs_with(collider) {
-            let Some(rigid) = pair.rigid() else { continue };
-            let is_first = pair.collider1 == collider;
-            let other = if is_first {
-                pair.collider2
-            } else {
-                pair.collider1
-            };
-            let Some(own) = engine.colliders.get(collider) else {
+        for side in sides {
+            let pushed = &pushed[side.pair as usize];
+            let Some(rigid) = pushed.pair.rigid() else {
                 continue;
+            };
+            let other = if side.is_first {
+                pushed.pair.collider2
+            } else {
+                pushed.pair.collider1
             };
             let other_handle = engine.colliders.get(other).and_then(|c| c.parent());
             let other_body = other_handle.and_then(|h| engine.bodies.get(h));
+            let other_moved = other_handle
+                .map(|h| self.approach.of(h))
+                .unwrap_or_default();
             let other_modulus = self.modulus_of(other);
-            let impulses = loads::impulse(rigid.solver_manifolds());
-            let load = self.loads.between(collider, other);
-            let fresh = ((impulses - load) / impulses.max(f32::MIN_POSITIVE)).max(0.0);
+            let fresh = pushed.fresh();
+            // The pair's blow, what its points add up to, and where that acts.
+            let (mut sum, mut resultant, mut centre) = (0.0, Vec3::ZERO, Vec3::ZERO);
             for manifold in rigid.solver_manifolds() {
                 // The manifold's normal looks from 1 to 2; the body is pushed away.
-                let normal = if is_first {
+                let normal = if side.is_first {
                     -manifold.data.normal
                 } else {
                     manifold.data.normal
                 };
                 for point in manifold.points.iter().filter(|p| p.data.impulse > 0.0) {
                     // On its own side: where bodies overlap, the other's is inside it.
-                    let local = if is_first {
+                    let local = if side.is_first {
                         point.local_p1
                     } else {
                         point.local_p2
@@ -202,18 +242,14 @@ impl Breakables {
                         });
                     }
                     if breakable && fresh > 0.0 {
-                        let share = point.data.impulse / impulses;
+                        let share = point.data.impulse / pushed.impulse;
                         let effective_mass =
                             share * effective_mass(body, other_body, world, normal);
                         let coming = effective_mass * point.dist.max(0.0) / after.dt;
                         let blow = fresh * (point.data.impulse + coming);
-                        let before = |handle, body| self.approach.at(handle, body, world);
-                        let other = other_handle.zip(other_body);
-                        let velocity = before(own_handle, body)
-                            - other.map_or(Vec3::ZERO, |(h, b)| before(h, b));
-                        let approach = -velocity.dot(normal);
-                        all += blow;
-                        hits += blow.min(effective_mass * approach.max(0.0));
+                        sum += blow;
+                        resultant += blow * normal;
+                        centre += blow * world;
                         impacts.push(Impact {
                             point: body.position().inverse_transform_point(world),
                             impulse: body.position().rotation.inverse() * (normal * blow),
@@ -225,10 +261,20 @@ impl Breakables {
                     }
                 }
             }
+            if let Some(normal) = resultant.try_normalize() {
+                let centre = centre / sum;
+                let velocity = moved.at(body, centre)
+                    - other_body.map_or(Vec3::ZERO, |b| other_moved.at(b, centre));
+                let approach = -velocity.dot(normal);
+                let mass = effective_mass(body, other_body, centre, normal);
+                hits += sum.min(mass * approach.max(0.0));
+            }
+            all += sum;
         }
         if self.approach.is_known() && hits < LEAST_HIT * all {
             impacts.clear();
         }
+        impacts
     }
 
     /// Contact modulus of what was hit: the object's material, or stone.
