@@ -14,7 +14,9 @@ use fracas::FragmentSurface;
 use fracas::sphere_tree::QueryStats;
 use glam::Vec3;
 use parry3d::math::Pose;
-use parry3d::query::{DefaultQueryDispatcher, PersistentQueryDispatcher, Unsupported};
+use parry3d::query::{
+    DefaultQueryDispatcher, PersistentQueryDispatcher, TrackedContact, Unsupported,
+};
 use parry3d::shape::{ConvexPolyhedron, PackedFeatureId, Shape, SharedShape};
 
 use crate::manifold::{Feature, PairContact};
@@ -46,6 +48,11 @@ pub(crate) fn shape_of(surface: &FragmentSurface, volume: f64) -> Option<SharedS
         return None;
     }
     let hull = ConvexPolyhedron::from_convex_hull(points)?;
+    // Rounding leaves points of edges among the corners, which have three faces.
+    let corners = hull.points().iter().zip(hull.vertices());
+    let corners = corners.filter(|(_, vertex)| vertex.num_adj_faces_or_edge > 2);
+    let corners: Vec<Vec3> = corners.map(|(p, _)| *p).collect();
+    let hull = ConvexPolyhedron::from_convex_hull(&corners)?;
     let hulls = f64::from(hull.mass_properties(1.0).mass());
     let is_it = (hulls - volume).abs() <= f64::from(FLAT) * volume;
     (is_it && hull.faces().len() <= MOST_FACES).then(|| SharedShape::new(hull))
@@ -65,8 +72,14 @@ pub(crate) fn contacts(
     manifold.points.clear();
     DefaultQueryDispatcher
         .contact_manifold_convex_convex(pos12, shape1, shape2, None, None, prediction, manifold)?;
+    // Where faces meet, the engine adds the two closest points to the corners of what they
+    // share: anywhere in it, elsewhere in every step.
+    let named = |point: &&TrackedContact<()>| !point.fid1.is_unknown();
+    let faces_meet = manifold.points.iter().filter(named).count() >= 3;
+    let points = manifold.points.iter();
+    let points = points.filter(|point| named(point) || !faces_meet);
     let normal1 = manifold.local_n1;
-    contacts.extend(manifold.points.iter().map(|point| PairContact {
+    contacts.extend(points.map(|point| PairContact {
         point1: point.local_p1,
         point2: point.local_p2,
         normal1,

@@ -1,11 +1,12 @@
 //! From the impulses of a step to the decision what breaks.
 //!
 //! Impulses come from the solver's own manifolds, after the step: the body already
-//! carries what they did to it. A contact's effective mass along its normal n is
-//! `1 / sum (1/m + (r x n) . I^-1 (r x n))` over the two bodies. Points of one pair stop
-//! that mass together, each its share by impulse: as many springs side by side, all
-//! compressed at the speed at which the bodies met. So it does not matter to the
-//! fracture by how many points a contact method describes one impact.
+//! carries what they did to it. What the points of a pair add up to acts at the centre of
+//! their pressure, along a normal n. The effective mass there is
+//! `1 / sum (1/m + (r x n) . I^-1 (r x n))` over the two bodies; the points stop it
+//! together, each its share by impulse: as many springs side by side, all compressed at
+//! the speed at which the bodies met. So it does not matter to the fracture by how many
+//! points, and by which, a contact method describes one impact.
 //!
 //! A load is no blow. What a pair bore in the last step already does not count (see
 //! [`super::loads`]); nor does anything that happens to a body in a step in which hardly
@@ -28,7 +29,8 @@ use std::collections::BTreeMap;
 
 use fracas_fracture::{FractureEvent, Impact};
 use glam::Vec3;
-use rapier3d::prelude::{ColliderHandle, RigidBody};
+use parry3d::math::Pose;
+use rapier3d::prelude::{ColliderHandle, ContactManifold, RigidBody};
 
 use super::loads::Pushed;
 use super::split::Break;
@@ -48,6 +50,10 @@ const STONE: f64 = 55e9 / (1.0 - 0.25 * 0.25);
 /// Where less than this share of a step's impulses comes from bodies that approached each
 /// other, nothing hit the body.
 const LEAST_HIT: f32 = 0.1;
+
+/// Where nothing is known of the speed of a blow, bodies part at a fifth of it: the impulse
+/// is this much of what stops them (as `fracas_fracture::Impact` has it).
+const PARTING: f32 = 1.2;
 
 /// A body that was hit, to be decided.
 struct Question {
@@ -216,60 +222,43 @@ impl Breakables {
                 .unwrap_or_default();
             let other_modulus = self.modulus_of(other);
             let fresh = pushed.fresh();
-            // The pair's blow, what its points add up to, and where that acts.
-            let (mut sum, mut resultant, mut centre) = (0.0, Vec3::ZERO, Vec3::ZERO);
-            for manifold in rigid.solver_manifolds() {
-                // The manifold's normal looks from 1 to 2; the body is pushed away.
-                let normal = if side.is_first {
-                    -manifold.data.normal
-                } else {
-                    manifold.data.normal
-                };
-                for point in manifold.points.iter().filter(|p| p.data.impulse > 0.0) {
-                    // On its own side: where bodies overlap, the other's is inside it.
-                    let local = if side.is_first {
-                        point.local_p1
-                    } else {
-                        point.local_p2
-                    };
-                    let world = *own.position() * local;
-                    // A step that is made again tells no contact twice.
-                    if point.data.impulse > self.settings.event_impulse && after.part == 0 {
-                        self.events.push(Event::Contact {
-                            piece: id,
-                            point: world,
-                            impulse: point.data.impulse,
-                        });
-                    }
-                    if breakable && fresh > 0.0 {
-                        let share = point.data.impulse / pushed.impulse;
-                        let effective_mass =
-                            share * effective_mass(body, other_body, world, normal);
-                        let coming = effective_mass * point.dist.max(0.0) / after.dt;
-                        let blow = fresh * (point.data.impulse + coming);
-                        sum += blow;
-                        resultant += blow * normal;
-                        centre += blow * world;
-                        impacts.push(Impact {
-                            point: body.position().inverse_transform_point(world),
-                            impulse: body.position().rotation.inverse() * (normal * blow),
-                            speed: 0.0,
-                            effective_mass,
-                            radius: 0.0,
-                            other_modulus,
-                        });
-                    }
+            let manifolds = rigid.solver_manifolds();
+            let Some(blow) = Resultant::of(manifolds, side.is_first, own.position()) else {
+                continue;
+            };
+            let velocity = moved.at(body, blow.centre)
+                - other_body.map_or(Vec3::ZERO, |b| other_moved.at(b, blow.centre));
+            let approach = (-velocity.dot(blow.normal)).max(0.0);
+            let mass = effective_mass(body, other_body, blow.centre, blow.normal);
+            let mut sum = 0.0;
+            for_each_push(manifolds, side.is_first, own.position(), |push| {
+                // A step that is made again tells no contact twice.
+                if push.impulse > self.settings.event_impulse && after.part == 0 {
+                    self.events.push(Event::Contact {
+                        piece: id,
+                        point: push.world,
+                        impulse: push.impulse,
+                    });
                 }
-            }
-            if let Some(normal) = resultant.try_normalize() {
-                let centre = centre / sum;
-                let velocity = moved.at(body, centre)
-                    - other_body.map_or(Vec3::ZERO, |b| other_moved.at(b, centre));
-                let approach = -velocity.dot(normal);
-                let mass = effective_mass(body, other_body, centre, normal);
-                hits += sum.min(mass * approach.max(0.0));
-            }
+                if breakable && fresh > 0.0 {
+                    let effective_mass = mass * push.impulse / pushed.impulse;
+                    let coming = effective_mass * push.gap / after.dt;
+                    let blow = fresh * (push.impulse + coming);
+                    sum += blow;
+                    impacts.push(Impact {
+                        point: body.position().inverse_transform_point(push.world),
+                        impulse: body.position().rotation.inverse() * (push.normal * blow),
+                        // What lies between hammer and anvil is hit by both, and approaches
+                        // one of them.
+                        speed: approach.max(blow / (PARTING * effective_mass)),
+                        effective_mass,
+                        radius: 0.0,
+                        other_modulus,
+                    });
+                }
+            });
             all += sum;
+            hits += sum.min(mass * approach);
         }
         if self.approach.is_known() && hits < LEAST_HIT * all {
             impacts.clear();
@@ -304,6 +293,64 @@ fn decide(object: &mut Object, question: &Question, mass: f32, dt: f32) -> Optio
         stats: decision.stats,
         of_this_step: question.of_this_step,
     })
+}
+
+/// A point that pushed a body.
+struct Push {
+    world: Vec3,
+    /// Away from the other body.
+    normal: Vec3,
+    impulse: f32,
+    /// How far it was still apart.
+    gap: f32,
+}
+
+/// Calls `visit` with the points that pushed one of the two bodies of a pair.
+fn for_each_push(
+    manifolds: &[ContactManifold],
+    is_first: bool,
+    own: &Pose,
+    mut visit: impl FnMut(Push),
+) {
+    for manifold in manifolds {
+        // The manifold's normal looks from 1 to 2; the body is pushed away.
+        let normal = manifold.data.normal * if is_first { -1.0 } else { 1.0 };
+        for point in manifold.points.iter().filter(|p| p.data.impulse > 0.0) {
+            // On its own side: where bodies overlap, the other's is inside it.
+            let local = if is_first {
+                point.local_p1
+            } else {
+                point.local_p2
+            };
+            visit(Push {
+                world: *own * local,
+                normal,
+                impulse: point.data.impulse,
+                gap: point.dist.max(0.0),
+            });
+        }
+    }
+}
+
+/// What the points of a pair add up to, and where that acts.
+struct Resultant {
+    centre: Vec3,
+    normal: Vec3,
+}
+
+impl Resultant {
+    fn of(manifolds: &[ContactManifold], is_first: bool, own: &Pose) -> Option<Self> {
+        let (mut sum, mut push, mut moment) = (0.0, Vec3::ZERO, Vec3::ZERO);
+        for_each_push(manifolds, is_first, own, |point| {
+            sum += point.impulse;
+            push += point.impulse * point.normal;
+            moment += point.impulse * point.world;
+        });
+        Some(Self {
+            centre: moment / sum,
+            normal: push.try_normalize()?,
+        })
+    }
 }
 
 fn effective_mass(body: &RigidBody, other: Option<&RigidBody>, point: Vec3, normal: Vec3) -> f32 {
