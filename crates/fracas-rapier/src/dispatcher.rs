@@ -21,6 +21,7 @@ use parry3d::query::{
 use parry3d::shape::Shape;
 
 use crate::cast::{self, Question};
+use crate::convex::{self, Meeting};
 use crate::manifold;
 use crate::pair::{self, ContactMode, ContactSettings, Looks, PairMemory, PairScratch};
 use crate::shape::FragmentShape;
@@ -170,12 +171,14 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Radius of the smaller object that a fragment of the pair comes from.
-    fn object_radius(&self) -> f32 {
-        match self {
-            Self::Fragments(a, b) => a.tree().object_radius().min(b.tree().object_radius()),
-            Self::First(f, _) | Self::Second(_, f) => f.tree().object_radius(),
-        }
+    /// How far to look for what is near: within a share of the radius of the smaller
+    /// object that a fragment of the pair comes from.
+    fn near(&self) -> f32 {
+        NEAR_SHARE
+            * match self {
+                Self::Fragments(a, b) => a.tree().object_radius().min(b.tree().object_radius()),
+                Self::First(f, _) | Self::Second(_, f) => f.tree().object_radius(),
+            }
     }
 }
 
@@ -189,6 +192,50 @@ const NEAR_SHARE: f32 = 0.025;
 const FAR_VISITS: u32 = 64;
 
 impl FragmentDispatcher {
+    /// An unbroken object that is convex is met as the engine's own shape by fragments, until
+    /// it breaks. The body is the same; the questions cost less
+    /// (docs/decisions/0020-whole-and-convex.md).
+    fn with_whole_and_convex<'a>(&self, pair: Pair<'a>) -> Pair<'a> {
+        // Other ways to find contacts are there to be compared.
+        let (Pair::Fragments(f1, f2), ContactMode::Adaptive(_)) = (&pair, &self.settings.mode)
+        else {
+            return pair;
+        };
+        match (f1.convex(), f2.convex()) {
+            (Some(c1), None) => Pair::Second(&**c1, f2),
+            (None, Some(c2)) => Pair::First(f1, &**c2),
+            (Some(_), Some(_)) | (None, None) => pair,
+        }
+    }
+
+    /// Two unbroken objects that are convex, where the engine can tell what they have to do
+    /// with each other: contacts of faces, or none. `None`: ask their points.
+    fn meet_whole(
+        &self,
+        pair: &Pair<'_>,
+        pos12: &Pose,
+        prediction: Real,
+        scratch: &mut PairScratch,
+    ) -> Result<Option<QueryStats>, Unsupported> {
+        let (Pair::Fragments(f1, f2), ContactMode::Adaptive(_)) = (pair, &self.settings.mode)
+        else {
+            return Ok(None);
+        };
+        let (Some(c1), Some(c2)) = (f1.convex(), f2.convex()) else {
+            return Ok(None);
+        };
+        let near = pair.near();
+        match convex::meet(pos12, &**c1, &**c2, prediction, near, scratch)? {
+            Meeting::Other => return Ok(None),
+            Meeting::Apart => scratch.contacts.clear(),
+            Meeting::Faces => {}
+        }
+        Ok(Some(QueryStats {
+            contacts: scratch.contacts.len() as u32,
+            ..QueryStats::default()
+        }))
+    }
+
     /// Fills `scratch.contacts` for a pair, told as shapes 1 and 2 were given.
     ///
     /// The engine looks ahead as far as bodies move in a step, which can be farther than
@@ -203,7 +250,10 @@ impl FragmentDispatcher {
         memory: &mut PairMemory,
         scratch: &mut PairScratch,
     ) -> Result<QueryStats, Unsupported> {
-        let near = prediction.min(NEAR_SHARE * pair.object_radius());
+        if let Some(stats) = self.meet_whole(pair, pos12, prediction, scratch)? {
+            return Ok(stats);
+        }
+        let near = prediction.min(pair.near());
         let looks = match *pair {
             Pair::Fragments(f1, f2) => {
                 let mode = &self.settings.mode;
@@ -335,7 +385,11 @@ impl FragmentDispatcher {
     }
 }
 
-impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for FragmentDispatcher {
+impl<M, C> PersistentQueryDispatcher<M, C> for FragmentDispatcher
+where
+    M: Default + Clone + Send + Sync,
+    C: Default + Copy + Send + Sync,
+{
     fn contact_manifolds(
         &self,
         pos12: &Pose,
@@ -345,7 +399,7 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
         manifolds: &mut Vec<ContactManifold<M, C>>,
         workspace: &mut Option<ContactManifoldsWorkspace>,
     ) -> Result<(), Unsupported> {
-        let pair = Pair::of(g1, g2).ok_or(Unsupported)?;
+        let pair = self.with_whole_and_convex(Pair::of(g1, g2).ok_or(Unsupported)?);
         let _span = crate::trace::pair(g1, g2);
         // Always kept: more than one manifold without a workspace breaks the solver.
         let kept = workspace.get_or_insert_with(|| Workspace::default().into());
