@@ -14,8 +14,9 @@
 //!
 //! Source: Timoshenko 1913 (Hertz' law with the bending of the struck beam), Zener 1941
 //! (the same for plates); crushing as in Johnson, Contact Mechanics (1985), 6.3 and 11.5:
-//! beyond a mean pressure p_c the contact area pi R d bears no more, and what was crushed
-//! does not come back: unloading follows Hertz' law from there.
+//! beyond a mean pressure p_c the contact bears no more. What is crushed is cut flat by the
+//! floor: its area is `2 pi R d`, so `C = 2 pi R p_c`. It does not come back: unloading
+//! follows Hertz' law from there.
 //!
 //! | symbol | here |
 //! | --- | --- |
@@ -30,6 +31,7 @@
 //! **Guarantee**: the body never has more energy than the blow brought, `M V² / 2`, to
 //! the accuracy of the integration (one percent; tested).
 
+use crate::hertz::HertzImpact;
 use crate::oscillator::Stepper;
 
 /// One blow, told by all its points together.
@@ -55,8 +57,9 @@ pub(crate) struct Motion {
     /// Seconds between them.
     pub(crate) every: f64,
     /// Largest force (N).
-    #[cfg(test)]
     pub(crate) force: f64,
+    /// When it pressed so hard, after touch (s).
+    pub(crate) hardest: f64,
 }
 
 /// Steps of integration per radian of the contact's own oscillation: the energy is then
@@ -77,6 +80,29 @@ impl Blow {
         elastic.max((2.0 * self.energy() / self.crush).sqrt())
     }
 
+    /// How long a rigid body is pressed (s): Hertz' time, or that of a contact which is
+    /// crushed all the way (a quarter of the period of `M x'' = -C x`) and then springs
+    /// back as fast as an elastic one.
+    pub(crate) fn duration(&self) -> f64 {
+        let hertz = HertzImpact {
+            mass: self.mass,
+            radius: 1.0,
+            modulus: 0.75 * self.stiffness,
+            speed: self.speed,
+        };
+        let elastic = hertz.duration();
+        let crushed = std::f64::consts::FRAC_PI_2 * (self.mass / self.crush).sqrt();
+        elastic.max(crushed + 0.5 * elastic)
+    }
+
+    /// No more than this presses a body (N): Hertz' force, or that which crushes the
+    /// contact, of a body that does not give way.
+    pub(crate) fn force_bound(&self) -> f64 {
+        let elastic = libm::pow(2.5 * self.energy() / self.stiffness, 0.4);
+        let elastic = self.stiffness * elastic * elastic.sqrt();
+        elastic.min((2.0 * self.energy() * self.crush).sqrt())
+    }
+
     /// Moves the modes under the blow for `time` seconds; `steppers(dt)` are the modes.
     pub(crate) fn run(
         &self,
@@ -95,13 +121,13 @@ impl Blow {
         let dt = every / steps;
         let modes = steppers(dt);
         let mut state = vec![[0.0_f64; 2]; modes.len()];
-        let (mut x, mut v) = (0.0, self.speed);
+        let (mut x, mut v, mut time) = (0.0, self.speed, 0.0);
         let mut contact = Contact::default();
         let mut motion = Motion {
             coordinates: Vec::with_capacity(samples),
             every,
-            #[cfg(test)]
             force: 0.0,
+            hardest: 0.0,
         };
         for _ in 0..samples {
             for _ in 0..steps as usize {
@@ -111,10 +137,11 @@ impl Blow {
                     d_rate -= share * q_rate;
                 }
                 let force = contact.press(self, d + 0.5 * dt * d_rate);
-                #[cfg(test)]
-                {
-                    motion.force = motion.force.max(force);
+                if force > motion.force {
+                    motion.force = force;
+                    motion.hardest = time;
                 }
+                time += dt;
                 x += dt * (v - 0.5 * dt * force / self.mass);
                 v -= dt * force / self.mass;
                 for ((mode, share), state) in modes.iter().zip(&self.shares).zip(&mut state) {

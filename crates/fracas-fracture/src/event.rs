@@ -24,6 +24,7 @@ use std::collections::BTreeSet;
 use fracas::{Crack, Fracture, FragmentId, Fragments, TetMesh};
 use glam::Vec3;
 
+use crate::contact_crack::Splitting;
 use crate::crack_growth::{Growth, GrowthOptions, Seed};
 use crate::impact::{ContactZone, Impact, Shake};
 use crate::modes::Modes;
@@ -151,6 +152,17 @@ pub struct Decision {
     pub stats: FractureStats,
 }
 
+/// Seeds of chance of cracks from a contact: apart from those of attempts.
+const CONTACT_CHANCE: u64 = 1 << 32;
+
+/// The body that breaks, and how it may.
+struct Body<'a> {
+    modes: &'a Modes,
+    settings: &'a FractureSettings,
+    chance: Random,
+    zone: ContactZone,
+}
+
 /// A node that may start a crack.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
@@ -212,27 +224,34 @@ impl FractureEvent {
         stats.contact = shake.contact();
         stats.brought = shake.brought();
         let strength = Strength::new(modes, settings, shake.contact());
-        if shake.stress_bound(modes) <= strength.weakest {
+        let least_area = least_crack(modes);
+        let splitting = Splitting::new(modes.material(), settings);
+        let may_split = splitting.planes(shake.press_bound(), least_area) > 0;
+        if shake.stress_bound(modes) <= strength.weakest && !may_split {
             stats.outcome = Outcome::Harmless;
             return refuse(stats);
         }
+        let Some(mut sequence) = CrackSequence::new(fragments, id) else {
+            return refuse(stats);
+        };
+        let body = Body {
+            modes,
+            settings,
+            chance: Random::new(settings.seed).fork(u64::from(id.0)).fork(event),
+            zone: shake.contact_zone(),
+        };
         let positions = fragments.mesh().positions();
-        let zone = shake.contact_zone();
         let at = |i: usize| {
             let node = modes.nodes()[i];
-            if zone.contains(positions[node as usize]) {
+            if body.zone.contains(positions[node as usize]) {
                 f32::INFINITY
             } else {
                 strength.of(node)
             }
         };
-        let Some(mut sequence) = CrackSequence::new(fragments, id) else {
-            return refuse(stats);
-        };
-        let chance = Random::new(settings.seed).fork(u64::from(id.0)).fork(event);
         // A crack that cannot be paid stays a flaw, and the load goes on: the next moment
         // is asked at which the body holds twice the energy.
-        let mut least = least_crack(modes) * price_of(modes, settings);
+        let mut least = least_area * price_of(modes, settings);
         for _ in 0..MOST_MOMENTS {
             let critical = shake.critical_time(modes, strength.weakest, at, least);
             let Some(critical) = critical else {
@@ -245,21 +264,19 @@ impl FractureEvent {
             stats.overload = critical.overload;
             stats.available = critical.energy;
             let q = shake.coordinates(modes, critical.sample).to_vec();
-            self.prepare(fragments.mesh(), modes, &q, &strength, &zone);
-            self.crack(
-                &mut sequence,
-                modes,
-                &q,
-                settings,
-                &chance,
-                &zone,
-                &mut stats,
-            );
+            self.begin(fragments.mesh(), modes);
+            self.find_candidates(fragments.mesh(), &body, &q, &strength);
+            self.crack(&mut sequence, &body, &q, &mut stats);
             self.growth.end(modes.nodes());
             if stats.cracks > 0 {
                 break;
             }
             least = 2.0 * critical.energy.max(least);
+        }
+        if stats.cracks == 0 && may_split {
+            self.begin(fragments.mesh(), modes);
+            self.split_from_contact(&mut sequence, &body, &mut shake, &mut stats);
+            self.growth.end(modes.nodes());
         }
         Decision {
             fracture: sequence.finish(),
@@ -267,15 +284,8 @@ impl FractureEvent {
         }
     }
 
-    /// Finds the nodes whose stress exceeds their strength at the chosen moment.
-    fn prepare(
-        &mut self,
-        mesh: &TetMesh,
-        modes: &Modes,
-        q: &[f32],
-        strength: &Strength,
-        zone: &ContactZone,
-    ) {
+    /// Makes ready for cracks: all nodes are in one piece.
+    fn begin(&mut self, mesh: &TetMesh, modes: &Modes) {
         let nodes = mesh.positions().len();
         self.growth.fit(mesh, modes.mean_edge());
         if self.stamps.len() != nodes {
@@ -293,6 +303,11 @@ impl FractureEvent {
         }
         self.growth.begin(modes.nodes());
         self.candidates.clear();
+    }
+
+    /// Finds the nodes whose stress exceeds their strength at the chosen moment.
+    fn find_candidates(&mut self, mesh: &TetMesh, body: &Body<'_>, q: &[f32], strength: &Strength) {
+        let modes = body.modes;
         let sizes: Vec<f32> = q.iter().map(|q| q.abs()).collect();
         let stress = modes.stress();
         stress.groups_above(&sizes, strength.weakest, |group, _| {
@@ -305,7 +320,7 @@ impl FractureEvent {
                 self.stresses[node as usize] = s;
                 self.stamps[node as usize] = self.stamp;
                 let limit = strength.of(node);
-                if tension_exceeds(&s, limit) && !zone.contains(mesh.positions()[node as usize]) {
+                if tension_exceeds(&s, limit) && !body.zone.contains(mesh.positions()[node as usize]) {
                     let overload = principal_values(&s)[0] as f32 / limit;
                     self.candidates.push(Candidate { node, overload });
                 }
@@ -316,13 +331,16 @@ impl FractureEvent {
     fn crack(
         &mut self,
         sequence: &mut CrackSequence,
-        modes: &Modes,
+        body: &Body<'_>,
         q: &[f32],
-        settings: &FractureSettings,
-        chance: &Random,
-        zone: &ContactZone,
         stats: &mut FractureStats,
     ) {
+        let Body {
+            modes,
+            settings,
+            chance,
+            ..
+        } = body;
         let mesh = sequence.mesh();
         let price = price_of(modes, settings);
         let branching = Branching::of(modes);
@@ -404,7 +422,7 @@ impl FractureEvent {
             stats.pieces += grown.parts - 1;
             if stats.cracks == 1 {
                 let origin = mesh.positions()[node as usize];
-                self.branch(mesh, modes, q, &branching, origin, zone);
+                self.branch(mesh, body, q, &branching, origin);
             }
             self.relieve(piece, new, relief);
         }
@@ -413,16 +431,97 @@ impl FractureEvent {
         }
     }
 
+    /// Splits the body along planes through the contact that is pressed hardest, if that
+    /// presses hard enough; see [`crate::contact_crack`].
+    fn split_from_contact(
+        &mut self,
+        sequence: &mut CrackSequence,
+        body: &Body<'_>,
+        shake: &mut Shake,
+        stats: &mut FractureStats,
+    ) {
+        let Body {
+            modes,
+            settings,
+            chance,
+            ..
+        } = body;
+        let press = shake.press();
+        let (force, time) = shake.hardest_press(modes);
+        let splitting = Splitting::new(modes.material(), settings);
+        let (across, along) = press.direction.any_orthonormal_pair();
+        let start = chance.fork(CONTACT_CHANCE).range(0.0, std::f32::consts::PI);
+        let mut planes = 1;
+        let mut plane = 0;
+        while plane < planes {
+            let turn = start + std::f32::consts::PI * plane as f32 / planes as f32;
+            let (sin, cos) = libm::sincosf(turn);
+            let normal = cos * across + sin * along;
+            for piece in 0..sequence.part_count() as u32 {
+                if stats.cracks >= settings.max_cracks || stats.pieces >= settings.max_fragments {
+                    stats.outcome = Outcome::BrokeLimit;
+                    return;
+                }
+                let Some(node) = nearest_node(sequence, piece, press.point, modes.mean_edge())
+                else {
+                    continue;
+                };
+                let seed = Seed {
+                    node,
+                    normal,
+                    chance: hash64(chance.fork(CONTACT_CHANCE + plane as u64).bits()),
+                    piece,
+                    nodes: sequence.part(piece).len(),
+                    reach: 0.0,
+                };
+                let flat = Tension {
+                    direction: normal,
+                    uniaxial: 1.0,
+                };
+                let mesh = sequence.mesh();
+                let grown = self.growth.grow(mesh, seed, &settings.growth, &mut |_| flat);
+                let Some(grown) = grown else {
+                    stats.crumbs += 1;
+                    continue;
+                };
+                if stats.cracks == 0 {
+                    planes = splitting.planes(force, grown.area);
+                    if planes == 0 {
+                        return;
+                    }
+                    stats.outcome = Outcome::BrokeEnergy;
+                    stats.time = time;
+                    stats.available = shake.brought();
+                    stats.overload = splitting.overload(force, grown.area) as f32;
+                    stats.pieces = 1;
+                }
+                let cost = grown.area * price_of(modes, settings);
+                if stats.spent + cost > stats.available
+                    || stats.pieces + grown.parts - 1 > settings.max_fragments
+                {
+                    stats.unpaid += 1;
+                    continue;
+                }
+                self.split(sequence, piece);
+                stats.spent += cost;
+                stats.area += grown.area;
+                stats.cracks += 1;
+                stats.pieces += grown.parts - 1;
+            }
+            plane += 1;
+        }
+    }
+
     /// A crack that runs branches wherever it is driven hard enough: it needs no flaw there.
     fn branch(
         &mut self,
         mesh: &TetMesh,
-        modes: &Modes,
+        body: &Body<'_>,
         q: &[f32],
         branching: &Branching,
         origin: Vec3,
-        zone: &ContactZone,
     ) {
+        let modes = body.modes;
         let stress = modes.stress();
         let sizes: Vec<f32> = q.iter().map(|q| q.abs()).collect();
         let farthest = 2.0 * modes.radius();
@@ -443,7 +542,7 @@ impl FractureEvent {
                 self.stamps[node as usize] = self.stamp;
                 let at = mesh.positions()[node as usize];
                 let limit = branching.limit(at.distance(origin));
-                if tension_exceeds(&s, limit) && !known.contains(&node) && !zone.contains(at) {
+                if tension_exceeds(&s, limit) && !known.contains(&node) && !body.zone.contains(at) {
                     let overload = principal_values(&s)[0] as f32 / limit;
                     self.candidates.push(Candidate { node, overload });
                 }
@@ -577,6 +676,15 @@ impl Strength {
         let factor = libm::pow(-libm::log(u), self.exponent);
         self.mean * factor.clamp(WEAKEST, 2.5) as f32
     }
+}
+
+/// The node of a piece that is nearest to a contact, if that is within two edges.
+fn nearest_node(sequence: &CrackSequence, piece: u32, point: Vec3, edge: f32) -> Option<u32> {
+    let positions = sequence.mesh().positions();
+    let far = |n: u32| positions[n as usize].distance_squared(point);
+    let nodes = sequence.part(piece).iter().copied();
+    let nearest = nodes.min_by(|&a, &b| far(a).total_cmp(&far(b)))?;
+    (far(nearest) < 4.0 * edge * edge).then_some(nearest)
 }
 
 /// What a unit of crack area costs (J/m²).

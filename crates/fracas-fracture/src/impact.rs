@@ -11,7 +11,7 @@
 //!
 //! | symbol | here |
 //! | --- | --- |
-//! | t_c | `contact`: Hertz' time of a rigid body |
+//! | t_c | `contact`: how long a rigid body would be pressed, crushing included |
 //! | M, V | mass and speed of the blow |
 //! | E_avail | `energy`: strain energy at t* |
 //!
@@ -21,7 +21,7 @@
 //! those with the largest bounds: which moment is worst may be missed by others,
 //! not whether anything breaks where the bound is largest.
 
-use glam::Vec3;
+use glam::{DMat4, DVec4, Vec3};
 
 use crate::blow::{Blow, Motion};
 use crate::hertz::HertzImpact;
@@ -47,10 +47,17 @@ pub struct Impact {
     pub other_modulus: f64,
 }
 
-/// Radius of curvature where none is known, as a share of the body's radius.
+/// Radius of curvature where none is known and the mesh shows none, as at corners, edges
+/// and thin walls, as a share of the body's radius.
 const DEFAULT_CURVATURE: f64 = 0.1;
 /// Least and largest radius of curvature, as shares of the body's radius.
 const CURVATURE_RANGE: [f64; 2] = [0.02, 1.0];
+/// The surface is looked at so far round a contact, in mean edges: some twenty nodes.
+const CURVATURE_REACH: f32 = 2.5;
+/// It is smooth there when it is nowhere farther from a paraboloid, in mean edges, root mean
+/// square: a cone as steep as a cube's corner is 0.1 off.
+const SMOOTH: f64 = 0.05;
+
 /// Moments at which stress is sampled.
 const SAMPLES: usize = 64;
 /// Most groups of nodes that are sampled over time.
@@ -72,6 +79,17 @@ pub struct Shake {
     /// Points of contact.
     points: Vec<Vec3>,
     zone_squared: f32,
+    press: Press,
+}
+
+/// The contact that is pressed hardest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Press {
+    pub(crate) point: Vec3,
+    /// Which way the body is pressed there.
+    pub(crate) direction: Vec3,
+    /// Its part of the whole force.
+    share: f64,
 }
 
 /// The neighbourhood of the contacts.
@@ -116,18 +134,13 @@ impl Shake {
         let step = if step > 0.0 { f64::from(step) } else { 0.01 };
         let impacts: Vec<&Impact> = impacts.iter().filter(usable).collect();
         let blow = blow_of(modes, &impacts)?;
-        let hertz = HertzImpact {
-            mass: blow.mass,
-            radius: 1.0,
-            modulus: 0.75 * blow.stiffness,
-            speed: blow.speed,
-        };
-        let contact = hertz.duration().min(step);
+        let contact = blow.duration().min(step);
         // Its impulse is at most 2 M V, its energy at most all.
         let (impulse, energy) = (2.0 * blow.mass * blow.speed, blow.energy());
         let bound = |(share, w): (&f64, &f64)| {
             ((impulse * share.abs()).min((2.0 * energy).sqrt()) / w * (1.0 + 1e-6)) as f32
         };
+        let press = press_of(modes, &impacts)?;
         let zone = (CONTACT_ZONE[0] * modes.mean_edge()).min(CONTACT_ZONE[1] * modes.thickness());
         Some(Self {
             bounds: blow.shares.iter().zip(modes.omegas()).map(bound).collect(),
@@ -136,6 +149,7 @@ impl Shake {
             motion: None,
             points: impacts.iter().map(|i| i.point).collect(),
             zone_squared: zone * zone,
+            press,
         })
     }
 
@@ -182,6 +196,23 @@ impl Shake {
     #[must_use]
     pub fn brought(&self) -> f64 {
         self.blow.energy()
+    }
+
+    /// The contact that is pressed hardest.
+    pub(crate) fn press(&self) -> Press {
+        self.press
+    }
+
+    /// No more than this presses it (N).
+    pub(crate) fn press_bound(&self) -> f64 {
+        self.press.share * self.blow.force_bound()
+    }
+
+    /// How hard it is pressed at most (N), and when (s).
+    pub(crate) fn hardest_press(&mut self, modes: &Modes) -> (f64, f64) {
+        let share = self.press.share;
+        let motion = self.run(modes);
+        (share * motion.force, motion.hardest)
     }
 
     /// Upper bound of any principal stress at any time and node (Pa).
@@ -334,7 +365,7 @@ fn blow_of(modes: &Modes, impacts: &[&Impact]) -> Option<Blow> {
         {
             apart.push(impact.point);
             stiffness += 4.0 / 3.0 * hertz.modulus * hertz.radius.sqrt();
-            crush += std::f64::consts::PI * hertz.radius * modes.material().crushing;
+            crush += std::f64::consts::TAU * hertz.radius * modes.material().crushing;
         }
         let surface = modes.nearest_surface(impact.point);
         for (sum, shape) in shares.iter_mut().zip(modes.shapes_at(surface)) {
@@ -350,6 +381,23 @@ fn blow_of(modes: &Modes, impacts: &[&Impact]) -> Option<Blow> {
     })
 }
 
+/// The contact with the largest impulse, and what presses within an edge of the mesh of it.
+fn press_of(modes: &Modes, impacts: &[&Impact]) -> Option<Press> {
+    let total: f32 = impacts.iter().map(|i| i.impulse.length()).sum();
+    let by_impulse = |a: &&&Impact, b: &&&Impact| {
+        let size = |i: &Impact| i.impulse.length_squared();
+        size(a).total_cmp(&size(b))
+    };
+    let most = impacts.iter().max_by(by_impulse)?;
+    let near = |i: &&&Impact| i.point.distance(most.point) < modes.mean_edge();
+    let sum: Vec3 = impacts.iter().filter(near).map(|i| i.impulse).sum();
+    Some(Press {
+        point: most.point,
+        direction: sum.try_normalize()?,
+        share: f64::from(sum.length() / total),
+    })
+}
+
 fn hertz_of(modes: &Modes, impact: &Impact) -> HertzImpact {
     let known = |x: f32| x.is_finite() && x > 0.0;
     let mass = if known(impact.effective_mass) {
@@ -361,7 +409,8 @@ fn hertz_of(modes: &Modes, impact: &Impact) -> HertzImpact {
     let radius = if known(impact.radius) {
         f64::from(impact.radius)
     } else {
-        DEFAULT_CURVATURE * size
+        let seen = curvature_at(modes, impact.point, impact.impulse.normalize());
+        seen.unwrap_or(DEFAULT_CURVATURE * size)
     };
     let own = modes.material().contact_modulus();
     let other = if impact.other_modulus > 0.0 {
@@ -381,6 +430,36 @@ fn hertz_of(modes: &Modes, impact: &Impact) -> HertzImpact {
         modulus: 1.0 / (1.0 / own + 1.0 / other),
         speed: speed.max(1e-4),
     }
+}
+
+/// Radius of curvature of the body's surface where it is pressed along `normal` (m), if the
+/// mesh shows one: the paraboloid `h = a + b.r + |r|² / 2R` that fits the surface nodes
+/// round the point best, where it fits well. Flat ones have a radius without bound.
+fn curvature_at(modes: &Modes, point: Vec3, normal: Vec3) -> Option<f64> {
+    let (across, along) = normal.any_orthonormal_pair();
+    let edge = modes.mean_edge();
+    let reach = CURVATURE_REACH * edge;
+    let near = modes.surface_positions().iter().map(|&p| (p - point) / edge);
+    let near = near.filter(|r| r.length_squared() * edge * edge < reach * reach);
+    // Rows 1, x, y, x² + y² and the height.
+    let rows: Vec<[f64; 5]> = near
+        .map(|r| {
+            let (x, y) = (f64::from(r.dot(across)), f64::from(r.dot(along)));
+            [1.0, x, y, x * x + y * y, f64::from(r.dot(normal))]
+        })
+        .collect();
+    // Four numbers are asked for; as many again tell whether they fit.
+    if rows.len() < 8 {
+        return None;
+    }
+    let sum = |i: usize, j: usize| rows.iter().map(|r| r[i] * r[j]).sum::<f64>();
+    let column = |j: usize| DVec4::new(sum(0, j), sum(1, j), sum(2, j), sum(3, j));
+    let matrix = DMat4::from_cols(column(0), column(1), column(2), column(3));
+    let fit = matrix.inverse() * column(4);
+    let off = |r: &[f64; 5]| fit.dot(DVec4::new(r[0], r[1], r[2], r[3])) - r[4];
+    let squares: f64 = rows.iter().map(|r| off(r) * off(r)).sum();
+    let smooth = squares <= SMOOTH * SMOOTH * rows.len() as f64;
+    smooth.then(|| 0.5 * f64::from(edge) / fit.w.max(1e-6))
 }
 
 #[cfg(test)]

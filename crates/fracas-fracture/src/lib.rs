@@ -48,6 +48,7 @@
 //! What is measured, what is assumed and what is left out: `docs/fracture.md`.
 
 mod blow;
+mod contact_crack;
 mod crack_growth;
 pub mod crumbs;
 pub mod event;

@@ -262,6 +262,11 @@ impl Modes {
         self.mean_edge
     }
 
+    /// Where the surface nodes are (m).
+    pub(crate) fn surface_positions(&self) -> &[Vec3] {
+        &self.surface_positions
+    }
+
     /// The surface node nearest to a point: its place among the surface nodes.
     #[must_use]
     pub fn nearest_surface(&self, point: Vec3) -> usize {
