@@ -8,6 +8,7 @@
 //! relieve the stress near the new surface -> until stress, energy or the limits
 //! are spent. Where no crack can be paid, the load goes on to a later moment. Once a crack runs, others start wherever it would branch, below the strength
 //! that flaws leave: strong, brittle glass shatters, and weak, tough granite parts in two.
+//! A stout body whose stress holds may still split from the contact (`contact_crack.rs`).
 //!
 //! Source of the pieces: Rankine's criterion; Griffith 1921; both together, over the
 //! finite crack that is made: Leguillon 2002, "Strength or toughness? A criterion for crack
@@ -320,7 +321,9 @@ impl FractureEvent {
                 self.stresses[node as usize] = s;
                 self.stamps[node as usize] = self.stamp;
                 let limit = strength.of(node);
-                if tension_exceeds(&s, limit) && !body.zone.contains(mesh.positions()[node as usize]) {
+                if tension_exceeds(&s, limit)
+                    && !body.zone.contains(mesh.positions()[node as usize])
+                {
                     let overload = principal_values(&s)[0] as f32 / limit;
                     self.candidates.push(Candidate { node, overload });
                 }
@@ -479,7 +482,9 @@ impl FractureEvent {
                     uniaxial: 1.0,
                 };
                 let mesh = sequence.mesh();
-                let grown = self.growth.grow(mesh, seed, &settings.growth, &mut |_| flat);
+                let grown = self
+                    .growth
+                    .grow(mesh, seed, &settings.growth, &mut |_| flat);
                 let Some(grown) = grown else {
                     stats.crumbs += 1;
                     continue;

@@ -100,7 +100,7 @@ fn modes_are_stored_with_the_mesh_they_belong_to() {
         Err(AssetError::Content { tag: MODE, .. })
     ));
     let mut content = modes::bytes(asset.modes().unwrap());
-    content[72..76].copy_from_slice(&f32::NAN.to_le_bytes());
+    content[88..92].copy_from_slice(&f32::NAN.to_le_bytes());
     assert!(matches!(
         Asset::from_bytes(&with_content(MODE, &content)),
         Err(AssetError::Modes(ModesDataError::Numbers {
