@@ -87,6 +87,9 @@ const MOST_MOMENTS: usize = 16;
 /// spent. Each costs as much time as one that is made.
 const MOST_REFUSED: usize = 4;
 
+/// Nor is one tried when less than this share of the energy is left.
+const SPENT: f64 = 0.02;
+
 /// Stress is relieved at least up to this many relief lengths from a crack, where
 /// less than a sixth would be missing.
 const FARTHEST_RELIEF: f32 = 2.5;
@@ -361,6 +364,10 @@ impl FractureEvent {
             let Some(worst) = self.worst() else {
                 break;
             };
+            if budget < SPENT * stats.available {
+                stats.outcome = Outcome::BrokeEnergy;
+                break;
+            }
             let Candidate { node, .. } = self.candidates[worst];
             let piece = self.growth.piece(node);
             if sequence.part(piece).len() < settings.least_nodes {
@@ -537,14 +544,18 @@ impl FractureEvent {
         }
         let known: BTreeSet<u32> = self.candidates.iter().map(|c| c.node).collect();
         stress.groups_above(&sizes, branching.limit(farthest), |group, _| {
-            let at = stress.at_group(group, q);
-            for l in 0..LANES {
-                let Some(&node) = modes.nodes().get(group * LANES + l) else {
-                    continue;
-                };
-                let s = lane(&at, l);
-                self.stresses[node as usize] = s;
-                self.stamps[node as usize] = self.stamp;
+            let nodes = group * LANES..((group + 1) * LANES).min(modes.nodes().len());
+            let nodes = &modes.nodes()[nodes];
+            // Groups are known as a whole or not at all.
+            if self.stamps[nodes[0] as usize] != self.stamp {
+                let at = stress.at_group(group, q);
+                for (l, &node) in nodes.iter().enumerate() {
+                    self.stresses[node as usize] = lane(&at, l);
+                    self.stamps[node as usize] = self.stamp;
+                }
+            }
+            for &node in nodes {
+                let s = self.stresses[node as usize];
                 let at = mesh.positions()[node as usize];
                 let limit = branching.limit(at.distance(origin));
                 if tension_exceeds(&s, limit) && !known.contains(&node) && !body.zone.contains(at) {

@@ -475,7 +475,13 @@ fn curvature_at(modes: &Modes, point: Vec3, normal: Vec3) -> Option<f64> {
     let rows: Vec<[f64; 5]> = near
         .map(|r| {
             let (x, y) = (f64::from(r.dot(across)), f64::from(r.dot(along)));
-            [1.0, x, y, f64::from(r.length_squared()), f64::from(r.dot(normal))]
+            [
+                1.0,
+                x,
+                y,
+                f64::from(r.length_squared()),
+                f64::from(r.dot(normal)),
+            ]
         })
         .collect();
     // Four numbers are asked for; as many again tell whether they fit.
