@@ -3,7 +3,8 @@
 //! Things of every household, each with a height that nearly everybody would say it
 //! survives on a stone floor and one at which it breaks. Nobody has measured these heights;
 //! they are far apart (a factor of ten and more), so that few would disagree. No number of
-//! the fracture model was chosen by them, see `docs/decisions/0019-everyday-drops.md`.
+//! the fracture model was chosen by them, but for the section of a crushed corner, see
+//! `docs/decisions/0019-everyday-drops.md`.
 //!
 //! A thing falls without turning and meets the floor with its lowest point.
 
