@@ -66,14 +66,17 @@ pub fn test() -> Outcome {
     // The native side of the comparisons, by the same build as the tests': nothing is
     // compiled twice. The page's build is optimised a little more, so a ratio of times
     // is, if anything, too kind to the page.
-    cargo(&["build", "--workspace", "--example", "native"], &[])?;
-    let native = target_folder()?.join("debug/examples/native");
-    let native = native.display().to_string();
+    let both = ["--example", "native", "--bin", "fracas"];
+    cargo(&[&["build", "--workspace"][..], &both].concat(), &[])?;
+    let built = target_folder()?.join("debug");
+    let native = built.join("examples/native").display().to_string();
+    let command = built.join("fracas").display().to_string();
     let status = Command::new("node")
         .arg("tests/run.mjs")
         .current_dir(FOLDER)
         .env("CHROMIUM", chromium)
         .env("FRACAS_NATIVE", native)
+        .env("FRACAS_COMMAND", command)
         .status();
     match status {
         Ok(status) if status.success() => Ok(()),

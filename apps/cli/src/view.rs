@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use clap::Args;
 use fracas_scenes::rigid::SCENES;
+use fracas_scenes::soft::SoftScene;
 
 use crate::output::say;
 
@@ -44,6 +45,15 @@ struct Site {
     file: Option<(String, PathBuf)>,
     port: u16,
 }
+
+/// Sent with every answer: nothing is fetched from elsewhere, no other page may show this
+/// one in a frame, and it stands apart from all others, so that threads may be had.
+const SHELTER: &str = "Content-Security-Policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
+    Cross-Origin-Opener-Policy: same-origin\r\n\
+    Cross-Origin-Embedder-Policy: require-corp\r\n\
+    Cross-Origin-Resource-Policy: same-origin\r\n\
+    Referrer-Policy: no-referrer\r\n\
+    X-Content-Type-Options: nosniff\r\n";
 
 /// Longest request line and header that is read.
 const MOST_HEADER: u64 = 16 * 1024;
@@ -98,12 +108,13 @@ fn asked(what: Option<&str>) -> Result<Asked, String> {
     let Some(what) = what else {
         return Ok((String::new(), None));
     };
-    if SCENES.iter().any(|s| s.name == what) {
+    let soft = SoftScene::NAMES.into_iter();
+    let there: Vec<_> = SCENES.iter().map(|s| s.name).chain(soft).collect();
+    if there.contains(&what) {
         return Ok((format!("?scene={what}"), None));
     }
     let path = Path::new(what);
     if !path.is_file() {
-        let there: Vec<_> = SCENES.iter().map(|s| s.name).collect();
         return Err(format!(
             "`{what}` is neither a file nor a scene; the scenes are: {}",
             there.join(", ")
@@ -198,7 +209,7 @@ fn answer(stream: TcpStream, site: &Site) -> io::Result<()> {
     };
     write!(
         stream,
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-cache\r\n{SHELTER}Connection: close\r\n\r\n",
         body.len()
     )?;
     if method != "HEAD" {
@@ -295,6 +306,7 @@ mod tests {
         let get = |line: &str, host: &str| format!("{line}\r\nHost: {host}\r\n\r\n");
         let reply = ask(site, &get("GET / HTTP/1.1", "127.0.0.1:4321"));
         assert!(reply.starts_with("HTTP/1.1 200") && reply.ends_with("<p>page"));
+        assert!(reply.contains("frame-ancestors 'none'"), "{reply}");
         let (_, site) = self::site();
         let reply = ask(site, &get("GET / HTTP/1.1", "evil.example:4321"));
         assert!(reply.starts_with("HTTP/1.1 403"), "{reply}");
@@ -302,6 +314,14 @@ mod tests {
         let reply = ask(site, &get("POST / HTTP/1.1", "localhost:4321"));
         assert!(reply.starts_with("HTTP/1.1 405"), "{reply}");
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn every_scene_is_shown_soft_ones_too() {
+        for name in ["plates", "torus-on-cube", "ball-tears-cloth"] {
+            assert_eq!(asked(Some(name)).unwrap().0, format!("?scene={name}"));
+        }
+        assert!(asked(Some("nope")).unwrap_err().contains("torus-on-cube"));
     }
 
     #[test]

@@ -8,12 +8,23 @@ export const STAGES = [
   { name: "physics", at: STAT.physics, colour: "#37b99b" },
   { name: "fracture", at: STAT.fracture, colour: "#e4572e" },
   { name: "update", at: STAT.update, colour: "#a97be0" },
+  { name: "saving for undo", at: STAT.saving, colour: "#8b95a5" },
 ] as const;
 
 export class Chart {
   private steps: Float64Array[] = [];
   private readonly context: CanvasRenderingContext2D;
-  private dirty = true;
+  private stale = true;
+  /** Told when there is something new to draw. */
+  onChange = () => {};
+
+  private get dirty() {
+    return this.stale;
+  }
+  private set dirty(on: boolean) {
+    this.stale = on;
+    if (on) this.onChange();
+  }
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.context = canvas.getContext("2d")!;

@@ -2,7 +2,7 @@
 // background turns the camera.
 
 import * as THREE from "three";
-import type { ToWorker } from "./protocol";
+import type { Deed } from "./protocol";
 import type { View } from "./view";
 
 /** Pixels that a click may wander. */
@@ -15,7 +15,8 @@ const HAMMER = { radius: 0.024, speed: 12 };
 
 interface Found {
   number: number;
-  piece: boolean;
+  /** Object and fragment, where it is a piece. */
+  piece: [number, number] | null;
   /** In the body's own frame. */
   at: THREE.Vector3;
   normal: THREE.Vector3;
@@ -25,12 +26,12 @@ interface Found {
 
 export class Hands {
   private readonly ray = new THREE.Raycaster();
-  private down: { id: number; x: number; y: number; shift: boolean; found: Found | null; held: boolean; since: number } | null = null;
+  private down: { id: number; x: number; y: number; shift: boolean; found: Found | null; held: boolean; struck: boolean; timer: number } | null = null;
   private readonly across = new THREE.Plane();
   private readonly line: THREE.Line;
   private readonly tip = new THREE.Vector3();
 
-  constructor(private readonly view: View, private readonly post: (m: ToWorker) => void) {
+  constructor(private readonly view: View, private readonly post: (deed: Deed) => void) {
     const geometry = new THREE.BufferGeometry().setFromPoints([new THREE.Vector3(), new THREE.Vector3()]);
     this.line = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: 0xffb020, depthTest: false, transparent: true }));
     this.line.frustumCulled = false;
@@ -44,18 +45,31 @@ export class Hands {
     c.addEventListener("pointerup", (e) => this.lift(e));
     c.addEventListener("pointercancel", (e) => this.lift(e, true));
     c.addEventListener("contextmenu", (e) => e.preventDefault());
+    window.addEventListener("keydown", (e) => {
+      if (!["Shift", "Control", "Alt", "Meta"].includes(e.key)) c.classList.remove("pointed");
+    });
   }
 
-  /** Shoots at the middle of the picture: for the keyboard. */
+  /** Shoots at what the camera looks at: for the keyboard. */
   shootAhead() {
-    this.aim(0, 0);
+    this.aimAhead();
     this.shoot(this.find());
   }
 
-  /** Hits what is in the middle of the picture: for the keyboard. */
+  /** Hits what the camera looks at: for the keyboard. */
   hitAhead() {
-    this.aim(0, 0);
+    this.aimAhead();
     this.hit(this.find());
+  }
+
+  /** Whether something is held: the picture changes with the hand. */
+  holds(): boolean {
+    return this.down?.held ?? false;
+  }
+
+  private aimAhead() {
+    const at = this.view.ahead();
+    this.aim(at.x, at.y);
   }
 
   /** Draws the band between hand and body. */
@@ -71,10 +85,20 @@ export class Hands {
   }
 
   private press(e: PointerEvent) {
+    // A pointer needs no focus ring; the next key brings it back.
+    this.view.canvas.classList.add("pointed");
     if (e.button !== 0 || this.down) return;
     this.aimAt(e);
     const found = this.find();
-    this.down = { id: e.pointerId, x: e.clientX, y: e.clientY, shift: e.shiftKey, found, held: false, since: performance.now() };
+    const down = { id: e.pointerId, x: e.clientX, y: e.clientY, shift: e.shiftKey, found, held: false, struck: false, timer: 0 };
+    this.down = down;
+    // A finger that stays strikes while it stays, not when it is lifted.
+    if (e.pointerType === "touch" && found?.piece) down.timer = setTimeout(() => {
+      if (this.down !== down || down.held) return;
+      down.struck = true;
+      this.hit(found);
+      navigator.vibrate?.(15);
+    }, HOLD);
     this.view.controls.enabled = !found?.piece;
     if (found?.piece) this.view.canvas.setPointerCapture(e.pointerId);
   }
@@ -85,33 +109,35 @@ export class Hands {
       if (!d && e.pointerType === "mouse") this.hover(e);
       return;
     }
-    if (!d.held && Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL && !d.shift) {
+    if (!d.held && !d.struck && Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL && !d.shift) {
+      clearTimeout(d.timer);
       d.held = true;
       this.view.canvas.classList.add("holding");
       this.across.setFromNormalAndCoplanarPoint(this.view.camera.getWorldDirection(new THREE.Vector3()), d.found.point);
-      this.post({ t: "grab", number: d.found.number, at: d.found.at.toArray() });
+      this.post({ t: "grab", piece: d.found.piece, at: d.found.at.toArray() });
       this.line.visible = true;
     }
     if (!d.held) return;
     this.aimAt(e);
     if (!this.ray.ray.intersectPlane(this.across, this.tip)) return;
     this.tip.y = Math.max(this.tip.y, 0.01);
-    this.post({ t: "drag", to: this.tip.toArray() });
+    this.post({ t: "move", to: this.tip.toArray() });
+    this.view.stale = true;
   }
 
   private lift(e: PointerEvent, cancelled = false) {
     const d = this.down;
     if (!d || d.id !== e.pointerId) return;
     this.down = null;
+    clearTimeout(d.timer);
     this.line.visible = false;
     this.view.stale = true;
     this.view.controls.enabled = true;
     this.view.canvas.classList.remove("holding");
     if (d.held) return this.post({ t: "release" });
-    if (cancelled || Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL) return;
+    if (cancelled || d.struck || Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL) return;
     this.aimAt(e);
-    const long = e.pointerType === "touch" && performance.now() - d.since > HOLD;
-    if (d.shift || long) this.hit(d.found);
+    if (d.shift) this.hit(d.found);
     else this.shoot(d.found ?? this.find());
   }
 
@@ -142,7 +168,7 @@ export class Hands {
   private hit(found: Found | null) {
     if (!found?.piece) return;
     const at = [...found.at.toArray(), ...found.normal.toArray()];
-    this.post({ t: "hit", number: found.number, at, speed: HAMMER.speed, radius: HAMMER.radius * this.view.size() });
+    this.post({ t: "hit", piece: found.piece, at, speed: HAMMER.speed, radius: HAMMER.radius * this.view.size() });
   }
 
   private aimAt(e: PointerEvent) {
@@ -160,10 +186,11 @@ export class Hands {
     const floor = new THREE.Vector3();
     if (!hit || !hit.face) {
       const ground = this.ray.ray.intersectPlane(new THREE.Plane(new THREE.Vector3(0, 1, 0), 0), floor);
-      return ground ? { number: -1, piece: false, at: floor, normal: new THREE.Vector3(0, 1, 0), point: floor } : null;
+      return ground ? { number: -1, piece: null, at: floor, normal: new THREE.Vector3(0, 1, 0), point: floor } : null;
     }
     const number = hit.object.userData.number as number;
-    const piece = this.view.bodies.get(number)?.born.body.kind === "piece";
+    const body = this.view.bodies.get(number)?.born.body;
+    const piece: [number, number] | null = body?.kind === "piece" ? [body.object, body.fragment] : null;
     const at = hit.object.worldToLocal(hit.point.clone());
     return { number, piece, at, normal: hit.face.normal.clone(), point: hit.point };
   }

@@ -3,26 +3,39 @@
 import "./style.css";
 import { Chart, STAGES } from "./chart";
 import { Hands } from "./hands";
+import * as link from "./link";
 import { Overlays } from "./overlays";
-import type { FromWorker, Info, Look, Overlay, ToWorker } from "./protocol";
+import type { Deed, Done, FromWorker, Info, Look, Overlay, ToWorker } from "./protocol";
 import { STAT } from "./protocol";
 import { type Theme, View } from "./view";
 
 const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const TITLES: Record<string, string> = {
+  "your-plates": "Plates for you",
   "piggy-bank": "Piggy bank", bricks: "Falling bricks", "drop-bunnies": "Falling rabbits", plates: "Plates on a shelf",
   "interactive-bunnies": "Rabbits in a hand", "plate-in-bowl": "Plate in a bowl", sphere: "Ball", "sphere-fine": "Ball, fine surface",
   "sphere-sparse": "Ball, few inner points", "fresh-fracture": "Cube of 64 pieces", wall: "Wall of a thousand bricks", haptic: "Tool and tile",
   "torus-on-cube": "Soft torus on a cube", "ball-tears-cloth": "Soft ball through a cloth", "ellipsoids-on-edge": "A hundred soft ellipsoids",
 };
-/** Prepared soonest, and asks to be clicked on. */
-const FIRST = "plates";
+/** Prepared soonest, and waits to be clicked on. */
+const FIRST = "your-plates";
 /** Files larger than this are not even read. */
 const MOST_BYTES = 200e6;
 
 const title = (name: string) => TITLES[name] ?? (name[0].toUpperCase() + name.slice(1)).replaceAll("-", " ");
 
+/** What is loaded, or to be. */
+interface Source {
+  scene?: string;
+  seed?: number;
+  /** To be done again, as a link says. */
+  deeds?: Done[];
+  file?: File;
+}
+
 function start() {
+  // The library comes first: it takes longest.
+  const library = WebAssembly.compileStreaming(fetch(new URL("./wasm/fracas_bg.wasm", import.meta.url)));
   let view: View;
   try {
     view = new View($<HTMLCanvasElement>("view"));
@@ -31,40 +44,99 @@ function start() {
     fail("This page draws with WebGL 2, which this browser does not offer. Turn on hardware acceleration in its settings, or open the page in a current Firefox, Chrome or Safari.");
     return;
   }
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-  const post = (m: ToWorker, move: Transferable[] = []) => worker.postMessage(m, move);
+  /** The worker whose world is on the stage, and the one that prepares the next. */
+  let worker: Worker | null = null;
+  let next: { worker: Worker; epoch: number; source: Source } | null = null;
+  const post = (m: ToWorker, move: Transferable[] = []) => worker?.postMessage(m, move);
   const overlays = new Overlays(view);
-  const hands = new Hands(view, post);
+  const hands = new Hands(view, (deed) => post({ t: "do", deed }));
   const chart = new Chart($<HTMLCanvasElement>("chart"));
 
-  let epoch = 0;
+  let epoch = 0; // of the world on the stage
+  let epochs = 0; // given so far
   let info: Info | null = null;
   let about = new Map<string, string>();
   let running = true;
-  let current: { scene?: string; file?: File } = {};
+  let current: Source = {};
+  let deeds: Done[] = [];
   let fragments = 0;
   let steps = 0;
+  let rest = false;
 
   // ---- what is loaded ----
-  function load(next: { scene?: string; file?: File }) {
-    current = next;
-    epoch += 1;
+  function spawn(): Worker {
+    const made = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    made.onmessage = (event: MessageEvent<FromWorker>) => hear(made, event.data);
+    made.onerror = (e) => broke(made, `The simulation stopped (${e.message || "it could not be loaded"}). Reload the page to start again.`);
+    library.then((module) => made.postMessage({ t: "init", module } satisfies ToWorker), (e) => broke(made, `The simulation could not be loaded (${e.message}). Does this browser have WebAssembly? Reload the page to try again.`));
+    return made;
+  }
+
+  /** Prepares something beside what is on the stage, which waits until it is there. */
+  function load(source: Source) {
+    stopLoading();
     hideError();
-    busy("preparing");
-    run(true);
-    if (next.scene) {
-      $<HTMLSelectElement>("scene").value = next.scene;
-      $("about").textContent = about.get(next.scene) ?? "";
-      post({ t: "scene", name: next.scene, epoch });
-    } else if (next.file) {
-      const file = next.file;
-      if (file.size > MOST_BYTES) return fail(`${file.name} has ${Math.round(file.size / 1e6)} MB; this page takes up to ${MOST_BYTES / 1e6} MB. Simplify the mesh first.`);
+    if (source.file && source.file.size > MOST_BYTES)
+      return fail(`${source.file.name} has ${Math.round(source.file.size / 1e6)} MB; this page takes up to ${MOST_BYTES / 1e6} MB. Simplify the mesh first.`);
+    epochs += 1;
+    const to = epochs;
+    // The first world is made by the worker that told which there are.
+    const made = spare ?? spawn();
+    spare = null;
+    next = { worker: made, epoch: to, source };
+    busy(source.scene ? `preparing ${title(source.scene)}` : "preparing", worker !== null);
+    breathe();
+    made.postMessage({ t: "run", on: false } satisfies ToWorker);
+    made.postMessage({ t: "speed", factor: speed() } satisfies ToWorker);
+    made.postMessage({ t: "do", deed: tuning() } satisfies ToWorker);
+    if (source.scene) {
+      made.postMessage({ t: "scene", name: source.scene, seed: source.seed ?? 0, deeds: source.deeds ?? [], epoch: to } satisfies ToWorker);
+    } else if (source.file) {
+      const file = source.file;
       file.arrayBuffer().then((bytes) => {
-        if (file.name.endsWith(".film")) post({ t: "film", file: file.name, bytes, epoch }, [bytes]);
-        else post({ t: "mesh", file: file.name, bytes, material: $<HTMLSelectElement>("material").value || "earthenware", epoch }, [bytes]);
-      }, () => fail(`${file.name} could not be read. Is it a folder?`));
+        const m: ToWorker = file.name.endsWith(".film")
+          ? { t: "film", file: file.name, bytes, epoch: to }
+          : { t: "mesh", file: file.name, bytes, material: $<HTMLSelectElement>("material").value || "earthenware", epoch: to };
+        made.postMessage(m, [bytes]);
+      }, () => broke(made, `${file.name} could not be read. Is it a folder?`));
     }
   }
+
+  /** Gives up what is being prepared; what is on the stage goes on. */
+  function stopLoading() {
+    if (!next) return;
+    next.worker.terminate();
+    next = null;
+    busy(null);
+    $<HTMLSelectElement>("scene").value = current.scene ?? "";
+    breathe();
+  }
+
+  /** Nothing came of what a worker was to do. */
+  function broke(from: Worker, text: string) {
+    if (next?.worker === from) stopLoading();
+    else if (!next) busy(null);
+    fail(text);
+  }
+
+  /** The next world is there: it takes the stage. */
+  function take(i: Info) {
+    if (!next) return;
+    worker?.terminate();
+    ({ worker, epoch, source: current } = next);
+    next = null;
+    deeds = [];
+    $<HTMLSelectElement>("scene").value = current.scene ?? "";
+    $("about").textContent = about.get(current.scene ?? "") ?? "";
+    show(current.deeds);
+    loaded(i);
+    run(true);
+    follow();
+  }
+  $("cancel").onclick = () => {
+    stopLoading();
+    if (!worker) load({ scene: FIRST });
+  };
 
   function loaded(i: Info) {
     info = i;
@@ -72,6 +144,7 @@ function start() {
     overlays.clear();
     chart.clear();
     fragments = steps = 0;
+    rest = false;
     busy(null);
     const film = i.length !== undefined;
     document.body.classList.toggle("film", film);
@@ -81,8 +154,9 @@ function start() {
       $<HTMLInputElement>("scrub").max = String(i.length);
       sought(0);
     }
+    $("home").hidden = film || i.soft;
+    $("link").hidden = !current.scene || i.soft;
     if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}, filled with tetrahedra and ready to break`;
-    if (current.file) $<HTMLSelectElement>("scene").value = "";
     look();
     document.body.dataset.ready = String(epoch);
   }
@@ -96,19 +170,25 @@ function start() {
   // ---- time ----
   function run(on: boolean) {
     running = on;
-    post({ t: "run", on });
+    breathe();
     const play = $("play");
     play.textContent = on ? "❚❚" : "▶";
     play.setAttribute("aria-label", on ? "Pause" : "Play");
     play.title = `${on ? "Pause" : "Play"} (space)`;
+    count(0);
   }
+  /** The world goes on while it is to run, can be seen, and nothing else is prepared. */
+  const breathe = () => post({ t: "run", on: running && !document.hidden && !next });
+  document.addEventListener("visibilitychange", breathe);
   const one = () => {
     run(false);
     post({ t: "one" });
   };
   const reset = () => {
-    epoch += 1;
     hideError();
+    if (!worker) return;
+    epoch = epochs += 1;
+    current.deeds = undefined;
     run(true);
     post({ t: "reset", epoch });
   };
@@ -121,9 +201,11 @@ function start() {
   $("one").onclick = one;
   $("reset").onclick = reset;
   $("undo").onclick = undo;
-  $<HTMLInputElement>("speed").oninput = (e) => {
-    const factor = 2 ** Number((e.target as HTMLInputElement).value);
+  const speed = () => 2 ** Number($<HTMLInputElement>("speed").value);
+  $<HTMLInputElement>("speed").oninput = () => {
+    const factor = speed();
     $("speed-out").textContent = factor >= 1 ? "1×" : `1/${Math.round(1 / factor)}×`;
+    value("speed", factor >= 1 ? "as in life" : `1/${Math.round(1 / factor)} of life`);
     post({ t: "speed", factor });
   };
   $<HTMLInputElement>("scrub").oninput = (e) => {
@@ -138,6 +220,8 @@ function start() {
     if (on.tagName === "BUTTON" && (e.key === " " || e.key === "Enter")) return;
     const keys: Record<string, () => void> = {
       " ": () => run(!running), ".": one, r: reset, u: undo, f: () => hands.shootAhead(), h: () => hands.hitAhead(),
+      arrowleft: () => view.turn(-1, 0), arrowright: () => view.turn(1, 0), arrowup: () => view.turn(0, 1), arrowdown: () => view.turn(0, -1),
+      "+": () => view.near(-1), "=": () => view.near(-1), "-": () => view.near(1),
     };
     const act = keys[e.key.toLowerCase()];
     if (!act) return;
@@ -146,12 +230,68 @@ function start() {
   });
 
   // ---- material ----
+  const tuning = (): Deed => ({
+    t: "tune", material: $<HTMLSelectElement>("material").value,
+    strength: 10 ** Number($<HTMLInputElement>("strength").value), again: $<HTMLInputElement>("again").checked,
+  });
+  function tellStrength(strength: number) {
+    const text = `×${strength >= 10 ? strength.toFixed(0) : strength.toPrecision(2)}`;
+    $("strength-out").textContent = text;
+    value("strength", `${text.slice(1)} times`);
+  }
   function tune() {
-    const strength = 10 ** Number($<HTMLInputElement>("strength").value);
-    $("strength-out").textContent = `×${strength >= 10 ? strength.toFixed(0) : strength.toPrecision(2)}`;
-    post({ t: "tune", material: $<HTMLSelectElement>("material").value, strength, again: $<HTMLInputElement>("again").checked });
+    tellStrength(10 ** Number($<HTMLInputElement>("strength").value));
+    post({ t: "do", deed: tuning() });
   }
   for (const id of ["material", "strength", "again"]) $(id).addEventListener("input", tune);
+  /** The panel says what a link begins with. */
+  function show(of: Done[] | undefined) {
+    const first = of?.find(([step, d]) => step === 0 && d.t === "tune")?.[1];
+    if (first?.t !== "tune") return;
+    $<HTMLSelectElement>("material").value = first.material;
+    $<HTMLInputElement>("strength").value = String(Math.log10(first.strength));
+    $<HTMLInputElement>("again").checked = first.again;
+    tellStrength(first.strength);
+  }
+
+  // ---- the address ----
+  /** Scene, seed and deeds: who opens it sees the same, bit by bit. */
+  function address(): URL {
+    const url = new URL(location.href);
+    url.search = url.hash = "";
+    if (!current.scene) return url;
+    if (current.scene !== FIRST) url.searchParams.set("scene", current.scene);
+    if (current.seed) url.searchParams.set("seed", String(current.seed));
+    const letters = link.write(deeds);
+    if (letters) url.hash = `did=${letters}`;
+    return url;
+  }
+  let following = 0;
+  /** The address follows what one does, not more often than browsers like. */
+  function follow() {
+    clearTimeout(following);
+    following = setTimeout(() => history.replaceState(null, "", address()), 400);
+  }
+  $("link").onclick = async () => {
+    clearTimeout(following);
+    history.replaceState(null, "", address());
+    if (link.write(deeds) === null) return tell("Too much was done for one link: it leads to the scene alone.");
+    try {
+      await navigator.clipboard.writeText(location.href);
+      tell("Link copied: who opens it sees the same.");
+    } catch {
+      tell("The address above is the link.");
+    }
+  };
+  $("home").onclick = () => post({ t: "export" });
+  function save(name: string, bytes: Uint8Array<ArrayBuffer>) {
+    const url = URL.createObjectURL(new Blob([bytes], { type: "model/gltf-binary" }));
+    const a = document.createElement("a");
+    [a.href, a.download] = [url, name];
+    a.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    tell(`${name} has all pieces as they lie.`);
+  }
 
   // ---- what is shown ----
   const chips = { contacts: "Contacts", spheres: "Sphere tree", field: "Distance field", tets: "Tetrahedra", voxels: "Voxel tree" };
@@ -174,6 +314,7 @@ function start() {
     const level = Number($<HTMLInputElement>("level").value);
     const share = Number($<HTMLInputElement>("slice").value);
     $("level-out").textContent = String(level);
+    value("slice", `${Math.round(100 * share)} percent of the depth`);
     $("level-row").hidden = !on.has("spheres") && !on.has("voxels");
     $("slice-row").hidden = !on.has("field") && !on.has("tets");
     for (const kind of ["spheres", "tets", "voxels"] as Overlay[]) if (!on.has(kind)) overlays.remove(kind);
@@ -186,18 +327,26 @@ function start() {
     };
     post({ t: "look", look: wanted });
   }
+  /** The slice goes with the pieces, a few times a second. */
+  let aimed = 0;
+  function aim() {
+    if (performance.now() - aimed < 250) return;
+    aimed = performance.now();
+    look();
+  }
   for (const id of ["level", "slice"]) $(id).addEventListener("input", look);
   $<HTMLInputElement>("explode").oninput = (e) => {
     view.explode = Number((e.target as HTMLInputElement).value);
+    value("explode", `${Math.round(100 * view.explode)} percent`);
     view.stale = true;
   };
 
   // ---- files ----
-  const take = (file: File | undefined | null) => file && load({ file });
+  const receive = (file: File | undefined | null) => file && load({ file });
   $("open").onclick = () => $("file").click();
   $<HTMLInputElement>("file").onchange = (e) => {
     const input = e.target as HTMLInputElement;
-    take(input.files?.[0]);
+    receive(input.files?.[0]);
     input.value = "";
   };
   let depth = 0;
@@ -212,7 +361,7 @@ function start() {
     e.preventDefault();
     depth = 0;
     drag(0);
-    take(e.dataTransfer?.files[0]);
+    receive(e.dataTransfer?.files[0]);
   });
 
   // ---- light, dark, panel ----
@@ -242,11 +391,14 @@ function start() {
   }));
 
   // ---- worker ----
-  worker.onerror = (e) => fail(`The simulation stopped (${e.message || "it could not be loaded"}). Reload the page to start again.`);
-  worker.onmessage = (event: MessageEvent<FromWorker>) => {
-    const m = event.data;
+  let spare: Worker | null = null;
+  let known = false;
+  function hear(from: Worker, m: FromWorker) {
+    if (from !== worker && from !== next?.worker && from !== spare) return;
     switch (m.t) {
       case "ready": {
+        if (known) break;
+        known = true;
         about = new Map(m.scenes.map((s) => [s.name, sentence(s.about)]));
         $("scene").append(new Option("Choose a scene…", "", false, false), ...m.scenes.map((s) => new Option(title(s.name), s.name)));
         $<HTMLSelectElement>("scene").onchange = (e) => {
@@ -257,30 +409,48 @@ function start() {
         first(m.scenes.map((s) => s.name));
         break;
       }
-      case "progress": busy(m.text); break;
+      case "progress": if (from === next?.worker) busy(m.text, worker !== null); break;
       case "reload": if (m.epoch === epoch) load(current); break;
-      case "loaded": if (m.epoch === epoch) loaded(m.info); break;
+      case "loaded":
+        if (from === next?.worker && m.epoch === next.epoch) take(m.info);
+        else if (from === worker && m.epoch === epoch) loaded(m.info);
+        break;
       case "frame": {
-        post({ t: "ack" });
+        from.postMessage({ t: "ack" } satisfies ToWorker);
         const f = m.frame;
-        if (f.epoch !== epoch) break;
+        if (from !== worker || f.epoch !== epoch) break;
         view.take(f, performance.now());
+        if (f.back) chart.clear();
         chart.add(f.stats);
         if (on.has("contacts")) overlays.contacts(f.contacts);
+        if (on.has("field")) aim();
         $<HTMLButtonElement>("undo").disabled = !f.undo;
+        rest = f.rest;
         count(f.pace);
         break;
       }
       case "overlay":
-        if (m.epoch === epoch && on.has(m.kind)) overlays.body(m.kind, m.number, m.data);
+        if (from === worker && m.epoch === epoch && on.has(m.kind)) overlays.body(m.kind, m.number, m.data);
         break;
-      case "slice": if (m.epoch === epoch) overlays.field(m.width, m.height, m.data); break;
+      case "slice": if (from === worker && m.epoch === epoch) overlays.field(m.width, m.height, m.data); break;
       case "sought": sought(m.step); break;
-      case "error": fail(m.text); break;
+      case "deeds":
+        if (from !== worker || m.epoch !== epoch) break;
+        deeds = m.deeds;
+        follow();
+        break;
+      case "exported": save(`${info?.name ?? "pieces"}.glb`, m.bytes); break;
+      case "error":
+        if (m.loading) broke(from, m.text);
+        else fail(m.text);
+        break;
       case "settled": window.dispatchEvent(new CustomEvent("settled")); break;
+      case "state": window.dispatchEvent(new CustomEvent("state", { detail: m })); break;
       case "digest": window.dispatchEvent(new CustomEvent("digest", { detail: m })); break;
     }
-  };
+  }
+  spare = spawn();
+  busy("starting");
   // For tests: asks the worker for a digest, waits until it has done what was asked,
   // and says what is on the stage.
   Object.assign(window, {
@@ -293,8 +463,12 @@ function start() {
         window.addEventListener("digest", (e) => done((e as CustomEvent).detail), { once: true });
         post({ t: "digest", scene, steps: n });
       }),
+      now: () => new Promise((done) => {
+        window.addEventListener("state", (e) => done((e as CustomEvent).detail), { once: true });
+        post({ t: "state" });
+      }),
       state: () => ({
-        fragments, steps, running, balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
+        fragments, steps, running, rest, drawn: view.drawn, balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);
@@ -304,21 +478,48 @@ function start() {
     },
   });
 
-  /** What the address asks for: `?scene=NAME`, `?open=FILE`. */
+  /** What the address asks for: `?scene=NAME&seed=N`, `?open=FILE`, `#did=…`. */
   function first(names: string[]) {
     const asked = new URLSearchParams(location.search);
     const open = asked.get("open");
     if (open) {
+      let from: URL;
+      try {
+        from = new URL(open, location.href);
+      } catch {
+        load({ scene: FIRST });
+        return fail(`${open} is no address of a file. Drop the file on the page instead.`);
+      }
+      if (from.origin !== location.origin) {
+        load({ scene: FIRST });
+        return fail(`This link would fetch a file from ${from.host}. The page opens only files from its own place: download it, look at it, and drop it here.`);
+      }
       busy(`fetching ${open}`);
-      fetch(open).then(async (r) => {
+      fetch(from).then(async (r) => {
         if (!r.ok) throw new Error(String(r.status));
-        load({ file: new File([await r.arrayBuffer()], open.split("/").at(-1)!) });
-      }).catch((e) => fail(`${open} could not be fetched (${e.message}). Drop the file on the page instead.`));
+        load({ file: new File([await r.arrayBuffer()], from.pathname.split("/").at(-1)!) });
+      }).catch((e) => {
+        load({ scene: FIRST });
+        fail(`${open} could not be fetched (${e.message}). Drop the file on the page instead.`);
+      });
       return;
     }
     const scene = asked.get("scene");
-    if (scene && !names.includes(scene)) fail(`There is no scene named ${scene}. Choose one above.`);
-    load({ scene: [scene, FIRST, names[0]].find((n) => n && names.includes(n))! });
+    let deeds: Done[] | undefined;
+    let wrong = "";
+    const did = new URLSearchParams(location.hash.slice(1)).get("did");
+    try {
+      if (did) deeds = link.read(did);
+    } catch {
+      wrong = "This link is damaged: what was done cannot be read. Here is the scene alone.";
+    }
+    if (scene && !names.includes(scene)) {
+      wrong = `There is no scene named ${scene}. Choose one above.`;
+      deeds = undefined;
+    }
+    const seed = Math.min(Math.max(0, Math.trunc(Number(asked.get("seed")) || 0)), 2 ** 32 - 1);
+    load({ scene: [scene, FIRST, names[0]].find((n) => n && names.includes(n))!, seed, deeds });
+    if (wrong) fail(wrong);
   }
 
   let told = 0;
@@ -330,8 +531,9 @@ function start() {
     $("n-fragments").textContent = String(now);
     $("n-contacts").textContent = last[STAT.contacts].toLocaleString("en");
     $("n-ms").textContent = chart.mean(STAT.total).toFixed(1);
-    const slow = running && pace > 0 && pace < 0.9 && !document.body.classList.contains("film") ? ` · ${pace.toFixed(1)}× real time` : "";
-    $("rest").textContent = `step ${steps} · ${last[STAT.pieces]} bodies · ${last[STAT.pairs]} pairs · ${last[STAT.solverContacts].toLocaleString("en")} contacts solved · ${last[STAT.visited].toLocaleString("en")} points asked${slow}`;
+    const still = rest && running ? " · at rest" : "";
+    const slow = running && !rest && pace > 0 && pace < 0.9 && !document.body.classList.contains("film") ? ` · ${pace.toFixed(1)}× real time` : "";
+    $("rest").textContent = `step ${steps} · ${last[STAT.pieces]} bodies · ${last[STAT.pairs]} pairs · ${last[STAT.solverContacts].toLocaleString("en")} contacts solved · ${last[STAT.visited].toLocaleString("en")} points asked${slow}${still}`;
     // A screen reader hears of breaks, not of every step.
     if (now !== fragments && performance.now() - told > 1500) {
       told = performance.now();
@@ -340,16 +542,26 @@ function start() {
     fragments = now;
   }
 
-  let before = performance.now();
+  // Frames are asked for only as long as something changes.
+  let before = 0;
+  let asked = false;
   const frame = (now: number) => {
-    view.adapt(now - before);
+    asked = false;
+    if (before > 0) view.adapt(now - before);
     before = now;
     hands.draw();
     view.draw(performance.now());
     chart.draw();
+    if (view.isMoving(performance.now()) || hands.holds()) ask();
+    else before = 0;
+  };
+  const ask = () => {
+    if (asked) return;
+    asked = true;
     requestAnimationFrame(frame);
   };
-  requestAnimationFrame(frame);
+  view.onChange = chart.onChange = ask;
+  ask();
 }
 
 function sentence(text: string): string {
@@ -357,13 +569,28 @@ function sentence(text: string): string {
   return plain[0].toUpperCase() + plain.slice(1);
 }
 
-function busy(text: string | null) {
+/** Says what is being done; `stoppable`: there is something to go back to. */
+function busy(text: string | null, stoppable = false) {
   $("busy").hidden = text === null;
+  $("cancel").hidden = !stoppable;
   if (text) $("busy").querySelector("span")!.textContent = `${text[0].toUpperCase()}${text.slice(1)}…`;
 }
 
+/** What a slider stands at, for who hears it. */
+function value(id: string, text: string) {
+  $(id).setAttribute("aria-valuetext", text);
+}
+
+let telling = 0;
+/** A word in passing. */
+function tell(text: string) {
+  $("told").textContent = text;
+  $("told").hidden = false;
+  clearTimeout(telling);
+  telling = setTimeout(() => ($("told").hidden = true), 5000);
+}
+
 function fail(text: string) {
-  busy(null);
   $("error").hidden = false;
   $("error").querySelector("p")!.textContent = text;
   $("error").querySelector("button")!.onclick = hideError;

@@ -149,16 +149,16 @@ export class Overlays {
     return mesh;
   }
 
-  /** The slice through the scene's box at a share of its depth: origin and two sides. */
+  /** The slice through the box of what is there, at a share of its depth: origin and two sides. */
   slice(share: number): number[] {
-    const info = this.view.info;
-    if (!info) return [0, 0, 0, 1, 0, 0, 0, 1, 0];
-    const [low, high] = [info.low, info.high];
-    const wide = 1.25 * (high[0] - low[0]);
+    const box = this.view.reach();
+    if (!box) return [0, 0, 0, 1, 0, 0, 0, 1, 0];
+    const { min, max } = box;
+    const wide = Math.max(1.25 * (max.x - min.x), (1.25 * (max.y - min.y)) / 0.7);
     const tall = wide * 0.7;
-    const x = 0.5 * (low[0] + high[0]) - 0.5 * wide;
-    const z = low[2] + share * (high[2] - low[2]);
-    return [x, low[1], z, wide, 0, 0, 0, tall, 0];
+    const x = 0.5 * (min.x + max.x) - 0.5 * wide;
+    const z = min.z + share * (max.z - min.z);
+    return [x, min.y, z, wide, 0, 0, 0, tall, 0];
   }
 
   setSlice(share: number, field: boolean, cut: boolean) {

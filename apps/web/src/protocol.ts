@@ -2,7 +2,13 @@
 
 /** A body as the page draws it. */
 export type Body =
-  | { kind: "piece"; object: number; fragment: number; colour: [number, number, number]; levels: number }
+  | {
+      kind: "piece"; object: number; fragment: number; colour: [number, number, number]; levels: number;
+      /** Of what it is, where that has a name. */
+      material?: string | null;
+      /** Whether the scene's own colour holds, not the material's. */
+      dyed?: boolean;
+    }
   | { kind: "ball"; radius: number; colour?: [number, number, number] }
   | { kind: "box"; half: [number, number, number]; colour?: [number, number, number] }
   | { kind: "floor" }
@@ -21,9 +27,9 @@ export interface Born {
 /** Places in the array of a step's numbers; see `Simulation::stats`. */
 export const STAT = {
   step: 0, collision: 1, physics: 2, fracture: 3, update: 4, total: 5, pairs: 6, visited: 7,
-  contacts: 8, solverContacts: 9, pieces: 10, fragments: 11, broken: 12,
+  contacts: 8, solverContacts: 9, pieces: 10, fragments: 11, broken: 12, saving: 13,
 } as const;
-export const STATS = 13;
+export const STATS = 14;
 
 export interface Frame {
   /** Counts loads: frames of an older world are dropped. */
@@ -40,7 +46,22 @@ export interface Frame {
   pace: number;
   /** Whether there is a break to undo. */
   undo: boolean;
+  /** Whether nothing moves any more: no step is made until somebody does something. */
+  rest: boolean;
+  /** Whether the world went back: numbers of later steps do not hold any more. */
+  back: boolean;
 }
+
+/** Something that somebody did, told so that it can be done again: pieces by object and fragment. */
+export type Deed =
+  | { t: "shoot"; path: number[]; radius: number }
+  | { t: "hit"; piece: [number, number]; at: number[]; speed: number; radius: number }
+  | { t: "tune"; material: string; strength: number; again: boolean }
+  | { t: "grab"; piece: [number, number]; at: number[] }
+  | { t: "move"; to: number[] }
+  | { t: "release" };
+/** A deed and the step before which it was done. */
+export type Done = [step: number, deed: Deed];
 
 export interface Info {
   name: string;
@@ -67,7 +88,9 @@ export interface Look {
 export type Overlay = "spheres" | "tets" | "voxels";
 
 export type ToWorker =
-  | { t: "scene"; name: string; epoch: number }
+  /** First of all: the library, compiled. */
+  | { t: "init"; module: WebAssembly.Module }
+  | { t: "scene"; name: string; seed: number; deeds: Done[]; epoch: number }
   | { t: "mesh"; file: string; bytes: ArrayBuffer; material: string; epoch: number }
   | { t: "film"; file: string; bytes: ArrayBuffer; epoch: number }
   | { t: "run"; on: boolean }
@@ -79,13 +102,12 @@ export type ToWorker =
   | { t: "reset"; epoch: number }
   | { t: "seek"; step: number }
   | { t: "ack" }
-  | { t: "tune"; material: string; strength: number; again: boolean }
   | { t: "look"; look: Look }
-  | { t: "grab"; number: number; at: [number, number, number] }
-  | { t: "drag"; to: [number, number, number] }
-  | { t: "release" }
-  | { t: "shoot"; path: number[]; radius: number }
-  | { t: "hit"; number: number; at: number[]; speed: number; radius: number }
+  | { t: "do"; deed: Deed }
+  /** Asks for the pieces as a file. */
+  | { t: "export" }
+  /** Asks for step and digest of the world as it is. */
+  | { t: "state" }
   | { t: "digest"; scene: string; steps: number };
 
 export type FromWorker =
@@ -97,6 +119,11 @@ export type FromWorker =
   | { t: "overlay"; epoch: number; kind: Overlay; number: number; data: Float32Array }
   | { t: "slice"; epoch: number; width: number; height: number; data: Float32Array }
   | { t: "sought"; step: number }
+  /** All that was done so far: for the address. */
+  | { t: "deeds"; deeds: Done[]; epoch: number }
+  | { t: "exported"; bytes: Uint8Array<ArrayBuffer> }
+  | { t: "state"; step: number; digest: string }
   | { t: "settled" }
-  | { t: "error"; text: string; fatal: boolean }
+  /** `loading`: nothing came of what was to be prepared. */
+  | { t: "error"; text: string; loading: boolean }
   | { t: "digest"; digest: string; milliseconds: number; steps: number };

@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+import { isClear, looks } from "./materials";
 import type { Born, Frame, Info } from "./protocol";
 
 /** A body on the screen. */
@@ -37,8 +38,10 @@ export class View {
   readonly bodies = new Map<number, Shown>();
   /** Bodies go in here; overlays hang on a body's node. */
   readonly world = new THREE.Group();
-  /** Whether something changed since the last picture: nothing is drawn twice. */
-  stale = true;
+  /** Pictures drawn so far: nothing is drawn twice. */
+  drawn = 0;
+  /** Told when something is to be drawn. */
+  onChange = () => {};
   explode = 0;
   ghost = false;
   info: Info | null = null;
@@ -46,7 +49,7 @@ export class View {
   private readonly ground: THREE.Mesh<THREE.CircleGeometry, THREE.ShaderMaterial>;
   private readonly shadows: THREE.Mesh<THREE.CircleGeometry, THREE.ShadowMaterial>;
   private readonly outer = new Map<string, THREE.MeshPhysicalMaterial>();
-  private readonly inner = new Map<string, THREE.MeshStandardMaterial>();
+  private readonly inner = new Map<string, THREE.MeshPhysicalMaterial>();
   private readonly steel = new THREE.MeshStandardMaterial({ color: 0xb9c0c8, metalness: 1, roughness: 0.22 });
   private readonly wood = new THREE.MeshStandardMaterial({ color: 0x9a7350, roughness: 0.75 });
   private centres = new Map<number, THREE.Vector3>();
@@ -55,6 +58,19 @@ export class View {
   private ratio = Math.min(window.devicePixelRatio, 2);
   private slow = 0;
   private moving = 0;
+  private changed = true;
+  /** Whether the visitor chose where to look from: then the camera stays there. */
+  private chosen = false;
+  private away = 0;
+
+  /** Whether something changed since the last picture. */
+  get stale() {
+    return this.changed;
+  }
+  set stale(on: boolean) {
+    this.changed = on;
+    if (on) this.onChange();
+  }
 
   constructor(readonly canvas: HTMLCanvasElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
@@ -86,6 +102,7 @@ export class View {
     this.controls.maxPolarAngle = Math.PI / 2 - 0.03;
     this.controls.enablePan = false;
     this.controls.addEventListener("change", () => (this.stale = true));
+    this.controls.addEventListener("start", () => (this.chosen = true));
     this.resize();
   }
 
@@ -114,6 +131,7 @@ export class View {
     const size = high.distanceTo(low);
     this.controls.target.copy(middle).setY(low.y + 0.34 * (high.y - low.y) + 0.06 * size);
     this.frame(size);
+    this.chosen = false;
     this.controls.minDistance = 0.25 * size;
     this.controls.maxDistance = 6 * size;
     this.sun.position.copy(middle).add(new THREE.Vector3(0.55, 1.5, 0.75).multiplyScalar(size));
@@ -134,6 +152,7 @@ export class View {
     const away = (0.56 * size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.max(0.55, narrow);
     const from = new THREE.Vector3(0.5, 0.42, 1).normalize().multiplyScalar(away);
     this.camera.position.copy(this.controls.target).add(from);
+    this.away = away;
     this.camera.near = size / 100;
     this.camera.far = 60 * size;
     this.camera.updateProjectionMatrix();
@@ -149,7 +168,12 @@ export class View {
     // Leave room for the panel where it lies over the picture.
     const open = !document.body.classList.contains("folded");
     const narrow = w < 760;
-    this.camera.setViewOffset(w, h, open && !narrow ? 160 : 0, open && narrow ? 0.24 * h : 0, w, h);
+    const [aside, up] = [open && !narrow ? 160 : 0, open && narrow ? 0.24 * h : 0];
+    this.camera.setViewOffset(w, h, aside, up, w, h);
+    // The cross stands where the camera looks, and the keyboard aims.
+    const cross = document.getElementById("cross");
+    cross?.style.setProperty("left", `${0.5 * w - aside}px`);
+    cross?.style.setProperty("top", `${0.5 * h - up}px`);
     this.camera.updateProjectionMatrix();
   }
 
@@ -172,7 +196,10 @@ export class View {
       }
       const moved = Math.abs(shown.to.place.x - p[i + 1]) + Math.abs(shown.to.place.y - p[i + 2]) + Math.abs(shown.to.place.z - p[i + 3])
         + Math.abs(shown.to.turn.x - p[i + 4]) + Math.abs(shown.to.turn.y - p[i + 5]) + Math.abs(shown.to.turn.z - p[i + 6]);
-      if (fresh || moved > 1e-6) this.moving = now;
+      if (fresh || moved > 1e-6) {
+        this.moving = now;
+        this.onChange();
+      }
       shown.to.place.set(p[i + 1], p[i + 2], p[i + 3]);
       shown.to.turn.set(p[i + 4], p[i + 5], p[i + 6], p[i + 7]);
       if (fresh) {
@@ -182,11 +209,92 @@ export class View {
     }
   }
 
+  /** Turns the camera by a step to the side and up: for the keyboard. */
+  turn(side: number, up: number) {
+    this.chosen = true;
+    const from = this.camera.position.clone().sub(this.controls.target);
+    const at = new THREE.Spherical().setFromVector3(from);
+    at.theta += 0.12 * side;
+    at.phi = THREE.MathUtils.clamp(at.phi - 0.1 * up, 0.05, this.controls.maxPolarAngle);
+    this.camera.position.setFromSpherical(at).add(this.controls.target);
+    this.camera.lookAt(this.controls.target);
+    this.stale = true;
+  }
+
+  /** Goes nearer (below zero) or away: for the keyboard. */
+  near(by: number) {
+    this.chosen = true;
+    const from = this.camera.position.clone().sub(this.controls.target);
+    const long = THREE.MathUtils.clamp(from.length() * 1.12 ** by, this.controls.minDistance, this.controls.maxDistance);
+    this.camera.position.copy(this.controls.target).add(from.setLength(long));
+    this.stale = true;
+  }
+
+  /** Where on the canvas the camera looks, from -1 to 1: its middle, less what the panel covers. */
+  ahead(): THREE.Vector2 {
+    const at = this.controls.target.clone().project(this.camera);
+    return new THREE.Vector2(at.x, at.y);
+  }
+
+  /** The box of all pieces as they are now, less what flew far away. */
+  reach(): THREE.Box3 | null {
+    if (!this.info) return null;
+    const all = new THREE.Box3();
+    const far = 2.5 * this.size();
+    const middle = new THREE.Vector3(...this.info.low).add(new THREE.Vector3(...this.info.high)).multiplyScalar(0.5);
+    const [turned, place] = [new THREE.Matrix4(), new THREE.Vector3(1, 1, 1)];
+    for (const s of this.bodies.values()) {
+      const box = s.born.body.kind === "piece" ? s.mesh?.geometry.boundingBox : null;
+      if (!box || s.to.turn.lengthSq() === 0) continue;
+      turned.compose(s.to.place, s.to.turn, place);
+      const now = box.clone().applyMatrix4(turned);
+      if (now.distanceToPoint(middle) < far) all.union(now);
+    }
+    return all.isEmpty() ? new THREE.Box3(new THREE.Vector3(...this.info.low), new THREE.Vector3(...this.info.high)) : all;
+  }
+
+  /** Steps back slowly while pieces lie outside the picture or under the panel, unless the
+   * visitor looks from a place of their own. */
+  private keepInView() {
+    if (this.chosen || this.explode > 0) return;
+    const box = this.reach();
+    const long = this.camera.position.distanceTo(this.controls.target);
+    if (!box || long > 2.6 * this.away) return;
+    const { right, top, left, bottom } = this.free();
+    const p = new THREE.Vector3();
+    for (let i = 0; i < 8; i++) {
+      p.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : Math.max(0, box.min.y), i & 4 ? box.max.z : box.min.z).project(this.camera);
+      if (p.x > right || p.x < left || p.y > top || p.y < bottom) {
+        const from = this.camera.position.clone().sub(this.controls.target);
+        this.camera.position.copy(this.controls.target).add(from.multiplyScalar(1.006));
+        this.stale = true;
+        return;
+      }
+    }
+  }
+
+  /** The part of the canvas that nothing covers, from -1 to 1. */
+  private free() {
+    const { clientWidth: w, clientHeight: h } = this.canvas;
+    const open = !document.body.classList.contains("folded");
+    const bar = 80 / h;
+    if (!open) return { left: -0.97, right: 0.97, top: 0.97 - bar, bottom: -0.97 + 2 * bar };
+    if (w < 760) return { left: -0.97, right: 0.97, top: 0.97 - bar, bottom: -1 + 2 * (0.48 + bar) };
+    return { left: -0.97, right: 0.97 - (2 * 320) / w, top: 0.97 - bar, bottom: -0.97 + 2 * bar };
+  }
+
+  /** Whether the next picture differs from the last. */
+  isMoving(now: number): boolean {
+    return this.stale || now - this.moving <= 2 * this.gap;
+  }
+
   draw(now: number) {
     this.controls.update();
     // One gap more, for the way between the last two frames.
-    if (!this.stale && now - this.moving > 2 * this.gap) return;
-    this.stale = false;
+    if (!this.isMoving(now)) return;
+    this.changed = false;
+    this.drawn += 1;
+    this.keepInView();
     const part = Math.min(1, (now - this.arrived) / this.gap);
     if (this.explode > 0) this.findCentres();
     for (const s of this.bodies.values()) {
@@ -268,7 +376,7 @@ export class View {
       geometry.addGroup(old, b.positions.length / 3 - old, 1);
       geometry.computeBoundingBox();
       geometry.boundingBox!.getCenter(middle);
-      mesh = new THREE.Mesh(geometry, this.paint(b.body.colour));
+      mesh = new THREE.Mesh(geometry, this.paint(b.body.colour, b.body.material, b.body.dyed));
     } else if (b.body.kind === "ball") {
       mesh = new THREE.Mesh(new THREE.SphereGeometry(b.body.radius, 40, 24), this.plain(b.body.colour, this.steel));
     } else if (b.body.kind === "box") {
@@ -276,8 +384,9 @@ export class View {
       mesh = new THREE.Mesh(new THREE.BoxGeometry(2 * x, 2 * y, 2 * z), this.plain(b.body.colour, this.wood));
     }
     if (mesh) {
-      mesh.castShadow = true;
-      mesh.receiveShadow = true;
+      // Clear things throw no dark shadow, and nothing dark lies on them.
+      const clear = b.body.kind === "piece" && isClear(b.body.material);
+      mesh.castShadow = mesh.receiveShadow = !clear;
       mesh.userData.number = b.number;
       node.add(mesh);
     }
@@ -301,16 +410,13 @@ export class View {
     return colour ? this.paint(colour)[0] : other;
   }
 
-  /** Glazed outside, matt and paler where it broke. */
-  private paint(colour: [number, number, number]): [THREE.Material, THREE.Material] {
-    const key = colour.join();
+  /** As its material looks outside, and where it broke. */
+  private paint(colour: [number, number, number], material?: string | null, dyed = true): [THREE.Material, THREE.Material] {
+    const key = `${colour.join()} ${material} ${dyed}`;
     let outer = this.outer.get(key);
     let inner = this.inner.get(key);
     if (!outer || !inner) {
-      const c = new THREE.Color().setRGB(colour[0] / 255, colour[1] / 255, colour[2] / 255, THREE.SRGBColorSpace);
-      outer = new THREE.MeshPhysicalMaterial({ color: c, roughness: 0.42, clearcoat: 0.35, clearcoatRoughness: 0.3 });
-      const broken = c.clone().lerp(new THREE.Color(0xfff1d6), 0.62);
-      inner = new THREE.MeshStandardMaterial({ color: broken, roughness: 0.95, metalness: 0 });
+      [outer, inner] = looks(colour, material, dyed);
       ghostly(outer, this.ghost);
       ghostly(inner, this.ghost);
       this.outer.set(key, outer);
@@ -321,9 +427,11 @@ export class View {
 }
 
 function ghostly(material: THREE.Material, on: boolean) {
-  material.transparent = on;
-  material.opacity = on ? 0.22 : 1;
-  material.depthWrite = !on;
+  const own = material.userData as { opacity?: number };
+  const clear = (own.opacity ?? 1) < 1;
+  material.transparent = on || clear;
+  material.opacity = on ? 0.22 : (own.opacity ?? 1);
+  material.depthWrite = !on && !clear;
   material.needsUpdate = true;
 }
 

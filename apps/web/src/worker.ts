@@ -2,7 +2,7 @@
 // as they are made, and not faster than the page takes them.
 
 import init, { materials, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
-import type { Body, Born, Frame, FromWorker, Look, Overlay, ToWorker } from "./protocol";
+import type { Body, Born, Deed, Done, Frame, FromWorker, Look, Overlay, ToWorker } from "./protocol";
 
 const SLICE = { width: 160, height: 112, reach: 0.06, every: 120 };
 /** Spheres and cubes of one body that the page is asked to draw. */
@@ -22,35 +22,41 @@ let last = 0;
 let unacknowledged = 0;
 let waiting = false; // a frame is due as soon as the page has taken the last
 let hand: number | undefined;
-let target: [number, number, number] | null = null;
+let target: number[] | null = null; // where the hand is to be
+let done: Done[] = []; // since the world began
+let toDo: Done[] = []; // of a link: what is still to be done again
+let rest = false; // nothing moves
+let back = false; // the world went back in time
+let up = false; // the library is there
+let timer = 0;
 let numbers: number[] = []; // of steps not yet told
 let bodies = new Map<number, Body>();
 let look: Look = { contacts: false, spheres: false, tets: false, voxels: false, level: 3, slice: null };
 let sliced = 0;
-let tuned = { material: "", strength: 1, again: false };
+let tuned: Extract<Deed, { t: "tune" }> = { t: "tune", material: "", strength: 1, again: true };
 let paceFrom = 0;
 let paceSteps = 0;
 let pace = 0;
 
 const live = () => (world instanceof Simulation ? world : null);
 
-function fail(error: unknown, fatal = false) {
+function fail(error: unknown, loading = false) {
   const text = error instanceof Error ? error.message : String(error);
-  post({ t: "error", text, fatal });
+  post({ t: "error", text, loading });
 }
 
 /** Replaces the world by what `make` makes, or keeps it and says why not. */
-function load(next: number, make: () => World) {
+function load(next: number, deeds: Done[], make: () => World) {
   let made: World;
   try {
     made = make();
   } catch (error) {
-    fail(error);
+    fail(error, true);
     return;
   }
   world?.free();
   world = made;
-  live()?.tune(tuned.material, tuned.strength, tuned.again);
+  toDo = deeds;
   opened(next);
 }
 
@@ -62,6 +68,10 @@ function opened(next: number) {
   target = null;
   numbers = [];
   bodies = new Map();
+  done = [];
+  rest = back = false;
+  // A link brings its own material; otherwise it is what the panel says.
+  if (live() && !toDo.some(([step, deed]) => step === 0 && deed.t === "tune")) act(tuned);
   owed = 0;
   last = performance.now();
   [paceFrom, paceSteps] = [last, 0];
@@ -74,11 +84,62 @@ function opened(next: number) {
 
 const tell = (text: string) => post({ t: "progress", text });
 
+/** Does something in the world, and notes it. */
+function act(deed: Deed) {
+  const it = live();
+  if (!it) return;
+  rest = false;
+  const step = it.steps();
+  switch (deed.t) {
+    case "shoot": it.shoot(Float32Array.from(deed.path), deed.radius); break;
+    case "hit": it.hit(deed.piece[0], deed.piece[1], Float32Array.from(deed.at), deed.speed, deed.radius); break;
+    case "tune": {
+      // Many of them at one step (a slider that is dragged) are one.
+      const last = done.at(-1);
+      if (last && last[0] === step && last[1].t === "tune") done.pop();
+      tuned = deed;
+      it.tune(deed.material, deed.strength, deed.again);
+      break;
+    }
+    case "grab": {
+      if (hand !== undefined) it.release(hand);
+      const [x, y, z] = deed.at;
+      hand = it.grab(deed.piece[0], deed.piece[1], x, y, z);
+      target = null;
+      break;
+    }
+    case "move": {
+      const [x, y, z] = deed.to;
+      if (hand !== undefined) it.move_hand(hand, x, y, z);
+      break;
+    }
+    case "release":
+      if (hand !== undefined) it.release(hand);
+      hand = undefined;
+      target = null;
+      break;
+  }
+  done.push([step, deed]);
+  if (deed.t !== "move") tellDeeds();
+}
+
+const tellDeeds = () => post({ t: "deeds", deeds: done, epoch });
+
+/** The deeds of a link that are due before this step. */
+function again(step: number) {
+  while (toDo.length > 0 && toDo[0][0] <= step) act(toDo.shift()![1]);
+}
+
 function advance() {
   const it = live();
   if (it) {
-    if (hand !== undefined && target) it.move_hand(hand, ...target);
+    again(it.steps());
+    if (hand !== undefined && target) {
+      act({ t: "move", to: target });
+      target = null;
+    }
     it.step();
+    rest = toDo.length === 0 && it.is_at_rest();
   } else if (world instanceof Playback) {
     if (world.at() >= world.length()) return;
     world.seek(world.at() + 1);
@@ -86,8 +147,14 @@ function advance() {
   } else {
     world?.step();
   }
-  if (world) numbers.push(...world.stats());
+  tellNumbers();
   paceSteps += 1;
+}
+
+function tellNumbers() {
+  if (!world) return;
+  numbers.push(...world.stats());
+  if (!(world instanceof Simulation)) numbers.push(0); // nothing is saved for undo
 }
 
 function born(number: number): Born {
@@ -117,10 +184,11 @@ function send() {
   }
   const frame: Frame = {
     epoch, poses: world.poses(), born: came, gone, stats: Float64Array.from(numbers), pace,
-    undo: live()?.can_undo() ?? false,
+    undo: live()?.can_undo() ?? false, rest, back,
     contacts: look.contacts ? world.contacts() : undefined,
   };
   numbers = [];
+  back = false;
   const move: Transferable[] = [frame.poses.buffer, frame.stats.buffer];
   if (frame.contacts) move.push(frame.contacts.buffer);
   for (const b of came) if (b.positions && b.normals) move.push(b.positions.buffer, b.normals.buffer);
@@ -151,20 +219,25 @@ function slice() {
   post({ t: "slice", epoch, width: SLICE.width, height: SLICE.height, data }, [data.buffer]);
 }
 
-/** Makes the steps that are due, at most for a short while, then lets messages in. */
+/** Whether steps are to be made. */
+const busy = () => running && world !== null && !rest && !(world instanceof Playback && world.at() >= world.length());
+
+/** Makes the steps that are due, at most for a short while, then lets messages in. Where
+ * nothing moves it stops, until `wake`. */
 function turn() {
+  timer = 0;
   const now = performance.now();
-  if (running && world) {
+  if (busy()) {
     owed = Math.min(owed + ((now - last) / 1000) * speed, 3 * step);
     const until = now + 12;
     let made = 0;
-    while (owed >= step && performance.now() < until) {
+    while (owed >= step && busy() && performance.now() < until) {
       try {
         advance();
       } catch (error) {
         running = false;
         world = null;
-        fail(`The simulation stopped: ${error instanceof Error ? error.message : error}. Reset to start again.`, true);
+        fail(`The simulation stopped: ${error instanceof Error ? error.message : error}. Reset to start again.`);
         break;
       }
       owed -= step;
@@ -173,8 +246,16 @@ function turn() {
     if (made > 0) send();
   }
   last = now;
-  const rest = running && world ? Math.max(0, ((step - owed) / speed) * 1000) : 20;
-  setTimeout(turn, Math.min(rest, 20));
+  if (busy()) timer = setTimeout(turn, Math.min(Math.max(0, ((step - owed) / speed) * 1000), 20));
+  else [owed, pace] = [0, 0];
+}
+
+/** Makes steps again, if there are any to be made. */
+function wake() {
+  if (timer || !busy()) return;
+  last = performance.now();
+  [paceFrom, paceSteps] = [last, 0];
+  timer = setTimeout(turn, 0);
 }
 
 /** Runs a scene as fast as it goes: for tests. */
@@ -190,16 +271,20 @@ function digest(scene: string, steps: number) {
 function take(m: ToWorker) {
   const it = live();
   switch (m.t) {
-    case "scene": return load(m.epoch, () => (SoftSimulation.knows(m.name) ? new SoftSimulation(m.name) : Simulation.of_scene(m.name, 0, true, tell)));
-    case "mesh": return load(m.epoch, () => Simulation.of_mesh(m.file, new Uint8Array(m.bytes), m.material, tell));
-    case "film": return load(m.epoch, () => new Playback(new Uint8Array(m.bytes)));
+    case "init": return;
+    case "scene": return load(m.epoch, m.deeds, () => (SoftSimulation.knows(m.name) ? new SoftSimulation(m.name) : Simulation.of_scene(m.name, m.seed, true, tell)));
+    case "mesh": return load(m.epoch, [], () => Simulation.of_mesh(m.file, new Uint8Array(m.bytes), m.material, tell));
+    case "film": return load(m.epoch, [], () => new Playback(new Uint8Array(m.bytes)));
     case "run":
       running = m.on;
       owed = 0;
       if (m.on && world instanceof Playback && world.at() >= world.length()) world.seek(0);
       return;
     case "speed": speed = m.factor; return;
-    case "one": advance(); return send();
+    case "one":
+      rest = false;
+      advance();
+      return send();
     case "settle":
       if (waiting) {
         unacknowledged = 0;
@@ -207,22 +292,28 @@ function take(m: ToWorker) {
       }
       return post({ t: "settled" });
     case "undo":
-      if (it?.undo()) { numbers = []; hand = undefined; target = null; send(); }
-      return;
+      if (!it?.undo()) return;
+      // What was done since is undone, too.
+      done = done.filter(([step]) => step <= it.steps());
+      // The world that came back is held by nobody, and of the material of now.
+      if (done.findLast(([, deed]) => deed.t === "grab" || deed.t === "release")?.[1].t === "grab") done.push([it.steps(), { t: "release" }]);
+      done.push([it.steps(), tuned]);
+      toDo = [];
+      [numbers, hand, target, rest, back] = [[], undefined, null, false, true];
+      tellNumbers();
+      tellDeeds();
+      return send();
     case "reset":
       // Back to the start, or, where that cannot be, from the beginning.
+      toDo = [];
       if (it?.reset()) return opened(m.epoch);
       return post({ t: "reload", epoch: m.epoch });
     case "seek":
-      if (world instanceof Playback) { world.seek(m.step); numbers.push(...world.stats()); send(); }
+      if (world instanceof Playback) { world.seek(m.step); tellNumbers(); send(); }
       return;
     case "ack":
       unacknowledged = Math.max(0, unacknowledged - 1);
       if (waiting) send();
-      return;
-    case "tune":
-      tuned = m;
-      it?.tune(m.material, m.strength, m.again);
       return;
     case "look": {
       const again = m.look.level !== look.level;
@@ -234,35 +325,49 @@ function take(m: ToWorker) {
       if (look.contacts !== before.contacts) send();
       return;
     }
-    case "grab":
-      if (hand !== undefined) it?.release(hand);
-      hand = it?.grab(m.number, ...m.at);
-      target = null;
+    case "do":
+      if (m.deed.t === "tune") {
+        tuned = m.deed;
+        if (it) { act(m.deed); send(); }
+        return;
+      }
+      toDo = []; // somebody takes over
+      if (m.deed.t === "move") target = m.deed.to;
+      else act(m.deed);
       return;
-    case "drag": target = m.to; return;
-    case "release":
-      if (hand !== undefined) it?.release(hand);
-      hand = undefined;
-      target = null;
+    case "export": {
+      const bytes = it?.pieces_glb() as Uint8Array<ArrayBuffer> | undefined;
+      if (bytes) post({ t: "exported", bytes }, [bytes.buffer]);
       return;
-    case "shoot": it?.shoot(Float32Array.from(m.path), m.radius); return;
-    case "hit": it?.hit(m.number, Float32Array.from(m.at), m.speed, m.radius); return;
+    }
+    case "state": return post({ t: "state", step: it?.steps() ?? 0, digest: it?.digest() ?? "" });
     case "digest": return digest(m.scene, m.steps);
   }
 }
 
-self.onmessage = (event: MessageEvent<ToWorker>) => {
+const early: ToWorker[] = []; // what was said before the library was there
+
+function hear(m: ToWorker) {
   try {
-    take(event.data);
+    take(m);
   } catch (error) {
     fail(error);
   }
+  wake();
+}
+
+self.onmessage = (event: MessageEvent<ToWorker>) => {
+  const m = event.data;
+  if (up) return hear(m);
+  if (m.t !== "init") {
+    early.push(m);
+    return;
+  }
+  init({ module_or_path: m.module })
+    .then(() => {
+      up = true;
+      post({ t: "ready", scenes: JSON.parse(scenes()), materials: JSON.parse(materials()) });
+      for (const waiting of early.splice(0)) hear(waiting);
+    })
+    .catch((error) => fail(`The simulation could not be started (${error}).`, true));
 };
-
-init({ module_or_path: new URL("./wasm/fracas_bg.wasm", import.meta.url) })
-  .then(() => {
-    post({ t: "ready", scenes: JSON.parse(scenes()), materials: JSON.parse(materials()) });
-    turn();
-  })
-  .catch((error) => fail(`The simulation could not be loaded (${error}). Does this browser have WebAssembly?`, true));
-

@@ -6,12 +6,17 @@ import { chromium } from "playwright-core";
 
 const KINDS = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
 
+/** As a careful server sends it, and `fracas view` does. */
+const SHELTER = {
+  "content-security-policy": "frame-ancestors 'none'", "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp",
+};
+
 export async function serve(folder) {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, "http://x").pathname));
     try {
       const body = await readFile(join(folder, path.endsWith("/") ? "index.html" : path));
-      response.writeHead(200, { "content-type": KINDS[extname(path)] ?? "text/html" }).end(body);
+      response.writeHead(200, { "content-type": KINDS[extname(path)] ?? "text/html", ...SHELTER }).end(body);
     } catch {
       response.writeHead(404).end();
     }
@@ -34,7 +39,7 @@ export function launch(extra = []) {
 
 /** A page whose console errors are collected. */
 export async function open(browser, address, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1100, height: 720 }, colorScheme: "dark", ...options });
+  const context = await browser.newContext({ viewport: { width: 900, height: 560 }, colorScheme: "dark", reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(120_000);
   const errors = [];
@@ -68,13 +73,13 @@ export const drawn = (page) => page.evaluate(() => new Promise((done) => {
 export const state = (page) => page.evaluate(() => window.fracas.state());
 
 /** Waits until a test of the page's state holds; says what it was if it never does. */
-export async function until(page, what, test, seconds = 120) {
+export async function until(page, what, test, seconds = 60) {
   const end = Date.now() + seconds * 1000;
   let last;
   while (Date.now() < end) {
     last = await state(page);
     if (test(last)) return last;
-    await page.waitForTimeout(80);
+    await page.waitForTimeout(50);
   }
   throw new Error(`${what}: not within ${seconds} s; fragments ${last.fragments}, steps ${last.steps}, pieces ${last.pieces.length}, balls ${last.balls}`);
 }

@@ -64,6 +64,21 @@ function glb() {
   return Buffer.concat([start, all]);
 }
 
+/** A cup that turns round the y axis: walls and floor `wall` thick, ten high. */
+export function cup(wall) {
+  const around = 48;
+  const profile = [[0, 0], [4, 0], [4, 10], [4 - wall, 10], [4 - wall, wall], [0, wall]];
+  const lines = [];
+  for (const [r, y] of profile)
+    for (let i = 0; i < around; i++) lines.push(`v ${r * Math.cos((2 * Math.PI * i) / around)} ${y} ${r * Math.sin((2 * Math.PI * i) / around)}`);
+  for (let ring = 0; ring + 1 < profile.length; ring++)
+    for (let i = 0; i < around; i++) {
+      const [a, b, j] = [ring * around + 1, (ring + 1) * around + 1, (i + 1) % around];
+      lines.push(`f ${a + i} ${b + j} ${a + j}`, `f ${a + i} ${b + i} ${b + j}`);
+    }
+  return Buffer.from(lines.join("\n"));
+}
+
 export const GOOD = { "ball.obj": Buffer.from(obj), "ball.ply": Buffer.from(ply), "ball.stl": stl(), "ball.glb": glb() };
 
 export const BAD = {
@@ -72,5 +87,6 @@ export const BAD = {
   "cut.glb": glb().subarray(0, 200),
   "notes.txt": Buffer.from("remember the milk"),
   "empty.stl": Buffer.alloc(0),
+  "paper.obj": cup(0.004),
   "broken.film": Buffer.from("fracas film 9"),
 };

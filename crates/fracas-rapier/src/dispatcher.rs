@@ -21,6 +21,7 @@ use parry3d::query::{
 use parry3d::shape::Shape;
 
 use crate::cast::{self, Question};
+use crate::convex;
 use crate::manifold;
 use crate::pair::{self, ContactMode, ContactSettings, Looks, PairMemory, PairScratch};
 use crate::shape::FragmentShape;
@@ -62,7 +63,7 @@ impl Counters {
             .fetch_add(solver_contacts as u64, Ordering::Relaxed);
     }
 
-    /// Makes voxel contacts forget, before their next step, which pairs were dear: a saved
+    /// Makes voxel contacts forget, before their next step, which pairs were expensive: a saved
     /// state does not hold it.
     pub(crate) fn forget_voxels(&self) {
         self.forgotten.fetch_add(1, Ordering::Relaxed);
@@ -157,6 +158,8 @@ enum Pair<'a> {
     Fragments(&'a FragmentShape, &'a FragmentShape),
     First(&'a FragmentShape, &'a dyn Shape),
     Second(&'a dyn Shape, &'a FragmentShape),
+    /// Two of the engine's own.
+    Convex(&'a dyn Shape, &'a dyn Shape),
 }
 
 impl<'a> Pair<'a> {
@@ -170,12 +173,16 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Radius of the smaller object that a fragment of the pair comes from.
-    fn object_radius(&self) -> f32 {
-        match self {
-            Self::Fragments(a, b) => a.tree().object_radius().min(b.tree().object_radius()),
-            Self::First(f, _) | Self::Second(_, f) => f.tree().object_radius(),
-        }
+    /// How far to look for what is near: within a share of the radius of the smaller
+    /// object that a fragment of the pair comes from.
+    fn near(&self) -> f32 {
+        NEAR_SHARE
+            * match self {
+                Self::Fragments(a, b) => a.tree().object_radius().min(b.tree().object_radius()),
+                Self::First(f, _) | Self::Second(_, f) => f.tree().object_radius(),
+                // All is found at once.
+                Self::Convex(..) => f32::INFINITY,
+            }
     }
 }
 
@@ -184,11 +191,28 @@ impl<'a> Pair<'a> {
 const NEAR_SHARE: f32 = 0.025;
 
 /// Nodes and points that a look beyond what is near may visit: enough to find the eight
-/// contacts of a new pair. Four times as many make a break twice as dear, and piles no
+/// contacts of a new pair. Four times as many make a break twice as expensive, and piles no
 /// better.
 const FAR_VISITS: u32 = 64;
 
 impl FragmentDispatcher {
+    /// An unbroken object that is convex is met as the engine's own shape until it breaks:
+    /// two of them by the engine's contacts, one of them by the other's points. The body
+    /// is the same; the questions cost less (docs/decisions/0020-whole-and-convex.md).
+    fn with_whole_and_convex<'a>(&self, pair: Pair<'a>) -> Pair<'a> {
+        // Other ways to find contacts are there to be compared.
+        let (Pair::Fragments(f1, f2), ContactMode::Adaptive(_)) = (&pair, &self.settings.mode)
+        else {
+            return pair;
+        };
+        match (f1.convex(), f2.convex()) {
+            (Some(c1), Some(c2)) => Pair::Convex(&**c1, &**c2),
+            (Some(c1), None) => Pair::Second(&**c1, f2),
+            (None, Some(c2)) => Pair::First(f1, &**c2),
+            (None, None) => pair,
+        }
+    }
+
     /// Fills `scratch.contacts` for a pair, told as shapes 1 and 2 were given.
     ///
     /// The engine looks ahead as far as bodies move in a step, which can be farther than
@@ -203,7 +227,7 @@ impl FragmentDispatcher {
         memory: &mut PairMemory,
         scratch: &mut PairScratch,
     ) -> Result<QueryStats, Unsupported> {
-        let near = prediction.min(NEAR_SHARE * pair.object_radius());
+        let near = prediction.min(pair.near());
         let looks = match *pair {
             Pair::Fragments(f1, f2) => {
                 let mode = &self.settings.mode;
@@ -262,6 +286,7 @@ impl FragmentDispatcher {
     ) -> Result<QueryStats, Unsupported> {
         let settings = &self.settings;
         match *pair {
+            Pair::Convex(c1, c2) => convex::contacts(pos12, c1, c2, prediction, scratch),
             Pair::Fragments(f1, f2) => Ok(pair::fragments(
                 pos12, f1, f2, prediction, settings, memory, scratch,
             )),
@@ -335,7 +360,11 @@ impl FragmentDispatcher {
     }
 }
 
-impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for FragmentDispatcher {
+impl<M, C> PersistentQueryDispatcher<M, C> for FragmentDispatcher
+where
+    M: Default + Clone + Send + Sync,
+    C: Default + Copy + Send + Sync,
+{
     fn contact_manifolds(
         &self,
         pos12: &Pose,
@@ -345,7 +374,7 @@ impl<M: Default + Clone, C: Default + Copy> PersistentQueryDispatcher<M, C> for 
         manifolds: &mut Vec<ContactManifold<M, C>>,
         workspace: &mut Option<ContactManifoldsWorkspace>,
     ) -> Result<(), Unsupported> {
-        let pair = Pair::of(g1, g2).ok_or(Unsupported)?;
+        let pair = self.with_whole_and_convex(Pair::of(g1, g2).ok_or(Unsupported)?);
         let _span = crate::trace::pair(g1, g2);
         // Always kept: more than one manifold without a workspace breaks the solver.
         let kept = workspace.get_or_insert_with(|| Workspace::default().into());
@@ -520,6 +549,8 @@ fn cast(
         Pair::Fragments(f1, f2) => cast::fragments(question, f1, &m1, f2, &m2),
         Pair::First(f, g) => cast::at_shape(question, f, &m1, g, &m2)?.map(|(t, n)| (t, -n)),
         Pair::Second(g, f) => cast::at_shape(question, f, &m2, g, &m1)?,
+        // Not made of shapes as they come.
+        Pair::Convex(..) => return Err(Unsupported),
     };
     Ok(hit.map(|(share, normal)| {
         let time = start_time + share * (end_time - start_time);

@@ -9,6 +9,7 @@ pub mod breakables;
 mod cast;
 #[cfg(feature = "world")]
 mod codec;
+mod convex;
 pub mod dispatcher;
 mod late_tree;
 pub mod manifold;

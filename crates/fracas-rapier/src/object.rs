@@ -12,8 +12,10 @@ use fracas::{
     FieldOptions, Fracture, FractureError, FragmentField, FragmentId, FragmentMass,
     FragmentSurface, Fragments, MassScratch, SphereTree, Split, SurfaceScratch, TetMesh,
 };
+use parry3d::shape::SharedShape;
 use thiserror::Error;
 
+use crate::convex;
 use crate::late_tree::LateTrees;
 use crate::parallel::both;
 use crate::parry_shape::{ParryShape, WholeShapes};
@@ -66,6 +68,8 @@ pub struct Blueprint {
     surface: Arc<FragmentSurface>,
     mass: FragmentMass,
     parry: WholeShapes,
+    /// Where the unbroken object is convex.
+    convex: Option<SharedShape>,
     key: u64,
 }
 
@@ -108,7 +112,9 @@ impl Blueprint {
             FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default());
         let mass = FragmentMass::of(&fragments, FragmentId(0), &mut MassScratch::default());
         let key = key_of(fragments.mesh(), &tree);
+        let convex = convex::shape_of(&surface, mass.properties.volume);
         Self {
+            convex,
             fragments: Arc::new(fragments),
             field: Arc::new(field),
             tree: Arc::new(tree),
@@ -128,7 +134,7 @@ impl Blueprint {
 
     /// The unbroken object as one of parry's shapes, built once.
     #[must_use]
-    pub fn parry_shape(&self, kind: ParryShape) -> parry3d::shape::SharedShape {
+    pub fn parry_shape(&self, kind: ParryShape) -> SharedShape {
         self.parry.get(kind, &self.surface)
     }
 
@@ -159,6 +165,7 @@ impl Blueprint {
             &self.mass,
             Some(self.surface.clone()),
         );
+        let shape = shape.with_convex(self.convex.clone());
         (object, shape)
     }
 }

@@ -13,6 +13,7 @@ use fracas::{Contact, FragmentDistance};
 use glam::{Mat3, Vec3};
 use parry3d::bounding_volume::BoundingVolume;
 use parry3d::math::Pose;
+use parry3d::query::ContactManifold;
 use parry3d::shape::{Shape, TypedShape};
 
 use crate::manifold::{Feature, PairContact};
@@ -123,6 +124,8 @@ pub(crate) struct PairScratch {
     pub(crate) groups: crate::manifold::Groups,
     /// Nodes that a query may visit, where time is short.
     pub(crate) visits: Option<u32>,
+    /// Of two convex shapes.
+    pub(crate) convex: ContactManifold<(), ()>,
 }
 
 /// One question: where, how far, how.

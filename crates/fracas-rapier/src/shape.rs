@@ -15,7 +15,7 @@ use parry3d::bounding_volume::{Aabb, BoundingSphere};
 use parry3d::mass_properties::MassProperties;
 use parry3d::math::{Matrix, Real, Rotation, Vector};
 use parry3d::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
-use parry3d::shape::{FeatureId, Shape, ShapeType, TriMesh, TypedShape};
+use parry3d::shape::{FeatureId, Shape, ShapeType, SharedShape, TriMesh, TypedShape};
 
 use crate::late_tree::LateTrees;
 use crate::object::SharedObject;
@@ -35,6 +35,8 @@ pub struct FragmentShape {
     surface: Arc<OnceLock<Arc<FragmentSurface>>>,
     /// Made at the first ray or projection; `None` inside where it cannot be made.
     triangles: Arc<OnceLock<Option<TriMesh>>>,
+    /// The same body as the engine's own convex shape, where it is one.
+    convex: Option<SharedShape>,
 }
 
 /// Where a fragment's tree is.
@@ -81,7 +83,17 @@ impl FragmentShape {
             inner_radius: deepest.max(0.25 * thinnest),
             surface: Arc::new(surface.map_or_else(OnceLock::new, OnceLock::from)),
             triangles: Arc::new(OnceLock::new()),
+            convex: None,
         }
+    }
+
+    pub(crate) fn with_convex(self, convex: Option<SharedShape>) -> Self {
+        Self { convex, ..self }
+    }
+
+    /// The same body as the engine's own convex shape: an unbroken object may be one.
+    pub(crate) fn convex(&self) -> Option<&SharedShape> {
+        self.convex.as_ref()
     }
 
     /// The object it belongs to.

@@ -15,7 +15,7 @@ use crate::soft::SoftScene;
 
 /// Steps of a scene: enough for what falls to break.
 const STEPS: u64 = 120;
-/// Of scenes whose steps are dear: a thousand bricks, soft bodies.
+/// Of scenes whose steps are expensive: a thousand bricks, soft bodies.
 const FEW: u64 = 20;
 /// Edges twice as long as the paper's.
 const DETAIL: f64 = 0.5;

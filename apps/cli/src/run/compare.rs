@@ -174,7 +174,7 @@ fn print(lines: &[Line], seed: u64) {
         );
     }
     say!(
-        "\nall break as {} did; shapes: time to make the collision structures at the dearest break; deepest: \
+        "\nall break as {} did; shapes: time to make the collision structures at the most expensive break; deepest: \
          overlap at the end by full detection on our own surfaces",
         CONTACTS[0]
     );

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use fracas_fracture::Material;
 use fracas_rapier::world::PieceId;
 use parry3d::math::Pose;
 use parry3d::shape::TypedShape;
@@ -113,6 +114,7 @@ impl Actors {
                 "object": piece.object.0,
                 "fragment": piece.fragment.0,
                 "colour": stage.colour(piece.object),
+                "material": world.breaker(piece.object).and_then(|b| name_of(b.material())),
                 "levels": world.shape(piece)?.tree().spheres().map(|s| s.2).max(),
             }),
             actor @ Actor::Plain(..) => match shape(actor, stage)? {
@@ -128,6 +130,14 @@ impl Actors {
             },
         })
     }
+}
+
+/// The name of a material, however strong it was made.
+fn name_of(material: &Material) -> Option<&'static str> {
+    Material::names().find(|name| {
+        Material::by_name(name)
+            .is_ok_and(|m| m.density == material.density && m.young == material.young)
+    })
 }
 
 fn pose(actor: Actor, stage: &Stage) -> Option<Pose> {

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | what the page's worker calls | [`simulation`] |
 //! | a scene, or the user's own mesh | [`stage`], [`own`] |
+//! | the pieces as a file | [`take_home`] |
 //! | which bodies there are, and which are new | [`actors`] |
 //! | a recording, played back | [`playback`] |
 //! | a soft scene | [`soft`] |
@@ -22,6 +23,7 @@ pub mod playback;
 pub mod simulation;
 pub mod soft;
 pub mod stage;
+pub mod take_home;
 pub mod tuning;
 
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -32,8 +34,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub fn scenes() -> String {
     let rigid = fracas_scenes::rigid::SCENES.iter();
     let soft = fracas_scenes::soft::SoftScene::ALL.iter();
-    let list: Vec<_> = rigid
-        .map(|s| (s.name, s.about))
+    let list: Vec<_> = [stage::YOURS]
+        .into_iter()
+        .chain(rigid.map(|s| (s.name, s.about)))
         .chain(soft.map(|s| (s.name, s.about)))
         .map(|(name, about)| serde_json::json!({ "name": name, "about": about }))
         .collect();

@@ -1,7 +1,8 @@
 //! A mesh file that the user dropped on the page, made breakable.
 //!
-//! Read -> fill with tetrahedra -> distances and sphere tree -> a world in which it
-//! falls. Files come in any unit, so it is scaled to `SIZE`.
+//! Read -> fill with tetrahedra, with more of them where walls and handles need them and
+//! the page's patience allows -> distances and sphere tree -> a world in which it falls.
+//! Files come in any unit, so it is scaled to `SIZE`.
 //!
 //! It breaks by a pattern around the impact once it is hit faster than its material
 //! stands ([`fracas_fracture::Strength`]), and not by its modes as the scenes' bodies
@@ -12,9 +13,9 @@ use std::sync::Arc;
 
 use fracas::sphere_tree::BuildOptions;
 use fracas::{FieldOptions, TetMesh};
-use fracas_bake::bake::{BakeOptions, Source, bake};
-use fracas_bake::tetrahedralize::Size;
-use fracas_bake::{Mesh, read_bytes, tet_mesh_of};
+use fracas_bake::fill::{FillOptions, fill};
+use fracas_bake::tetrahedralize::{Size, TetrahedralizeError};
+use fracas_bake::{Mesh, SurfaceMesh, read_bytes, tet_mesh_of};
 use fracas_fracture::{Breaker, Material};
 use fracas_rapier::Blueprint;
 use fracas_rapier::world::{ObjectOptions, World, WorldSettings};
@@ -27,6 +28,12 @@ use crate::stage::{Own, Stage, time};
 const SIZE: f32 = 0.3;
 /// How finely it is filled: enough to break well, little enough to wait for.
 const TETS: usize = 6000;
+/// The most that are tried where so few cannot hold the shape.
+const MOST_FILLED: usize = 120_000;
+/// Where more are said to be needed, nothing finer is tried.
+const MOST_NEEDED: usize = 400_000;
+/// Seconds after which no finer filling is begun.
+const PATIENCE: f64 = 60.0;
 /// Files that hold tetrahedra are taken as they are, up to this many.
 const MOST_TETS: usize = 60_000;
 
@@ -38,12 +45,12 @@ pub fn build(
     file: &str,
     bytes: &[u8],
     material: Material,
-    progress: &mut dyn FnMut(&'static str),
+    progress: &mut dyn FnMut(&str),
 ) -> Result<Stage, String> {
     progress("reading the file");
     let name = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-    let source = match read_bytes(file, bytes).map_err(|e| e.to_string())? {
-        Mesh::Surface(surface, _) => Source::Surface(name.into(), surface),
+    let mesh = match read_bytes(file, bytes).map_err(|e| e.to_string())? {
+        Mesh::Surface(surface, _) => filled(file, &surface, progress)?,
         Mesh::Tets(soup) => {
             let (mesh, _) = tet_mesh_of(file, soup).map_err(|e| e.to_string())?;
             if mesh.tets().len() > MOST_TETS {
@@ -52,16 +59,10 @@ pub fn build(
                     mesh.tets().len()
                 ));
             }
-            Source::Tets(name.into(), mesh)
+            mesh
         }
     };
-    progress("filling with tetrahedra");
-    let options = BakeOptions {
-        size: Some(Size::Tets(TETS)),
-        ..BakeOptions::default()
-    };
-    let baked = bake(source, &options, &mut |_| ()).map_err(|e| e.to_string())?;
-    let mesh = Arc::new(fitted(baked.asset.mesh())?);
+    let mesh = Arc::new(fitted(&mesh)?);
     progress("distances and sphere tree");
     let blueprint = Blueprint::build(mesh, &FieldOptions::default(), &BuildOptions::default())
         .map_err(|e| e.to_string())?;
@@ -84,6 +85,52 @@ pub fn build(
         world,
         view: (Vec3::new(-0.35, 0.0, -0.3), Vec3::new(0.35, 0.35, 0.3)),
     })))
+}
+
+/// Fills a surface: coarsely, or as finely as it turns out to need.
+fn filled(
+    file: &str,
+    surface: &SurfaceMesh,
+    progress: &mut dyn FnMut(&str),
+) -> Result<TetMesh, String> {
+    let start = web_time::Instant::now();
+    let mut tets = TETS;
+    loop {
+        progress(&match tets {
+            TETS => "filling with tetrahedra".into(),
+            _ => format!(
+                "thin walls: filling with {} thousand tetrahedra",
+                tets.div_ceil(1000)
+            ),
+        });
+        let options = FillOptions {
+            size: Some(Size::Tets(tets)),
+            ..FillOptions::default()
+        };
+        let error = match fill(surface, &options) {
+            Ok(filled) => return Ok(filled.made.into_mesh()),
+            Err(error) => error,
+        };
+        let needed = match &error {
+            TetrahedralizeError::WallsTooThin { tets: needed, .. } => (*needed).max(2 * tets),
+            TetrahedralizeError::TooFew { needed, .. } => needed + needed / 5,
+            TetrahedralizeError::WrongVolume { .. } => 2 * tets,
+            _ => return Err(format!("{file} cannot be filled: {error}.")),
+        };
+        // What is said to be needed is on the safe side: less is tried first.
+        let wanted = needed.min(4 * tets);
+        let now = start.elapsed().as_secs_f64();
+        if wanted > MOST_FILLED || needed > MOST_NEEDED || now > PATIENCE {
+            let many = match needed.div_ceil(1000) {
+                thousands @ ..1000 => format!("about {thousands} thousand"),
+                _ => "millions of".into(),
+            };
+            return Err(format!(
+                "{file} has walls or gaps too thin for this page: they need {many} tetrahedra. Make them thicker, or break it with `fracas shatter {file}`."
+            ));
+        }
+        tets = wanted;
+    }
 }
 
 /// The mesh at the page's size, around the origin.
@@ -127,7 +174,7 @@ mod tests {
             "cube.obj",
             cube().as_bytes(),
             Material::PLASTER,
-            &mut |stage| stages.push(stage),
+            &mut |stage| stages.push(stage.to_owned()),
         )
         .unwrap();
         assert_eq!(stages.len(), 3);
@@ -139,5 +186,63 @@ mod tests {
             panic!("half a vertex was taken")
         };
         assert!(error.starts_with("cube.obj"), "{error}");
+    }
+
+    /// A cup with a floor, all walls `wall` thick, ten high, as an OBJ file.
+    fn cup(wall: f32) -> String {
+        const AROUND: u32 = 48;
+        let profile = [
+            (0.0, 0.0),
+            (4.0, 0.0),
+            (4.0, 10.0),
+            (4.0 - wall, 10.0),
+            (4.0 - wall, wall),
+            (0.0, wall),
+        ];
+        let mut obj = String::new();
+        for &(r, y) in &profile {
+            for i in 0..AROUND {
+                let angle = i as f32 * std::f32::consts::TAU / AROUND as f32;
+                obj += &format!("v {} {y} {}\n", r * angle.cos(), r * angle.sin());
+            }
+        }
+        for ring in 0..profile.len() as u32 - 1 {
+            for i in 0..AROUND {
+                let (a, b) = (ring * AROUND, (ring + 1) * AROUND);
+                let j = (i + 1) % AROUND;
+                let corners = [a + i, a + j, b + j, b + i].map(|v| v + 1);
+                let [p, q, r, s] = corners;
+                obj += &format!("f {p} {r} {q}\nf {p} {s} {r}\n");
+            }
+        }
+        obj
+    }
+
+    #[test]
+    fn thin_walls_are_filled_finer_and_the_thinnest_told_in_plain_words() {
+        let mut stages = Vec::new();
+        let stage = build(
+            "cup.obj",
+            cup(0.6).as_bytes(),
+            Material::PORCELAIN,
+            &mut |stage| stages.push(stage.to_owned()),
+        );
+        assert!(stage.is_ok(), "{:?}", stage.err());
+        assert!(
+            stages.iter().any(|s| s.starts_with("thin walls")),
+            "{stages:?}"
+        );
+        let paper = build(
+            "cup.obj",
+            cup(0.004).as_bytes(),
+            Material::PORCELAIN,
+            &mut |_| (),
+        );
+        let Err(error) = paper else {
+            panic!("walls like paper were filled")
+        };
+        assert!(error.contains("too thin for this page"), "{error}");
+        let digits = error.split(|c: char| !c.is_ascii_digit());
+        assert!(digits.map(str::len).max() < Some(6), "{error}");
     }
 }

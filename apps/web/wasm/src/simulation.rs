@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fracas::FragmentId;
 use fracas_fracture::{Breaker, Material};
 use fracas_rapier::FragmentShape;
-use fracas_rapier::world::{Coupling, Event, HandId, ObjectId, World};
+use fracas_rapier::world::{Coupling, Event, HandId, ObjectId, PieceId, World};
 use fracas_scenes::film;
 use fracas_scenes::rigid::SceneOptions;
 use glam::Vec3;
@@ -20,16 +20,23 @@ use crate::geometry::Geometry;
 use crate::look::{self, Slice};
 use crate::own;
 use crate::stage::Stage;
+use crate::take_home;
 use crate::tuning::{Memory, Tuning};
 
 /// Balls shot at a time; the oldest is taken away for the next.
 const MOST_BALLS: usize = 24;
 /// Steel, in kg/m³.
 const STEEL: f32 = 7800.0;
+/// What a ball loses in rolling, per second: otherwise it would roll on for ever.
+const ROLLING: f32 = 3.0;
 /// Steps from one saved state to the next: a break is undone to the last of them.
 const SAVE_EVERY: u64 = 16;
 /// How many breaks can be undone.
 const MOST_UNDONE: usize = 8;
+/// Of a hand's band, in newtons per metre and kilogram that it holds.
+const STIFFNESS: f32 = 480.0;
+/// Of the same, in newton-seconds per metre and kilogram.
+const DAMPING: f32 = 44.0;
 /// Steps that a hammer is there for.
 const HAMMER_STEPS: u64 = 5;
 
@@ -45,19 +52,38 @@ pub struct Simulation {
     /// Every object's breaker as the scene made it.
     breakers: BTreeMap<ObjectId, Breaker>,
     gone: Vec<u32>,
-    hands: Vec<HandId>,
+    hands: Vec<Hold>,
     /// The world as it began, where it could be saved.
     start: Option<Vec<u8>>,
-    /// Whether breaks can be undone. Saving makes pairs forget single points, so a run
-    /// that is to be compared with another does without.
+    /// Whether breaks can be undone.
     undoable: bool,
     /// The world of a few steps ago.
-    recent: Option<Vec<u8>>,
+    recent: Option<Past>,
     /// The world before each of the last breaks.
-    past: Vec<Vec<u8>>,
+    past: Vec<Past>,
+    /// Milliseconds that saving took before the last step.
+    saving: f64,
 }
 
-fn teller(progress: &Function) -> impl FnMut(&'static str) + '_ {
+/// A world as it was, what was shot into it, and who held something.
+struct Past {
+    world: Vec<u8>,
+    hands: Vec<Hold>,
+    balls: Vec<RigidBodyHandle>,
+    hammers: Vec<(RigidBodyHandle, u64)>,
+}
+
+/// A hand of the page's.
+#[derive(Clone, Copy)]
+struct Hold {
+    hand: HandId,
+    /// The grabbed point, in the object's frame.
+    grip: Vec3,
+    /// What it was made strong for.
+    mass: f32,
+}
+
+fn teller(progress: &Function) -> impl FnMut(&str) + '_ {
     move |stage| {
         // A page that does not listen is no reason to stop.
         let _ = progress.call1(&JsValue::NULL, &JsValue::from_str(stage));
@@ -120,8 +146,16 @@ impl Simulation {
 
     /// One step; returns how many bodies broke.
     pub fn step(&mut self) -> u32 {
+        self.saving = 0.0;
         if self.undoable && self.world().steps().is_multiple_of(SAVE_EVERY) {
-            self.recent = self.world().snapshot().ok();
+            let start = web_time::Instant::now();
+            self.recent = self.world().snapshot().ok().map(|world| Past {
+                world,
+                hands: self.hands.clone(),
+                balls: self.balls.clone(),
+                hammers: self.hammers.clone(),
+            });
+            self.saving = 1e3 * start.elapsed().as_secs_f64();
         }
         self.stage.step();
         let mut broke = 0;
@@ -148,6 +182,36 @@ impl Simulation {
         broke
     }
 
+    /// How many steps were made since the world began.
+    #[must_use]
+    pub fn steps(&self) -> f64 {
+        self.world().steps() as f64
+    }
+
+    /// Whether nothing moves, nothing is held and nothing is to come: a step more would
+    /// change nothing.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        let world = self.world();
+        self.hands.is_empty()
+            && self.hammers.is_empty()
+            && !self.stage.has_more_to_come()
+            && world.stats().breaks_waiting == 0
+            && world
+                .physics
+                .bodies
+                .iter()
+                .all(|(_, body)| !body.is_dynamic() || body.is_sleeping())
+    }
+
+    /// The pieces as they lie, as binary glTF.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub fn pieces_glb(&self) -> Result<Vec<u8>, JsError> {
+        take_home::glb(&self.stage).map_err(|e| JsError::new(&e.to_string()))
+    }
+
     /// Looks who is there; returns the numbers of those that came.
     pub fn look(&mut self) -> Vec<u32> {
         self.actors.look(&self.stage);
@@ -171,10 +235,16 @@ impl Simulation {
     /// What a body is, as JSON; `null` where there is none.
     #[must_use]
     pub fn describe(&self, number: u32) -> String {
-        self.actors
+        let mut body = self
+            .actors
             .describe(number, &self.stage)
-            .unwrap_or(serde_json::Value::Null)
-            .to_string()
+            .unwrap_or(serde_json::Value::Null);
+        if body["kind"] == "piece" {
+            // The scene's own colours hold for the scene's own materials.
+            let own = matches!(self.stage, Stage::Own(_));
+            body["dyed"] = (self.tuning.material.is_none() && !own).into();
+        }
+        body.to_string()
     }
 
     /// The triangles of a piece; none where it is no piece.
@@ -187,10 +257,13 @@ impl Simulation {
             .unwrap_or_default()
     }
 
-    /// The last step, see [`film::numbers`].
+    /// The last step, see [`film::numbers`], and the milliseconds that saving it for undo
+    /// took, which are in its total.
     #[must_use]
     pub fn stats(&self) -> Vec<f64> {
-        film::numbers(self.world().stats()).to_vec()
+        let mut numbers = film::numbers(self.world().stats());
+        numbers[5] += self.saving;
+        [&numbers[..], &[self.saving]].concat()
     }
 
     /// The world's digest, as hexadecimal digits.
@@ -245,33 +318,36 @@ impl Simulation {
     }
 
     /// Takes hold of a piece at a point of its own frame; the hand's number.
-    pub fn grab(&mut self, number: u32, x: f32, y: f32, z: f32) -> Option<u32> {
-        let piece = self.actors.piece(number)?;
+    pub fn grab(&mut self, object: u32, fragment: u32, x: f32, y: f32, z: f32) -> Option<u32> {
+        let piece = piece_id(object, fragment);
         let world = self.stage.world_mut();
         let mass = world.body(piece)?.mass();
         let point = world.pose(piece)? * Vec3::new(x, y, z);
         // Critically damped at 3.5 turns a second, whatever the body weighs.
         let coupling = Coupling {
-            stiffness: 480.0 * mass,
-            damping: 44.0 * mass,
+            stiffness: STIFFNESS * mass,
+            damping: DAMPING * mass,
             angular_stiffness: 0.0,
             angular_damping: 0.01 * mass,
             most_force: 400.0 * mass,
         };
         let hand = world.grab(piece, point, coupling)?;
-        self.hands.push(hand);
+        let grip = Vec3::new(x, y, z);
+        self.hands.push(Hold { hand, grip, mass });
         Some(hand.0)
     }
 
     /// Moves a hand to a place of the world.
     pub fn move_hand(&mut self, hand: u32, x: f32, y: f32, z: f32) {
-        let to = Pose::from_translation(Vec3::new(x, y, z));
+        let held = self.hands.iter().find(|h| h.hand.0 == hand);
+        let lift = held.and_then(|h| self.lift(h)).unwrap_or(Vec3::ZERO);
+        let to = Pose::from_translation(Vec3::new(x, y, z) + lift);
         self.stage.world_mut().move_hand(HandId(hand), to);
     }
 
     /// Lets go.
     pub fn release(&mut self, hand: u32) {
-        self.hands.retain(|h| h.0 != hand);
+        self.hands.retain(|h| h.hand.0 != hand);
         self.stage.world_mut().release(HandId(hand));
     }
 
@@ -288,10 +364,9 @@ impl Simulation {
 
     /// Hits a piece with a small hammer at a point of its own frame, against the
     /// outward `normal` there: six numbers; speed in metres per second.
-    pub fn hit(&mut self, number: u32, at: &[f32], speed: f32, radius: f32) {
+    pub fn hit(&mut self, object: u32, fragment: u32, at: &[f32], speed: f32, radius: f32) {
         let &[x, y, z, u, v, w] = at else { return };
-        let piece = self.actors.piece(number);
-        let Some(pose) = piece.and_then(|p| self.world().pose(p)) else {
+        let Some(pose) = self.world().pose(piece_id(object, fragment)) else {
             return;
         };
         let normal = (pose.rotation * Vec3::new(u, v, w)).normalize_or(Vec3::Y);
@@ -313,7 +388,10 @@ impl Simulation {
             return false;
         };
         self.recent = None;
-        self.go_back(&before)
+        self.hands = before.hands;
+        self.balls = before.balls;
+        self.hammers = before.hammers;
+        self.go_back(&before.world)
     }
 
     /// Goes back to the start, without preparing anything again; whether it could.
@@ -338,6 +416,10 @@ impl Simulation {
             "" => None,
             name => Some(Material::by_name(name).map_err(|e| JsError::new(&e.to_string()))?),
         };
+        if self.tuning.material != material {
+            // It looks otherwise, too: everything is new to the page.
+            self.actors.forget();
+        }
         self.tuning = Tuning {
             material,
             strength: strength.clamp(0.01, 100.0),
@@ -349,6 +431,14 @@ impl Simulation {
             self.tune_object(object);
         }
         Ok(())
+    }
+}
+
+/// A piece by its two numbers, which are the same in every run.
+fn piece_id(object: u32, fragment: u32) -> PieceId {
+    PieceId {
+        object: ObjectId(object),
+        fragment: FragmentId(fragment),
     }
 }
 
@@ -370,6 +460,7 @@ impl Simulation {
             undoable: true,
             recent: None,
             past: Vec::new(),
+            saving: 0.0,
         };
         new.start = new.world().snapshot().ok();
         for event in new.stage.world_mut().take_events() {
@@ -380,7 +471,9 @@ impl Simulation {
         new
     }
 
-    fn world(&self) -> &World {
+    /// Its world.
+    #[must_use]
+    pub fn world(&self) -> &World {
         self.stage.world()
     }
 
@@ -390,8 +483,8 @@ impl Simulation {
         if world.restore(saved).is_err() {
             return false;
         }
-        for hand in self.hands.drain(..) {
-            world.release(hand);
+        for held in self.hands.drain(..) {
+            world.release(held.hand);
         }
         let there = |body: &RigidBodyHandle| world.physics.bodies.contains(*body);
         self.balls.retain(there);
@@ -402,6 +495,32 @@ impl Simulation {
             self.tune_object(object);
         }
         true
+    }
+
+    /// By how much a hand must be higher, so that what hangs on its band hangs at the place:
+    /// the stretch under the body's weight, as the band is softened by the step.
+    fn lift(&self, held: &Hold) -> Option<Vec3> {
+        let world = self.world();
+        let (dt, gravity) = (world.settings().step, world.settings().gravity);
+        let piece = world.held_piece(held.hand)?;
+        let body = world.body(piece)?;
+        let arm = world.pose(piece)? * held.grip - body.center_of_mass();
+        let inertia = body.mass_properties().effective_world_inv_inertia;
+        let spread: f32 = [Vec3::X, Vec3::Y, Vec3::Z]
+            .map(|axis| (inertia * axis).length())
+            .iter()
+            .sum();
+        let inverse_mass = 1.0 / body.mass().max(1e-9) + spread * arm.length_squared();
+        let (stiffness, damping) = (
+            STIFFNESS * held.mass,
+            (DAMPING + STIFFNESS * dt) * held.mass,
+        );
+        // The hand pulls at the beginning of a step, gravity in each of its parts: what hangs
+        // still falls a little when the hand looks.
+        let parts = world.physics.integration_parameters.num_solver_iterations as f32;
+        let falling = 0.5 * dt * (1.0 - 1.0 / parts);
+        let weight = body.mass() * (1.0 + damping * dt * inverse_mass) - damping * falling;
+        Some(-gravity * (weight / stiffness))
     }
 
     fn shown(&self, number: u32, of: impl Fn(&FragmentShape) -> Vec<f32>) -> Vec<f32> {
@@ -435,8 +554,107 @@ impl Simulation {
         let body = RigidBodyBuilder::dynamic()
             .translation(place)
             .linvel(velocity)
+            .angular_damping(ROLLING)
             .ccd_enabled(true);
         let collider = ColliderBuilder::ball(radius).density(STEEL).friction(0.4);
         self.stage.world_mut().physics.insert(body, collider).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn played(name: &str) -> Simulation {
+        let options = SceneOptions {
+            measured: false,
+            detail: 0.6,
+            ..SceneOptions::default()
+        };
+        Simulation::new(Stage::scene(name, &options, &mut |_| ()).unwrap())
+    }
+
+    #[test]
+    fn the_landing_scene_waits_and_a_broken_pig_comes_to_rest() {
+        let mut waiting = played("your-plates");
+        for _ in 0..150 {
+            assert_eq!(waiting.step(), 0, "something broke by itself");
+        }
+        assert!(waiting.is_at_rest());
+        let mut pig = played("piggy-bank");
+        let mut broke = 0;
+        let rest = (0..1200).find(|_| {
+            broke += pig.step();
+            pig.is_at_rest()
+        });
+        assert!(broke > 0 && rest.is_some(), "{broke} breaks, rest {rest:?}");
+        let digest = pig.digest();
+        pig.step();
+        assert_eq!(pig.digest(), digest, "a step at rest changes something");
+    }
+
+    #[test]
+    fn what_is_taken_home_has_a_node_for_every_piece() {
+        let mut pig = played("piggy-bank");
+        while pig.step() == 0 {}
+        let pieces = pig.world().pieces().count();
+        assert!(pieces > 2);
+        let bytes = take_home::glb(&pig.stage).unwrap();
+        let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+        let json: serde_json::Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+        assert_eq!(json["nodes"].as_array().unwrap().len(), pieces);
+    }
+
+    #[test]
+    fn undo_lets_go_and_goes_on_as_if_nothing_had_happened() {
+        let mut undone = played("your-plates");
+        // A hand takes hold before a state is saved, and lets go after it.
+        let hand = undone.grab(1, 0, 0.0, 0.0, 0.0).unwrap();
+        for _ in 0..=SAVE_EVERY {
+            undone.step();
+        }
+        undone.release(hand);
+        undone.hit(3, 0, &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0], 12.0, 0.03);
+        assert!(
+            (0..10).any(|_| undone.step() > 0),
+            "the plate did not break"
+        );
+        assert!(undone.undo());
+        assert_eq!(undone.steps(), SAVE_EVERY as f64);
+        let mut again = played("your-plates");
+        let hand = again.grab(1, 0, 0.0, 0.0, 0.0).unwrap();
+        for _ in 0..SAVE_EVERY {
+            again.step();
+        }
+        again.release(hand);
+        again.tune("", 1.0, false).ok();
+        for _ in 0..60 {
+            undone.step();
+            again.step();
+            assert_eq!(undone.digest(), again.digest());
+        }
+    }
+
+    #[test]
+    fn what_a_hand_holds_hangs_at_the_place() {
+        let mut plates = played("your-plates");
+        let piece = plates.world().pieces().find(|p| p.object.0 == 1).unwrap();
+        let from = plates.world().body(piece).unwrap().center_of_mass();
+        let at = plates
+            .world()
+            .pose(piece)
+            .unwrap()
+            .inverse_transform_point(from);
+        let hand = plates.grab(1, 0, at.x, at.y, at.z).unwrap();
+        for i in 0..120 {
+            let up = 0.3 * (i as f32 / 40.0).min(1.0);
+            plates.move_hand(hand, from.x, from.y + up, from.z);
+            plates.step();
+        }
+        let now = plates.world().pose(piece).unwrap() * at;
+        assert!(
+            (now.y - from.y - 0.3).abs() < 0.002,
+            "it hangs at {now}, {from}"
+        );
     }
 }

@@ -22,6 +22,13 @@ pub struct Own {
     pub view: (Vec3, Vec3),
 }
 
+/// The scene that the page begins with: four plates on a shelf, and nothing happens to
+/// them until somebody does it.
+pub const YOURS: (&str, &str) = (
+    "your-plates",
+    "four plates on a shelf, all yours: nothing breaks until you break it",
+);
+
 /// The colour of a mesh without one.
 const CLAY: [u8; 3] = [196, 143, 106];
 
@@ -35,7 +42,13 @@ impl Stage {
         options: &SceneOptions,
         progress: &mut dyn FnMut(&'static str),
     ) -> Result<Self, SceneError> {
-        let mut scene = rigid::by_name(name, options, progress)?;
+        let mut scene = if name == YOURS.0 {
+            let mut scene = rigid::by_name("plates", options, progress)?;
+            scene.wait();
+            scene
+        } else {
+            rigid::by_name(name, options, progress)?
+        };
         time(scene.world_mut());
         Ok(Self::Scene(Box::new(scene)))
     }
@@ -89,6 +102,15 @@ impl Stage {
     pub fn is_held(&self) -> bool {
         match self {
             Self::Scene(scene) => scene.hands().next().is_some(),
+            Self::Own(_) => false,
+        }
+    }
+
+    /// Whether the scene itself does anything from now on.
+    #[must_use]
+    pub fn has_more_to_come(&self) -> bool {
+        match self {
+            Self::Scene(scene) => scene.has_more_to_come(),
             Self::Own(_) => false,
         }
     }

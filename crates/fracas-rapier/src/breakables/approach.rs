@@ -20,6 +20,20 @@ struct Before {
     asleep: bool,
 }
 
+/// How a body moved before a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moved {
+    velocity: Vec3,
+    spin: Vec3,
+}
+
+impl Moved {
+    /// The velocity that its point had, in the world.
+    pub(crate) fn at(&self, body: &RigidBody, point: Vec3) -> Vec3 {
+        self.velocity + self.spin.cross(point - body.center_of_mass())
+    }
+}
+
 /// Places and velocities of all bodies before a step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Approach {
@@ -51,8 +65,8 @@ impl Approach {
         !self.bodies.is_empty()
     }
 
-    /// The velocity that a body's point had, in the world; zero if the body slept.
-    pub(crate) fn at(&self, handle: RigidBodyHandle, body: &RigidBody, point: Vec3) -> Vec3 {
+    /// How a body moved; not at all if it slept.
+    pub(crate) fn of(&self, handle: RigidBodyHandle) -> Moved {
         let key = |before: &Before| before.handle.into_raw_parts();
         let found = self
             .bodies
@@ -61,8 +75,9 @@ impl Approach {
             .map(|at| &self.bodies[at])
             .ok()
             .filter(|before| !before.asleep)
-            .map_or(Vec3::ZERO, |before| {
-                before.velocity + before.spin.cross(point - body.center_of_mass())
+            .map_or(Moved::default(), |before| Moved {
+                velocity: before.velocity,
+                spin: before.spin,
             })
     }
 

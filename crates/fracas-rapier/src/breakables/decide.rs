@@ -1,11 +1,12 @@
 //! From the impulses of a step to the decision what breaks.
 //!
 //! Impulses come from the solver's own manifolds, after the step: the body already
-//! carries what they did to it. A contact's effective mass along its normal n is
-//! `1 / sum (1/m + (r x n) . I^-1 (r x n))` over the two bodies. Points of one pair stop
-//! that mass together, each its share by impulse: as many springs side by side, all
-//! compressed at the speed at which the bodies met. So it does not matter to the
-//! fracture by how many points a contact method describes one impact.
+//! carries what they did to it. What the points of a pair add up to acts at the centre of
+//! their pressure, along a normal n. The effective mass there is
+//! `1 / sum (1/m + (r x n) . I^-1 (r x n))` over the two bodies; the points stop it
+//! together, each its share by impulse: as many springs side by side, all compressed at
+//! the speed at which the bodies met. So it does not matter to the fracture by how many
+//! points, and by which, a contact method describes one impact.
 //!
 //! A load is no blow. What a pair bore in the last step already does not count (see
 //! [`super::loads`]); nor does anything that happens to a body in a step in which hardly
@@ -28,10 +29,12 @@ use std::collections::BTreeMap;
 
 use fracas_fracture::{FractureEvent, Impact};
 use glam::Vec3;
-use rapier3d::prelude::{ColliderHandle, RigidBody};
+use parry3d::math::Pose;
+use rapier3d::prelude::{ColliderHandle, ContactManifold, RigidBody};
 
+use super::loads::Pushed;
 use super::split::Break;
-use super::{After, Breakables, Engine, Event, Object, PieceId, loads};
+use super::{After, Breakables, Engine, Event, Object, PieceId};
 use crate::parallel;
 
 /// Impacts that are not decided yet.
@@ -48,11 +51,24 @@ const STONE: f64 = 55e9 / (1.0 - 0.25 * 0.25);
 /// other, nothing hit the body.
 const LEAST_HIT: f32 = 0.1;
 
+/// Where nothing is known of the speed of a blow, bodies part at a fifth of it: the impulse
+/// is this much of what stops them (as `fracas_fracture::Impact` has it).
+const PARTING: f32 = 1.2;
+
 /// A body that was hit, to be decided.
 struct Question {
     hit: Waiting,
     /// Whether this step's impulses hit it.
     of_this_step: bool,
+}
+
+/// A piece in a pair that pushed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Side {
+    piece: PieceId,
+    /// Which of the pairs.
+    pair: u32,
+    is_first: bool,
 }
 
 impl Breakables {
@@ -65,18 +81,20 @@ impl Breakables {
                 of_this_step: false,
             })
             .collect();
-        let mut impacts = Vec::new();
-        for piece in self.pieces().collect::<Vec<_>>() {
-            impacts.clear();
-            self.impacts_on(piece, after, engine, &mut impacts);
+        let pushed = self.loads.pushed(engine.narrow_phase);
+        let mut sides = self.sides_of_pieces(&pushed);
+        sides.sort_unstable();
+        for own in sides.chunk_by(|a, b| a.piece == b.piece) {
+            let piece = own[0].piece;
+            let impacts = self.impacts_on(piece, own, &pushed, after, engine);
             if !impacts.is_empty() {
-                let impacts = std::mem::take(&mut impacts);
                 questions.push(Question {
                     hit: Waiting { piece, impacts },
                     of_this_step: true,
                 });
             }
         }
+        self.loads_now.take(&pushed);
         // So many at a time as may break: what is beyond the limit is not asked at all.
         let most = self.settings.most_breaks_per_step;
         let mut breaks: Vec<Break> = Vec::new();
@@ -132,103 +150,120 @@ impl Breakables {
         breaks.extend(decided.into_iter().map(|(_, b)| b));
     }
 
+    /// Which pieces the pairs belong to.
+    fn sides_of_pieces(&self, pushed: &[Pushed<'_>]) -> Vec<Side> {
+        // Pairs that bear what they bore tell nothing, unless somebody listens to all.
+        let listens = self.settings.event_impulse.is_finite();
+        let worth = (0_u32..).zip(pushed);
+        let worth = worth.filter(|(_, pushed)| listens || pushed.fresh() > 0.0);
+        let mut sides = Vec::new();
+        for (pair, pushed) in worth {
+            let ends = [
+                (pushed.pair.collider1, true),
+                (pushed.pair.collider2, false),
+            ];
+            for (collider, is_first) in ends {
+                sides.extend(self.piece_of(collider).map(|piece| Side {
+                    piece,
+                    pair,
+                    is_first,
+                }));
+            }
+        }
+        sides
+    }
+
     /// The contacts that pushed a piece in the last step, in its object's frame; hard
     /// ones are told as events.
     fn impacts_on(
         &mut self,
         id: PieceId,
+        sides: &[Side],
+        pushed: &[Pushed<'_>],
         after: &After,
         engine: &Engine<'_>,
-        impacts: &mut Vec<Impact>,
-    ) {
+    ) -> Vec<Impact> {
+        let mut impacts = Vec::new();
         let Some(piece) = self.piece(id) else {
-            return;
+            return impacts;
         };
         // The blow that broke its body is spent: its pieces are what it made of it.
         if after.part > 0 && piece.born == self.steps {
-            return;
+            return impacts;
         }
-        let (collider, breakable) = (
-            piece.collider,
-            self.objects[id.object.0 as usize].breaker.is_some(),
-        );
-        let Some(body) = engine.bodies.get(piece.body) else {
-            return;
+        let (collider, own_handle) = (piece.collider, piece.body);
+        let breakable = self.objects[id.object.0 as usize].breaker.is_some();
+        let (Some(body), Some(own)) = (
+            engine.bodies.get(own_handle),
+            engine.colliders.get(collider),
+        ) else {
+            return impacts;
         };
         if body.is_sleeping() || !(breakable || self.settings.event_impulse.is_finite()) {
-            return;
+            return impacts;
         }
-        let own_handle = piece.body;
+        let moved = self.approach.of(own_handle);
         // Of all impulses, and those that approach explains.
         let (mut all, mut hits) = (0.0, 0.0);
-        for pair in engine.narrow_phase.contact_pairs_with(collider) {
-            let Some(rigid) = pair.rigid() else { continue };
-            let is_first = pair.collider1 == collider;
-            let other = if is_first {
-                pair.collider2
-            } else {
-                pair.collider1
-            };
-            let Some(own) = engine.colliders.get(collider) else {
+        for side in sides {
+            let pushed = &pushed[side.pair as usize];
+            let Some(rigid) = pushed.pair.rigid() else {
                 continue;
+            };
+            let other = if side.is_first {
+                pushed.pair.collider2
+            } else {
+                pushed.pair.collider1
             };
             let other_handle = engine.colliders.get(other).and_then(|c| c.parent());
             let other_body = other_handle.and_then(|h| engine.bodies.get(h));
+            let other_moved = other_handle
+                .map(|h| self.approach.of(h))
+                .unwrap_or_default();
             let other_modulus = self.modulus_of(other);
-            let impulses = loads::impulse(rigid.solver_manifolds());
-            let load = self.loads.between(collider, other);
-            let fresh = ((impulses - load) / impulses.max(f32::MIN_POSITIVE)).max(0.0);
-            for manifold in rigid.solver_manifolds() {
-                // The manifold's normal looks from 1 to 2; the body is pushed away.
-                let normal = if is_first {
-                    -manifold.data.normal
-                } else {
-                    manifold.data.normal
-                };
-                for point in manifold.points.iter().filter(|p| p.data.impulse > 0.0) {
-                    // On its own side: where bodies overlap, the other's is inside it.
-                    let local = if is_first {
-                        point.local_p1
-                    } else {
-                        point.local_p2
-                    };
-                    let world = *own.position() * local;
-                    // A step that is made again tells no contact twice.
-                    if point.data.impulse > self.settings.event_impulse && after.part == 0 {
-                        self.events.push(Event::Contact {
-                            piece: id,
-                            point: world,
-                            impulse: point.data.impulse,
-                        });
-                    }
-                    if breakable && fresh > 0.0 {
-                        let share = point.data.impulse / impulses;
-                        let effective_mass =
-                            share * effective_mass(body, other_body, world, normal);
-                        let coming = effective_mass * point.dist.max(0.0) / after.dt;
-                        let blow = fresh * (point.data.impulse + coming);
-                        let before = |handle, body| self.approach.at(handle, body, world);
-                        let other = other_handle.zip(other_body);
-                        let velocity = before(own_handle, body)
-                            - other.map_or(Vec3::ZERO, |(h, b)| before(h, b));
-                        let approach = -velocity.dot(normal);
-                        all += blow;
-                        hits += blow.min(effective_mass * approach.max(0.0));
-                        impacts.push(Impact {
-                            point: body.position().inverse_transform_point(world),
-                            impulse: body.position().rotation.inverse() * (normal * blow),
-                            speed: 0.0,
-                            effective_mass,
-                            radius: 0.0,
-                            other_modulus,
-                        });
-                    }
+            let fresh = pushed.fresh();
+            let manifolds = rigid.solver_manifolds();
+            let Some(blow) = Resultant::of(manifolds, side.is_first, own.position()) else {
+                continue;
+            };
+            let velocity = moved.at(body, blow.centre)
+                - other_body.map_or(Vec3::ZERO, |b| other_moved.at(b, blow.centre));
+            let approach = (-velocity.dot(blow.normal)).max(0.0);
+            let mass = effective_mass(body, other_body, blow.centre, blow.normal);
+            let mut sum = 0.0;
+            for_each_push(manifolds, side.is_first, own.position(), |push| {
+                // A step that is made again tells no contact twice.
+                if push.impulse > self.settings.event_impulse && after.part == 0 {
+                    self.events.push(Event::Contact {
+                        piece: id,
+                        point: push.world,
+                        impulse: push.impulse,
+                    });
                 }
-            }
+                if breakable && fresh > 0.0 {
+                    let effective_mass = mass * push.impulse / pushed.impulse;
+                    let coming = effective_mass * push.gap / after.dt;
+                    let blow = fresh * (push.impulse + coming);
+                    sum += blow;
+                    impacts.push(Impact {
+                        point: body.position().inverse_transform_point(push.world),
+                        impulse: body.position().rotation.inverse() * (push.normal * blow),
+                        // What lies between hammer and anvil is hit by both, and approaches
+                        // one of them.
+                        speed: approach.max(blow / (PARTING * effective_mass)),
+                        effective_mass,
+                        radius: 0.0,
+                        other_modulus,
+                    });
+                }
+            });
+            all += sum;
+            hits += sum.min(mass * approach);
         }
         if self.approach.is_known() && hits < LEAST_HIT * all {
             impacts.clear();
         }
+        impacts
     }
 
     /// Contact modulus of what was hit: the object's material, or stone.
@@ -258,6 +293,64 @@ fn decide(object: &mut Object, question: &Question, mass: f32, dt: f32) -> Optio
         stats: decision.stats,
         of_this_step: question.of_this_step,
     })
+}
+
+/// A point that pushed a body.
+struct Push {
+    world: Vec3,
+    /// Away from the other body.
+    normal: Vec3,
+    impulse: f32,
+    /// How far it was still apart.
+    gap: f32,
+}
+
+/// Calls `visit` with the points that pushed one of the two bodies of a pair.
+fn for_each_push(
+    manifolds: &[ContactManifold],
+    is_first: bool,
+    own: &Pose,
+    mut visit: impl FnMut(Push),
+) {
+    for manifold in manifolds {
+        // The manifold's normal looks from 1 to 2; the body is pushed away.
+        let normal = manifold.data.normal * if is_first { -1.0 } else { 1.0 };
+        for point in manifold.points.iter().filter(|p| p.data.impulse > 0.0) {
+            // On its own side: where bodies overlap, the other's is inside it.
+            let local = if is_first {
+                point.local_p1
+            } else {
+                point.local_p2
+            };
+            visit(Push {
+                world: *own * local,
+                normal,
+                impulse: point.data.impulse,
+                gap: point.dist.max(0.0),
+            });
+        }
+    }
+}
+
+/// What the points of a pair add up to, and where that acts.
+struct Resultant {
+    centre: Vec3,
+    normal: Vec3,
+}
+
+impl Resultant {
+    fn of(manifolds: &[ContactManifold], is_first: bool, own: &Pose) -> Option<Self> {
+        let (mut sum, mut push, mut moment) = (0.0, Vec3::ZERO, Vec3::ZERO);
+        for_each_push(manifolds, is_first, own, |point| {
+            sum += point.impulse;
+            push += point.impulse * point.normal;
+            moment += point.impulse * point.world;
+        });
+        Some(Self {
+            centre: moment / sum,
+            normal: push.try_normalize()?,
+        })
+    }
 }
 
 fn effective_mass(body: &RigidBody, other: Option<&RigidBody>, point: Vec3, normal: Vec3) -> f32 {

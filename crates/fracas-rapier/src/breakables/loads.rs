@@ -7,7 +7,7 @@
 //! Nothing of it has to be saved: the engine's own contacts hold the impulses of the
 //! last step.
 
-use rapier3d::prelude::{ColliderHandle, ContactManifold, NarrowPhase};
+use rapier3d::prelude::{ColliderHandle, ContactManifold, ContactPair, NarrowPhase};
 
 /// Impulses of all pairs in one step.
 #[derive(Clone, Debug, Default)]
@@ -24,30 +24,65 @@ fn key(a: ColliderHandle, b: ColliderHandle) -> Key {
     key
 }
 
+/// A pair whose bodies pushed each other in the last step.
+pub(super) struct Pushed<'a> {
+    key: Key,
+    pub(super) pair: &'a ContactPair,
+    /// What its points bore together (N s).
+    pub(super) impulse: f32,
+    /// What they bore in the step before.
+    pub(super) load: f32,
+}
+
+impl Pushed<'_> {
+    /// The share of the impulse that the pair did not bear before.
+    pub(super) fn fresh(&self) -> f32 {
+        ((self.impulse - self.load) / self.impulse).max(0.0)
+    }
+}
+
 /// What a pair's points bore together in the last step (N s).
-pub(super) fn impulse(manifolds: &[ContactManifold]) -> f32 {
+fn impulse(manifolds: &[ContactManifold]) -> f32 {
     let points = manifolds.iter().flat_map(|m| &m.points);
     points.map(|p| p.data.impulse.max(0.0)).sum()
 }
 
 impl Loads {
-    /// Reads the impulses of the last step.
-    pub(crate) fn note(&mut self, narrow_phase: &NarrowPhase) {
-        self.pairs.clear();
-        for pair in narrow_phase.contact_pairs() {
-            let Some(rigid) = pair.rigid() else { continue };
-            let sum = impulse(rigid.solver_manifolds());
-            if sum > 0.0 {
-                self.pairs.push((key(pair.collider1, pair.collider2), sum));
+    /// The pairs that pushed in the last step, in the order of their colliders' handles.
+    pub(super) fn pushed<'a>(&self, narrow_phase: &'a NarrowPhase) -> Vec<Pushed<'a>> {
+        let mut found: Vec<Pushed<'_>> = narrow_phase
+            .contact_pairs()
+            .filter_map(|pair| {
+                let impulse = impulse(pair.rigid()?.solver_manifolds());
+                (impulse > 0.0).then_some(Pushed {
+                    key: key(pair.collider1, pair.collider2),
+                    pair,
+                    impulse,
+                    load: 0.0,
+                })
+            })
+            .collect();
+        found.sort_unstable_by_key(|pushed| pushed.key);
+        // Both lists are in order.
+        let mut known = self.pairs.iter().peekable();
+        for pushed in &mut found {
+            while known.next_if(|(key, _)| *key < pushed.key).is_some() {}
+            if let Some((_, load)) = known.next_if(|(key, _)| *key == pushed.key) {
+                pushed.load = *load;
             }
         }
-        self.pairs.sort_unstable_by_key(|pair| pair.0);
+        found
     }
 
-    /// The impulse between two colliders (N s).
-    pub(crate) fn between(&self, a: ColliderHandle, b: ColliderHandle) -> f32 {
-        let key = key(a, b);
-        let found = self.pairs.binary_search_by_key(&key, |pair| pair.0);
-        found.map_or(0.0, |at| self.pairs[at].1)
+    /// Takes the impulses of the last step for what pairs bear from now on.
+    pub(super) fn take(&mut self, pushed: &[Pushed<'_>]) {
+        self.pairs.clear();
+        self.pairs.extend(pushed.iter().map(|p| (p.key, p.impulse)));
+    }
+
+    /// The same, read from the engine.
+    pub(crate) fn note(&mut self, narrow_phase: &NarrowPhase) {
+        let pushed = self.pushed(narrow_phase);
+        self.take(&pushed);
     }
 }

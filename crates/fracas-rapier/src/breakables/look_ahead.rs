@@ -11,6 +11,7 @@
 //! Which pairs: boxes of the swept balls, sorted along x.
 
 use glam::Vec3;
+use parry3d::shape::Shape;
 use rapier3d::prelude::{RigidBodyHandle, RigidBodySet};
 
 use super::Breakables;
@@ -48,23 +49,26 @@ impl Breakables {
         let mut moving: Vec<Moving> = Vec::new();
         for object in &self.objects {
             for piece in object.pieces.values() {
-                let Some(body) = bodies.get_mut(piece.body) else {
+                let Some(prediction) = bodies.get(piece.body).map(|b| b.soft_ccd_prediction())
+                else {
                     continue;
                 };
-                let radius = piece.shape.reach();
-                let foresees = self.settings.foresee * radius;
-                // As it is without further reason.
-                if body.soft_ccd_prediction() != foresees {
-                    body.set_soft_ccd_prediction(foresees);
+                let foresees = self.settings.foresee * piece.shape.reach();
+                // Bodies for which nothing changes are not touched: the engine would look
+                // at them anew.
+                if prediction != foresees {
+                    // As it is without further reason.
+                    bodies[piece.body].set_soft_ccd_prediction(foresees);
                 }
+                let body = &bodies[piece.body];
                 if body.is_fixed() || !object.options.continuous {
                     continue;
                 }
-                let (middle, _) = piece.shape.tree().bounding_sphere();
+                let ball = piece.shape.compute_local_bounding_sphere();
                 moving.push(Moving {
                     handle: piece.body,
-                    centre: *body.position() * middle,
-                    radius,
+                    centre: *body.position() * ball.center(),
+                    radius: ball.radius(),
                     way: body.linvel() * dt,
                     foresees,
                     looks: foresees,

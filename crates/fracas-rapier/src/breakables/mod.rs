@@ -318,6 +318,8 @@ pub struct Breakables {
     pub(crate) waiting: Vec<Waiting>,
     /// Of the last step.
     pub(crate) loads: Loads,
+    /// Those of the step that is being followed.
+    loads_now: Loads,
     approach: Approach,
     /// Trees that are still to be made, and the step at which they are at the latest.
     pub(crate) late: Vec<(u64, Arc<LateTrees>)>,
@@ -347,6 +349,7 @@ impl Breakables {
             owners: Owners::default(),
             waiting: Vec::new(),
             loads: Loads::default(),
+            loads_now: Loads::default(),
             approach: Approach::default(),
             late: Vec::new(),
             jobs: ModesJobs::default(),
@@ -459,7 +462,8 @@ impl Breakables {
         let may_take_back =
             after.may_take_back && self.approach.is_known() && engine.soft_bodies.is_empty();
         let mut again = None;
-        if self.follows() {
+        let follows = self.follows();
+        if follows {
             again = self.follow_script(may_take_back, after.dt, engine);
         } else {
             if after.part == 0 {
@@ -482,7 +486,11 @@ impl Breakables {
             return again;
         }
         self.look_ahead(after.next_dt, engine.bodies);
-        self.loads.note(engine.narrow_phase);
+        if follows {
+            self.loads.note(engine.narrow_phase);
+        } else {
+            std::mem::swap(&mut self.loads, &mut self.loads_now);
+        }
         self.approach.forget();
         if after.is_last {
             self.steps += 1;

@@ -43,7 +43,12 @@ impl PairMemory {
     /// Reads what [`PairMemory::save`] wrote, to the last number.
     pub(crate) fn load(mut words: &[u32]) -> Option<Self> {
         let [x, y, z] = floats(&mut words)?;
-        let axis = SeparatingAxis::of_direction(Vec3::new(x, y, z));
+        let direction = Vec3::new(x, y, z);
+        // A gap along anything else would be no distance.
+        if direction != Vec3::ZERO && !direction.is_normalized() {
+            return None;
+        }
+        let axis = SeparatingAxis::of_direction(direction);
         let [flags, rest @ ..] = words else {
             return None;
         };

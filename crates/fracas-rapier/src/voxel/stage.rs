@@ -59,8 +59,8 @@ const PLANNED: f64 = 0.6;
 const MAIN_UNTIL: f64 = 0.8;
 
 /// Points of the main method differ in what they cost: those on cut faces are several
-/// times dearer than the average. A query may visit as many as fit if all are.
-const DEAREST_VISIT: f64 = 3.0;
+/// times as expensive as the average. A query may visit as many as fit if all are.
+const MOST_EXPENSIVE_VISIT: f64 = 3.0;
 
 /// A pair's cost may grow by so much from step to step before it is no longer foreseen.
 const COST_GROWTH: f64 = 1.25;
@@ -523,7 +523,7 @@ impl VoxelStage {
                 end: self.started + MAIN_UNTIL * ms * 1e-3,
                 calls: self.load.boxes as u32,
                 call: pace.engine(self.load) / self.load.boxes.max(1) as f64,
-                visit: DEAREST_VISIT * pace.visit.get(),
+                visit: MOST_EXPENSIVE_VISIT * pace.visit.get(),
             }),
             _ => None,
         };

@@ -5,7 +5,8 @@
 //! pairs, querying contacts (through [`mod@crate::dispatcher`]) and solving inside its
 //! own step.
 
-pub mod debris;
+pub mod calm;
+mod debris;
 mod depth;
 pub mod hand;
 mod hold;
@@ -67,6 +68,8 @@ pub struct World {
     /// The lowest floor's height.
     floor: Option<f32>,
     bodies_lost: usize,
+    /// Of the bodies that were awake, at the last look.
+    places: calm::Places,
     clock: Arc<Clock>,
 }
 
@@ -99,6 +102,7 @@ impl World {
             steps: 0,
             floor: None,
             bodies_lost: 0,
+            places: calm::Places::new(),
             clock: Arc::new(system_clock()),
         }
     }
@@ -147,6 +151,7 @@ impl World {
         self.advance();
         self.clear_lost();
         self.clear_debris();
+        self.calm_down();
         self.steps += 1;
         self.stats.times.total += ((self.clock)() - start) * 1e3;
         self.finish_stats();

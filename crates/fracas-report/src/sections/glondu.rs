@@ -192,7 +192,7 @@ pub fn table3(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         table.rows.push(row);
     }
     section.table(table);
-    section.text("The steps right after a break are the dear ones: all crack faces lie in parallel contact. Fig. 12 shows them over the run, Fig. 15 what they consist of.");
+    section.text("The steps right after a break are the expensive ones: all crack faces lie in parallel contact. Fig. 12 shows them over the run, Fig. 15 what they consist of.");
     Ok(())
 }
 

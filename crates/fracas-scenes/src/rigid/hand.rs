@@ -57,11 +57,22 @@ impl Replay {
         Self { grab, held: None }
     }
 
+    /// The steps in which the hand takes hold and lets go.
+    fn span(&self, world: &World) -> (u64, u64) {
+        let step = world.settings().step;
+        let number = |seconds: f32| libm::roundf(seconds / step) as u64;
+        (number(self.grab.start), number(self.grab.end()))
+    }
+
+    /// Whether the hand does something now or later.
+    pub(super) fn is_due(&self, world: &World) -> bool {
+        self.held.is_some() || world.steps() <= self.span(world).0
+    }
+
     /// Does what the hand did in the step that begins now.
     pub(super) fn step(&mut self, world: &mut World) {
         let step = world.settings().step;
-        let number = |seconds: f32| libm::roundf(seconds / step) as u64;
-        let (first, last) = (number(self.grab.start), number(self.grab.end()));
+        let (first, last) = self.span(world);
         let now = world.steps();
         if self.held.is_none() && now == first {
             self.take_hold(world);

@@ -36,6 +36,10 @@ impl Event {
     }
 }
 
+/// What a ball loses in rolling, per second, where things are to come to rest: otherwise it
+/// would roll on for ever.
+const ROLLING: f32 = 3.0;
+
 /// The colour of steel.
 const STEEL: [u8; 3] = [92, 98, 112];
 
@@ -107,7 +111,12 @@ impl Scene {
             .linvel(velocity)
             .ccd_enabled(true)
             .soft_ccd_prediction(self.world.settings().look_ahead() * radius)
-            .can_sleep(self.world.settings().sleep);
+            .can_sleep(self.world.settings().sleep)
+            .angular_damping(if self.world.settings().sleep {
+                ROLLING
+            } else {
+                0.0
+            });
         let collider = ColliderBuilder::ball(radius).density(7800.0).friction(0.4);
         let (body, _) = self.world.physics.insert(body, collider);
         self.props.push(Prop {
@@ -251,6 +260,20 @@ impl Scene {
     pub fn acts(&self) -> bool {
         let now = self.world.steps();
         self.events.iter().any(|event| event.times(now).is_some())
+    }
+
+    /// From now on nothing happens by itself: no body is dropped, no hand comes.
+    pub fn wait(&mut self) {
+        self.events.clear();
+        self.hands.clear();
+    }
+
+    /// Whether the scene itself does anything before the next step or a later one.
+    #[must_use]
+    pub fn has_more_to_come(&self) -> bool {
+        let now = self.world.steps();
+        let due = |event: &Event| event.period > 0 || event.first >= now;
+        self.events.iter().any(due) || self.hands.iter().any(|hand| hand.is_due(&self.world))
     }
 
     /// One step, with what happens before it.

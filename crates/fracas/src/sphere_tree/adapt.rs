@@ -46,7 +46,7 @@ pub struct AdaptiveSettings {
     pub depth_share: f32,
     /// Nodes and points that a query may look at for points deeper than that, once it
     /// has the first contacts; the rest is left to the next. More adapts faster and makes
-    /// the steps after a fracture dearer.
+    /// the steps after a fracture more expensive.
     pub deep_work: u32,
 }
 
@@ -76,12 +76,6 @@ impl PairState {
     #[must_use]
     pub fn limit(&self, settings: &AdaptiveSettings) -> u32 {
         settings.first.saturating_add(self.beyond_first)
-    }
-
-    /// Drops what is remembered of single points; the limit stays. The next query
-    /// searches from the root.
-    pub fn forget_points(&mut self) {
-        self.watch = Watch::default();
     }
 
     /// Appends the state, what is remembered of points included, to save it with.

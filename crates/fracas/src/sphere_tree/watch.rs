@@ -185,8 +185,8 @@ pub(super) struct Watch {
 
 #[derive(Clone, Copy, Debug)]
 struct Memory {
-    /// Of the tree: another one voids the list.
-    tree: [usize; 2],
+    /// Another tree voids the list.
+    tree: TreeName,
     /// When the list was begun.
     start: Pose,
     /// At the last query.
@@ -209,16 +209,30 @@ struct Calm {
     pose: Pose,
 }
 
-/// Names a tree well enough to notice another one.
-fn name_of(tree: &SphereTree) -> [usize; 2] {
-    [tree.points.len(), tree.next_id as usize]
+/// Names a tree well enough to notice another one, and bounds the numbers that a list of
+/// its points and nodes may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TreeName {
+    points: u32,
+    nodes: u32,
+    next_id: u32,
+}
+
+impl TreeName {
+    fn of(tree: &SphereTree) -> Self {
+        Self {
+            points: tree.points.len() as u32,
+            nodes: tree.nodes.len() as u32,
+            next_id: tree.next_id,
+        }
+    }
 }
 
 impl Watch {
     /// Whether the list is that of a newborn pair.
     pub fn is_of_birth(&self, tree: &SphereTree) -> bool {
         let memory = self.memory.as_ref();
-        memory.is_some_and(|m| m.of_birth && m.tree == name_of(tree))
+        memory.is_some_and(|m| m.of_birth && m.tree == TreeName::of(tree))
     }
 
     /// Begins the list of a newborn pair, in which no other point is to be looked for.
@@ -233,7 +247,7 @@ impl Watch {
         self.list.extend(list);
         self.pending.clear();
         self.memory = Some(Memory {
-            tree: name_of(tree),
+            tree: TreeName::of(tree),
             start: *pose,
             last: *pose,
             tolerance,
@@ -260,7 +274,7 @@ impl Watch {
         recall: &mut Recall,
     ) -> (Memory, f32) {
         let radius = tree.object_radius();
-        let name = name_of(tree);
+        let name = TreeName::of(tree);
         let known = self.memory.filter(|m| m.tree == name);
         let step = known.map(|m| tree.motion_bound(&m.last, pose));
         let mut memory = known.and_then(|mut m| {

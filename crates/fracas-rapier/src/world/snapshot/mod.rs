@@ -37,7 +37,7 @@ use crate::shape::FragmentShape;
 use saved::Saved;
 
 /// First bytes of a snapshot: the name and the version of its layout.
-const MAGIC: [u8; 8] = *b"fracasW\x02";
+const MAGIC: [u8; 8] = *b"fracasW\x03";
 
 /// Why a world cannot be saved.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -192,7 +192,7 @@ impl World {
         breakables.waiting = saved.waiting(&breakables)?;
         saved.restart_modes(&mut breakables)?;
         breakables.loads.note(&physics.narrow_phase);
-        // Voxels are rebuilt from the objects; which pairs were dear is learnt anew.
+        // Voxels are rebuilt from the objects; which pairs were expensive is learnt anew.
         let table = Arc::default();
         let dispatcher = super::dispatcher(&self.settings, &self.counters, &table);
         let chosen = std::mem::take(&mut self.voxels.chosen);
@@ -204,6 +204,7 @@ impl World {
         self.breakables = breakables;
         let clock = Arc::clone(&self.clock);
         self.breakables.set_clock(move || clock());
+        self.places = saved.places();
         self.next_hand = saved.next_hand;
         self.floor = saved.floor;
         self.bodies_lost = saved.bodies_lost as usize;

@@ -26,6 +26,7 @@ pub(super) struct Saved {
     pub(super) next_hand: u32,
     pub(super) floor: Option<f32>,
     pub(super) bodies_lost: u64,
+    places: Vec<(Name, [f32; 3], [f32; 4])>,
     pub(super) objects: Vec<SavedObject>,
     hands: Vec<SavedHand>,
     waiting: Vec<(Name, Vec<SavedImpact>)>,
@@ -104,6 +105,7 @@ impl Saved {
             next_hand: world.next_hand,
             floor: world.floor,
             bodies_lost: world.bodies_lost as u64,
+            places: world.places.iter().map(save_place).collect(),
             objects: (0..breakables.objects.len())
                 .map(|i| SavedObject::of(breakables, i))
                 .collect(),
@@ -119,6 +121,17 @@ impl Saved {
                 .map(|(due, p)| (due, name(p)))
                 .collect(),
         }
+    }
+
+    /// Where bodies were when they were last looked at.
+    pub(super) fn places(&self) -> BTreeMap<Name, Pose> {
+        self.places
+            .iter()
+            .map(|&(body, place, turn)| {
+                let turn = Rotation::from_array(turn);
+                (body, Pose::from_parts(place.into(), turn))
+            })
+            .collect()
     }
 
     pub(super) fn hands(
@@ -375,6 +388,11 @@ impl SavedHand {
         };
         (HandId(self.id), hand)
     }
+}
+
+fn save_place((body, pose): (&Name, &Pose)) -> (Name, [f32; 3], [f32; 4]) {
+    let (place, turn) = (pose.translation, pose.rotation);
+    (*body, place.to_array(), turn.to_array())
 }
 
 fn save_impact(i: &Impact) -> SavedImpact {

@@ -1,11 +1,16 @@
 //! What a pair remembers as numbers of 32 bits, to save it with a world.
 //!
 //! Every field is named, so that a field that is added cannot be forgotten here.
+//!
+//! **Guarantee**: what is loaded names only points and nodes that its tree has, whatever
+//! the numbers were: they are checked against the counts that are saved with them, and a
+//! list is used only with a tree of the same counts.
 
 use glam::{Mat3, Vec3};
 
-use super::{Calm, Entry, Kept, Memory, Pending, Watch, Watched};
+use super::{Calm, Entry, Kept, Memory, Pending, TreeName, Watch, Watched};
 use crate::Pose;
+use crate::sphere_tree::query::BUCKETS;
 
 /// Takes numbers off the front; `None` where they end too early.
 pub(in crate::sphere_tree) struct Reader<'a, 'b>(pub &'a mut &'b [u32]);
@@ -99,8 +104,12 @@ impl Memory {
             calm,
             of_birth,
         } = self;
-        // Numbers of points and nodes, which have 32 bits in the tree itself.
-        out.extend(tree.map(|n| n as u32));
+        let TreeName {
+            points,
+            nodes,
+            next_id,
+        } = *tree;
+        out.extend([points, nodes, next_id]);
         put_pose(out, start);
         put_pose(out, last);
         out.extend([tolerance, skin, strayed].map(|x| x.to_bits()));
@@ -112,7 +121,11 @@ impl Memory {
     }
 
     fn load(from: &mut Reader<'_, '_>) -> Option<Self> {
-        let tree = [from.word()? as usize, from.word()? as usize];
+        let tree = TreeName {
+            points: from.word()?,
+            nodes: from.word()?,
+            next_id: from.word()?,
+        };
         let (start, last) = (from.pose()?, from.pose()?);
         let (tolerance, skin, strayed) = (from.float()?, from.float()?, from.float()?);
         let flags = from.word()?;
@@ -166,10 +179,10 @@ impl Watch {
 
     /// Reads what [`Watch::save`] wrote.
     pub fn load(from: &mut Reader<'_, '_>) -> Option<Self> {
-        let list = (0..from.count(Watched::WORDS)?)
+        let list: Vec<_> = (0..from.count(Watched::WORDS)?)
             .map(|_| Watched::load(from))
             .collect::<Option<_>>()?;
-        let pending = (0..from.count(3)?)
+        let pending: Vec<_> = (0..from.count(3)?)
             .map(|_| {
                 Some(Pending {
                     entry: Entry {
@@ -184,10 +197,117 @@ impl Watch {
             0 => None,
             _ => Some(Memory::load(from)?),
         };
-        Some(Self {
+        let watch = Self {
             list,
             pending,
             memory,
-        })
+        };
+        watch.is_in_range().then_some(watch)
+    }
+
+    fn is_in_range(&self) -> bool {
+        // Without a memory there is no list.
+        let (points, nodes) = self
+            .memory
+            .map_or((0, 0), |m| (m.tree.points, m.tree.nodes));
+        self.list.iter().all(|watched| watched.point < points)
+            && self
+                .pending
+                .iter()
+                .all(|pending| pending.entry.node < nodes && usize::from(pending.bucket) < BUCKETS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::partner::HalfSpace;
+    use super::super::super::{AdaptiveSettings, BuildOptions, PairState, Query, QueryScratch};
+    use super::*;
+    use crate::sphere_tree::SphereTree;
+    use crate::testing::{Rng, box_grid};
+
+    struct Scene {
+        tree: SphereTree,
+        floor: HalfSpace,
+        settings: AdaptiveSettings,
+    }
+
+    impl Scene {
+        fn step(&self, height: f32, state: &mut PairState) -> usize {
+            let pose = Pose {
+                translation: Vec3::Y * height,
+                ..Pose::IDENTITY
+            };
+            let query = Query::new(0.01, self.tree.object_radius());
+            let mut found = Vec::new();
+            let scratch = &mut QueryScratch::default();
+            let (tree, floor) = (&self.tree, &self.floor);
+            tree.contacts_adaptive(
+                &pose,
+                floor,
+                &query,
+                &self.settings,
+                state,
+                scratch,
+                &mut found,
+            );
+            found.len()
+        }
+    }
+
+    /// A box on a floor whose search for deep points has stopped on its way.
+    fn half_way() -> (Scene, PairState) {
+        let mesh = box_grid([8, 3, 5], Vec3::new(1.6, 0.6, 1.0));
+        let scene = Scene {
+            tree: SphereTree::build(&mesh, &BuildOptions::default()).unwrap(),
+            floor: HalfSpace::new(Vec3::Y, 0.0),
+            settings: AdaptiveSettings {
+                deep_work: 4,
+                ..AdaptiveSettings::default()
+            },
+        };
+        let mut state = PairState::default();
+        assert!(scene.step(-0.05, &mut state) >= 8);
+        (scene, state)
+    }
+
+    #[test]
+    fn a_damaged_memory_is_refused_or_harmless() {
+        let (scene, state) = half_way();
+        let mut words = Vec::new();
+        state.save(&mut words);
+        let (mut refused, mut used) = (0, 0);
+        let mut rng = Rng(44);
+        for at in 0..words.len() {
+            for damage in [0, 1, u32::MAX, 1 << 31, rng.below(1 << 20) as u32] {
+                let mut damaged = words.clone();
+                damaged[at] = damage;
+                let Some(mut state) = PairState::load(&mut damaged.as_slice()) else {
+                    refused += 1;
+                    continue;
+                };
+                used += 1;
+                for height in [-0.05, -0.049, 0.3] {
+                    scene.step(height, &mut state);
+                }
+            }
+            assert!(PairState::load(&mut &words[..at]).is_none());
+        }
+        assert!(refused > 50 && used > 50, "{refused} refused, {used} used");
+    }
+
+    #[test]
+    fn a_loaded_memory_goes_on_as_the_saved_one() {
+        let (scene, mut state) = half_way();
+        let mut words = Vec::new();
+        state.save(&mut words);
+        let mut loaded = PairState::load(&mut words.as_slice()).unwrap();
+        for height in [-0.05, -0.049, -0.02, 0.3] {
+            assert_eq!(
+                scene.step(height, &mut state),
+                scene.step(height, &mut loaded)
+            );
+            assert_eq!(format!("{state:?}"), format!("{loaded:?}"));
+        }
     }
 }
