@@ -21,7 +21,7 @@ use parry3d::query::{
 use parry3d::shape::Shape;
 
 use crate::cast::{self, Question};
-use crate::convex;
+use crate::convex::{self, Meeting};
 use crate::manifold;
 use crate::pair::{self, ContactMode, ContactSettings, Looks, PairMemory, PairScratch};
 use crate::shape::FragmentShape;
@@ -158,8 +158,6 @@ enum Pair<'a> {
     Fragments(&'a FragmentShape, &'a FragmentShape),
     First(&'a FragmentShape, &'a dyn Shape),
     Second(&'a dyn Shape, &'a FragmentShape),
-    /// Two of the engine's own.
-    Convex(&'a dyn Shape, &'a dyn Shape),
 }
 
 impl<'a> Pair<'a> {
@@ -180,8 +178,6 @@ impl<'a> Pair<'a> {
             * match self {
                 Self::Fragments(a, b) => a.tree().object_radius().min(b.tree().object_radius()),
                 Self::First(f, _) | Self::Second(_, f) => f.tree().object_radius(),
-                // All is found at once.
-                Self::Convex(..) => f32::INFINITY,
             }
     }
 }
@@ -196,9 +192,9 @@ const NEAR_SHARE: f32 = 0.025;
 const FAR_VISITS: u32 = 64;
 
 impl FragmentDispatcher {
-    /// An unbroken object that is convex is met as the engine's own shape until it breaks:
-    /// two of them by the engine's contacts, one of them by the other's points. The body
-    /// is the same; the questions cost less (docs/decisions/0020-whole-and-convex.md).
+    /// An unbroken object that is convex is met as the engine's own shape by fragments, until
+    /// it breaks. The body is the same; the questions cost less
+    /// (docs/decisions/0020-whole-and-convex.md).
     fn with_whole_and_convex<'a>(&self, pair: Pair<'a>) -> Pair<'a> {
         // Other ways to find contacts are there to be compared.
         let (Pair::Fragments(f1, f2), ContactMode::Adaptive(_)) = (&pair, &self.settings.mode)
@@ -206,11 +202,38 @@ impl FragmentDispatcher {
             return pair;
         };
         match (f1.convex(), f2.convex()) {
-            (Some(c1), Some(c2)) => Pair::Convex(&**c1, &**c2),
             (Some(c1), None) => Pair::Second(&**c1, f2),
             (None, Some(c2)) => Pair::First(f1, &**c2),
-            (None, None) => pair,
+            (Some(_), Some(_)) | (None, None) => pair,
         }
+    }
+
+    /// Two unbroken objects that are convex, where the engine can tell what they have to do
+    /// with each other: contacts of faces, or none. `None`: ask their points.
+    fn meet_whole(
+        &self,
+        pair: &Pair<'_>,
+        pos12: &Pose,
+        prediction: Real,
+        scratch: &mut PairScratch,
+    ) -> Result<Option<QueryStats>, Unsupported> {
+        let (Pair::Fragments(f1, f2), ContactMode::Adaptive(_)) = (pair, &self.settings.mode)
+        else {
+            return Ok(None);
+        };
+        let (Some(c1), Some(c2)) = (f1.convex(), f2.convex()) else {
+            return Ok(None);
+        };
+        let near = pair.near();
+        match convex::meet(pos12, &**c1, &**c2, prediction, near, scratch)? {
+            Meeting::Other => return Ok(None),
+            Meeting::Apart => scratch.contacts.clear(),
+            Meeting::Faces => {}
+        }
+        Ok(Some(QueryStats {
+            contacts: scratch.contacts.len() as u32,
+            ..QueryStats::default()
+        }))
     }
 
     /// Fills `scratch.contacts` for a pair, told as shapes 1 and 2 were given.
@@ -227,6 +250,9 @@ impl FragmentDispatcher {
         memory: &mut PairMemory,
         scratch: &mut PairScratch,
     ) -> Result<QueryStats, Unsupported> {
+        if let Some(stats) = self.meet_whole(pair, pos12, prediction, scratch)? {
+            return Ok(stats);
+        }
         let near = prediction.min(pair.near());
         let looks = match *pair {
             Pair::Fragments(f1, f2) => {
@@ -286,7 +312,6 @@ impl FragmentDispatcher {
     ) -> Result<QueryStats, Unsupported> {
         let settings = &self.settings;
         match *pair {
-            Pair::Convex(c1, c2) => convex::contacts(pos12, c1, c2, prediction, scratch),
             Pair::Fragments(f1, f2) => Ok(pair::fragments(
                 pos12, f1, f2, prediction, settings, memory, scratch,
             )),
@@ -549,8 +574,6 @@ fn cast(
         Pair::Fragments(f1, f2) => cast::fragments(question, f1, &m1, f2, &m2),
         Pair::First(f, g) => cast::at_shape(question, f, &m1, g, &m2)?.map(|(t, n)| (t, -n)),
         Pair::Second(g, f) => cast::at_shape(question, f, &m2, g, &m1)?,
-        // Not made of shapes as they come.
-        Pair::Convex(..) => return Err(Unsupported),
     };
     Ok(hit.map(|(share, normal)| {
         let time = start_time + share * (end_time - start_time);

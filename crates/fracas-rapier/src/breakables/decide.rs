@@ -258,7 +258,9 @@ impl Breakables {
                 }
             });
             all += sum;
-            hits += sum.min(mass * approach);
+            // What others back stops what hits it as if it stood firm.
+            let most = firm_mass(body, other_body, blow.centre, blow.normal);
+            hits += sum.min(most * approach);
         }
         if self.approach.is_known() && hits < LEAST_HIT * all {
             impacts.clear();
@@ -353,15 +355,28 @@ impl Resultant {
     }
 }
 
+/// What stops when two bodies meet at a point.
 fn effective_mass(body: &RigidBody, other: Option<&RigidBody>, point: Vec3, normal: Vec3) -> f32 {
-    let inverse = |body: &RigidBody| {
-        if !body.is_dynamic() {
-            return 0.0;
-        }
-        let turn = (point - body.center_of_mass()).cross(normal);
-        1.0 / body.mass().max(1e-12)
-            + turn.dot(body.mass_properties().effective_world_inv_inertia * turn)
-    };
+    let inverse = |body| inverse_mass(body, point, normal);
     let sum = inverse(body) + other.map_or(0.0, inverse);
     if sum > 0.0 { 1.0 / sum } else { body.mass() }
+}
+
+/// The most that can stop there, one of them being held.
+fn firm_mass(body: &RigidBody, other: Option<&RigidBody>, point: Vec3, normal: Vec3) -> f32 {
+    let alone = |body| match inverse_mass(body, point, normal) {
+        0.0 => 0.0,
+        inverse => 1.0 / inverse,
+    };
+    alone(body).max(other.map_or(0.0, alone))
+}
+
+/// Of a body at a point, along a normal; zero of what cannot be moved.
+fn inverse_mass(body: &RigidBody, point: Vec3, normal: Vec3) -> f32 {
+    if !body.is_dynamic() {
+        return 0.0;
+    }
+    let turn = (point - body.center_of_mass()).cross(normal);
+    1.0 / body.mass().max(1e-12)
+        + turn.dot(body.mass_properties().effective_world_inv_inertia * turn)
 }

@@ -86,3 +86,19 @@ fn floats<const N: usize>(words: &mut &[u32]) -> Option<[f32; N]> {
     *words = rest;
     Some(first.map(f32::from_bits))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_that_is_no_direction_is_refused() {
+        let mut words = Vec::new();
+        PairMemory::default().save(&mut words);
+        assert!(PairMemory::load(&words).is_some(), "none is known yet");
+        for (x, is_one) in [(1.0, true), (-1.0, true), (2.0, false), (f32::NAN, false)] {
+            words[0] = f32::to_bits(x);
+            assert_eq!(PairMemory::load(&words).is_some(), is_one, "{x}");
+        }
+    }
+}

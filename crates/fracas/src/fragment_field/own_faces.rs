@@ -211,7 +211,12 @@ impl SurfaceTree {
         let Some(cut) = fragments.cut(tet) else {
             return self.add_whole(feature, false);
         };
-        if let [plane] = cut.planes() {
+        // Planes that do not bound this fragment may come later: they must not matter.
+        let mut bounding = cut.planes().iter().filter(|plane| plane[own] != 0.0);
+        let Some(plane) = bounding.next() else {
+            return self.add_whole(feature, false);
+        };
+        if bounding.next().is_none() {
             let mesh = fragments.mesh();
             let (corners, nodes) = (mesh.corners(tet), mesh.tets()[tet as usize]);
             return match side_of_face(&corners, &nodes, k, plane, own) {

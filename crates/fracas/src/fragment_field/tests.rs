@@ -289,3 +289,34 @@ fn cells_are_those_of_all_tetrahedra_whenever_they_are_made() {
         }
     }
 }
+
+#[test]
+fn trees_of_faces_have_the_same_bits_whenever_they_are_made() {
+    for seed in 0..40 {
+        let mut rng = Rng(seed);
+        let mut fragments = Fragments::new(Arc::new(box_grid([3, 3, 2], Vec3::ONE)));
+        let mut early = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
+        let mut late = early.clone();
+        let print = |field: &FragmentField, fragments: &Fragments, id: FragmentId| {
+            let view = field.views[id.0 as usize]
+                .as_deref()
+                .expect("a living fragment");
+            format!("{:?}", view.faces.tree(&field.features, fragments, id))
+        };
+        for _ in 0..12 {
+            let Some(split) = break_one(&mut fragments, &mut rng) else {
+                continue;
+            };
+            early.apply(&fragments, &split);
+            late.apply(&fragments, &split);
+            // Before the cracks that come later through tetrahedra that they share.
+            for &child in &split.children {
+                print(&early, &fragments, child);
+            }
+        }
+        for id in fragments.living() {
+            let (early, late) = (print(&early, &fragments, id), print(&late, &fragments, id));
+            assert_eq!(early, late, "seed {seed}, {id}");
+        }
+    }
+}

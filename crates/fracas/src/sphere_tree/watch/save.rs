@@ -220,10 +220,10 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::partner::HalfSpace;
-    use super::super::super::{AdaptiveSettings, BuildOptions, PairState, Query, QueryScratch};
     use super::*;
-    use crate::sphere_tree::SphereTree;
+    use crate::sphere_tree::{
+        AdaptiveSettings, BuildOptions, HalfSpace, PairState, Query, QueryScratch, SphereTree,
+    };
     use crate::testing::{Rng, box_grid};
 
     struct Scene {
@@ -268,6 +268,7 @@ mod tests {
         };
         let mut state = PairState::default();
         assert!(scene.step(-0.05, &mut state) >= 8);
+        assert!(!state.is_adapted());
         (scene, state)
     }
 
@@ -279,7 +280,8 @@ mod tests {
         let (mut refused, mut used) = (0, 0);
         let mut rng = Rng(44);
         for at in 0..words.len() {
-            for damage in [0, 1, u32::MAX, 1 << 31, rng.below(1 << 20) as u32] {
+            // The third is no bucket, but fits into its byte.
+            for damage in [0, 1, 200, u32::MAX, 1 << 31, rng.below(1 << 20) as u32] {
                 let mut damaged = words.clone();
                 damaged[at] = damage;
                 let Some(mut state) = PairState::load(&mut damaged.as_slice()) else {
