@@ -6,8 +6,12 @@
 //! at that moment -> again and again: the node with the largest excess -> a crack
 //! from there (`crack_growth.rs`) -> pay for its area by what it releases -> split, and
 //! relieve the stress near the new surface -> until stress, energy or the limits
-//! are spent. Where no crack can be paid, the load goes on to a later moment. Once a crack runs, others start wherever it would branch, below the strength
+//! are spent. Once a crack runs, others start wherever it would branch, below the strength
 //! that flaws leave: strong, brittle glass shatters, and weak, tough granite parts in two.
+//! The load goes on for the pieces that the contacts still press: each later moment at which
+//! the body would hold twice the energy, and the one at which it would hold most, is asked
+//! again, with the stress that the cracks so far leave. So a harder blow, which cracks the
+//! body sooner, makes more pieces of it, not fewer.
 //! A stout body whose stress holds may still split from the contact (`contact_crack.rs`).
 //!
 //! Source of the pieces: Rankine's criterion; Griffith 1921; both together, over the
@@ -27,7 +31,7 @@ use glam::Vec3;
 
 use crate::contact_crack::Splitting;
 use crate::crack_growth::{Growth, GrowthOptions, Seed};
-use crate::impact::{ContactZone, Impact, Shake};
+use crate::impact::{ContactZone, Impact, Load, Shake};
 use crate::modes::Modes;
 use crate::principal::{
     Principal, Stress, Tension, principal, principal_values, tension, tension_exceeds,
@@ -253,38 +257,59 @@ impl FractureEvent {
                 strength.of(node)
             }
         };
-        // A crack that cannot be paid stays a flaw, and the load goes on: the next moment
-        // is asked at which the body holds twice the energy.
-        let mut least = least_area * price_of(modes, settings);
+        stats.outcome = Outcome::Held;
+        self.begin(fragments.mesh(), modes);
+        let (mut from, mut least) = (0, least_area * price_of(modes, settings));
         for _ in 0..MOST_MOMENTS {
-            let critical = shake.critical_time(modes, strength.weakest, at, least);
-            let Some(critical) = critical else {
-                if stats.outcome != Outcome::NoCrack {
-                    stats.outcome = Outcome::Held;
-                }
+            let (nodes, left) = (modes.nodes(), &self.left);
+            let limit = |i: usize| at(i) / left[nodes[i] as usize];
+            let load = Load {
+                from,
+                least_energy: least,
+            };
+            let Some(critical) = shake.critical_time(modes, strength.weakest, limit, load) else {
                 break;
             };
-            stats.time = critical.time;
-            stats.overload = critical.overload;
-            stats.available = critical.energy;
+            if stats.cracks == 0 {
+                stats.time = critical.time;
+                stats.overload = critical.overload;
+            }
+            stats.available = stats.available.max(critical.energy);
             let q = shake.coordinates(modes, critical.sample).to_vec();
-            self.begin(fragments.mesh(), modes);
             self.find_candidates(fragments.mesh(), &body, &q, &strength);
-            self.crack(&mut sequence, &body, &q, &mut stats);
-            self.growth.end(modes.nodes());
-            if stats.cracks > 0 {
+            self.crack(&mut sequence, &body, &q, critical.energy, &mut stats);
+            if stats.outcome == Outcome::BrokeLimit {
                 break;
             }
-            least = 2.0 * critical.energy.max(least);
+            // A crack that cannot be paid stays a flaw, and the load goes on.
+            self.unload(modes, &body.zone);
+            from = critical.sample + 1;
+            let most = shake.most_energy(modes, from);
+            least = (2.0 * critical.energy.max(least)).min(most);
+            if most <= critical.energy {
+                break;
+            }
         }
         if stats.cracks == 0 && may_split {
-            self.begin(fragments.mesh(), modes);
             self.split_from_contact(&mut sequence, &body, &mut shake, &mut stats);
-            self.growth.end(modes.nodes());
         }
+        self.growth.end(modes.nodes());
         Decision {
             fracture: sequence.finish(),
             stats,
+        }
+    }
+
+    /// Takes the load off the pieces that no contact presses any more: cracks open across
+    /// tension, and hand nothing on. What such a piece meets later is another blow.
+    fn unload(&mut self, modes: &Modes, contacts: &ContactZone) {
+        let points = contacts.points().iter();
+        let nearest = points.map(|&p| modes.surface_node(modes.nearest_surface(p)));
+        let pressed: BTreeSet<u32> = nearest.map(|n| self.growth.piece(n)).collect();
+        for &n in modes.nodes() {
+            if !pressed.contains(&self.growth.piece(n)) {
+                self.left[n as usize] = 0.0;
+            }
         }
     }
 
@@ -300,17 +325,18 @@ impl FractureEvent {
             self.left = vec![1.0; nodes];
             self.stamp = 0;
         }
-        self.stamp += 1;
         for (i, &n) in modes.nodes().iter().enumerate() {
             self.places[n as usize] = i as u32;
             self.left[n as usize] = 1.0;
         }
         self.growth.begin(modes.nodes());
-        self.candidates.clear();
     }
 
-    /// Finds the nodes whose stress exceeds their strength at the chosen moment.
+    /// Finds the nodes whose stress, as far as cracks have left it, exceeds their strength
+    /// at the chosen moment.
     fn find_candidates(&mut self, mesh: &TetMesh, body: &Body<'_>, q: &[f32], strength: &Strength) {
+        self.stamp += 1;
+        self.candidates.clear();
         let modes = body.modes;
         let sizes: Vec<f32> = q.iter().map(|q| q.abs()).collect();
         let stress = modes.stress();
@@ -323,7 +349,7 @@ impl FractureEvent {
                 let s = lane(&at, l);
                 self.stresses[node as usize] = s;
                 self.stamps[node as usize] = self.stamp;
-                let limit = strength.of(node);
+                let limit = strength.of(node) / self.left[node as usize];
                 if tension_exceeds(&s, limit)
                     && !body.zone.contains(mesh.positions()[node as usize])
                 {
@@ -339,6 +365,7 @@ impl FractureEvent {
         sequence: &mut CrackSequence,
         body: &Body<'_>,
         q: &[f32],
+        energy: f64,
         stats: &mut FractureStats,
     ) {
         let Body {
@@ -350,10 +377,11 @@ impl FractureEvent {
         let mesh = sequence.mesh();
         let price = price_of(modes, settings);
         let branching = Branching::of(modes);
-        stats.pieces = 1;
+        stats.pieces = stats.pieces.max(1);
         stats.outcome = Outcome::BrokeStress;
-        let mut budget = stats.available;
-        let mut refused = 0;
+        // Cracks of earlier moments are paid from the same blow.
+        let mut budget = energy - stats.spent;
+        let (mut made, mut refused) = (0, 0);
         // Each round settles a candidate or makes a crack; crumbs alone cannot go on for ever.
         let most_tries = 4 * settings.max_cracks + 64;
         for attempt in 0..most_tries {
@@ -364,7 +392,7 @@ impl FractureEvent {
             let Some(worst) = self.worst() else {
                 break;
             };
-            if budget < SPENT * stats.available {
+            if budget < SPENT * energy {
                 stats.outcome = Outcome::BrokeEnergy;
                 break;
             }
@@ -430,7 +458,8 @@ impl FractureEvent {
             stats.area += grown.area;
             stats.cracks += 1;
             stats.pieces += grown.parts - 1;
-            if stats.cracks == 1 {
+            made += 1;
+            if made == 1 {
                 let origin = mesh.positions()[node as usize];
                 self.branch(mesh, body, q, &branching, origin);
             }
@@ -540,7 +569,8 @@ impl FractureEvent {
         for c in &mut self.candidates {
             let far = mesh.positions()[c.node as usize].distance(origin);
             let tension = principal_values(&self.stresses[c.node as usize])[0] as f32;
-            c.overload = c.overload.max(tension / branching.limit(far));
+            let left = self.left[c.node as usize];
+            c.overload = c.overload.max(left * tension / branching.limit(far));
         }
         let known: BTreeSet<u32> = self.candidates.iter().map(|c| c.node).collect();
         stress.groups_above(&sizes, branching.limit(farthest), |group, _| {
@@ -557,7 +587,7 @@ impl FractureEvent {
             for &node in nodes {
                 let s = self.stresses[node as usize];
                 let at = mesh.positions()[node as usize];
-                let limit = branching.limit(at.distance(origin));
+                let limit = branching.limit(at.distance(origin)) / self.left[node as usize];
                 if tension_exceeds(&s, limit) && !known.contains(&node) && !body.zone.contains(at) {
                     let overload = principal_values(&s)[0] as f32 / limit;
                     self.candidates.push(Candidate { node, overload });

@@ -100,6 +100,11 @@ pub struct ContactZone {
 }
 
 impl ContactZone {
+    /// The contacts.
+    pub(crate) fn points(&self) -> &[Vec3] {
+        &self.points
+    }
+
     /// Whether a point is so near to a contact that modes say nothing about it.
     #[must_use]
     pub fn contains(&self, point: Vec3) -> bool {
@@ -122,6 +127,16 @@ pub struct CriticalTime {
     pub overload: f32,
     /// Energy for cracks (J).
     pub energy: f64,
+}
+
+/// Which moments of a blow are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// The first of the sampled moments.
+    pub from: usize,
+    /// Only those at which the body's strain energy is at least this (J). Griffith: no crack
+    /// goes through before it can be paid, however large the stress is in one place.
+    pub least_energy: f64,
 }
 
 impl Shake {
@@ -231,17 +246,24 @@ impl Shake {
         &self.run(modes).coordinates[sample.min(SAMPLES - 1)]
     }
 
+    /// Largest strain energy at the sampled moments from one on (J).
+    pub(crate) fn most_energy(&mut self, modes: &Modes, from: usize) -> f64 {
+        let brought = self.brought();
+        let later = self.run(modes).coordinates.iter().skip(from);
+        let energies = later.map(|q| strain_energy(modes, q));
+        energies.fold(0.0, f64::max).min(brought)
+    }
+
     /// When to break, or `None` when strength is nowhere exceeded. `strength` gives
     /// the strength of a node (by its place among the fragment's nodes), which is
-    /// nowhere less than `weakest` (Pa). Griffith: no crack goes through before the strain
-    /// energy is `least_energy` (J), however large the stress is in one place.
+    /// nowhere less than `weakest` (Pa).
     #[must_use]
     pub fn critical_time(
         &mut self,
         modes: &Modes,
         weakest: f32,
         strength: impl Fn(usize) -> f32,
-        least_energy: f64,
+        load: Load,
     ) -> Option<CriticalTime> {
         if self.stress_bound(modes) <= weakest {
             return None;
@@ -274,10 +296,7 @@ impl Shake {
             .collect();
         let energies: Vec<f64> = coordinates
             .iter()
-            .map(|q| {
-                let terms = q.iter().zip(modes.omegas()).map(|(&q, w)| f64::from(q) * w);
-                0.5 * terms.map(|x| x * x).sum::<f64>()
-            })
+            .map(|q| strain_energy(modes, q))
             .collect();
         let run = crack_run(modes);
         let run = ((run / step) as usize).min(SAMPLES);
@@ -297,11 +316,11 @@ impl Shake {
             if bound <= least {
                 continue;
             }
-            let mut i = 0;
+            let mut i = load.from;
             while i < last {
                 let sample = i;
                 i += 1;
-                if energies[sample] < least_energy {
+                if energies[sample] < load.least_energy {
                     continue;
                 }
                 // Below one nothing breaks, and below the best nothing changes.
@@ -336,6 +355,12 @@ impl Shake {
             energy: energies[best].min(self.blow.energy()),
         })
     }
+}
+
+/// Strain energy of the body at some modal coordinates (J).
+fn strain_energy(modes: &Modes, q: &[f32]) -> f64 {
+    let terms = q.iter().zip(modes.omegas()).map(|(&q, w)| f64::from(q) * w);
+    0.5 * terms.map(|x| x * x).sum::<f64>()
 }
 
 /// How long stress goes on growing after the first crack has started (s): until the crack
@@ -720,10 +745,16 @@ mod tests {
         let modes = plate_modes();
         let strength = |_: usize| 45e6_f32;
         let mut touch = Shake::of(&modes, &[ball(0.05)], 0.01).unwrap();
-        assert!(touch.critical_time(&modes, 45e6, strength, 0.0).is_none());
+        assert!(
+            touch
+                .critical_time(&modes, 45e6, strength, Load::default())
+                .is_none()
+        );
         let mut hard = Shake::of(&modes, &[ball(12.0)], 0.01).unwrap();
         let bound = hard.stress_bound(&modes);
-        let critical = hard.critical_time(&modes, 45e6, strength, 0.0).unwrap();
+        let critical = hard
+            .critical_time(&modes, 45e6, strength, Load::default())
+            .unwrap();
         assert!(critical.overload > 1.0 && critical.first <= critical.time);
         assert!(critical.overload * 45e6 <= bound);
         assert!(critical.energy <= hard.brought());

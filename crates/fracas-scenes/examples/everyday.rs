@@ -43,5 +43,11 @@ fn main() {
             .collect();
         pieces.sort_unstable();
         println!("figure of {name} from {height} m: {pieces:?}");
+        let heights = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
+        let sums = heights.map(|height| {
+            let falls = (0..ORIENTATIONS).map(|i| thing.drop(up(i), height, &settings));
+            falls.map(|fall| fall.stats.pieces.max(1)).sum::<usize>()
+        });
+        println!("    of all orientations together from {heights:?} m: {sums:?}");
     }
 }
