@@ -248,6 +248,12 @@ impl Growth {
         is_seen.then_some(self.cells[n as usize].level().abs())
     }
 
+    /// Nodes near the last crack, each with its distance from it, about (m).
+    pub fn near_crack(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
+        let distance = |&n: &u32| (n, self.cells[n as usize].level().abs());
+        self.reached.iter().map(distance)
+    }
+
     /// All nodes are in piece 0; those of other pieces of an earlier event are not.
     pub fn begin(&mut self, nodes: &[u32]) {
         self.connected.clear();

@@ -1,31 +1,32 @@
 //! From contact impulses to stress: how hard a body rings, whether it can break at
 //! all, and when.
 //!
-//! Steps of [`Shake::of`]: duration of the contact (Hertz) -> height of each mode's
-//! half-sine force -> closed-form motion of each mode and the bound of its size.
-//! Steps of [`Shake::critical_time`]: bound of the stress anywhere (a harmless impact
-//! ends here, after microseconds) -> groups of nodes that could exceed the strength
-//! -> their largest principal stress at 64 moments -> the first moment of excess
-//! t1 -> the worst moment t* while a crack could run through the body.
+//! Steps of [`Shake::of`]: all points of the step as one blow -> bound of each mode's size
+//! by the blow's impulse and energy. Steps of [`Shake::critical_time`]: bound of the stress
+//! anywhere (a harmless impact ends here, after microseconds) -> how the body moves under
+//! the blow, which gives way to it (`blow.rs`), at 64 moments until half a period
+//! of the slowest mode after the contact -> groups of nodes that could exceed the strength ->
+//! their largest principal stress at these moments -> the first moment of excess t1 -> the
+//! worst moment t* until the first crack has crossed the wall.
 //!
 //! | symbol | here |
 //! | --- | --- |
-//! | t_c | `contact` |
-//! | Q0 | pi J . phi / (2 t_c), summed over contacts |
-//! | E_avail | `energy`: the lesser of strain energy and what the impact brought |
+//! | t_c | `contact`: how long a rigid body would be pressed, crushing included |
+//! | M, V | mass and speed of the blow |
+//! | E_avail | `energy`: strain energy at t* |
 //!
 //! **Deviations**: the bound uses the spectral norm of each mode's stress (the norm
 //! of its six numbers is not a bound: six ones have norm 2.45 and principal stress
-//! 3). A slow contact's Hertz time is capped by the step, which makes resting loads
-//! quasi-static by themselves. Sampling looks at no more than [`MOST_GROUPS`] groups,
+//! 3). Sampling looks at no more than [`MOST_GROUPS`] groups,
 //! those with the largest bounds: which moment is worst may be missed by others,
 //! not whether anything breaks where the bound is largest.
 
-use glam::Vec3;
+use glam::{DMat4, DVec4, Vec3};
 
+use crate::blow::{Blow, Motion};
 use crate::hertz::HertzImpact;
 use crate::modes::Modes;
-use crate::oscillator::{Response, damping_ratio};
+use crate::oscillator::{Stepper, damping_ratio};
 use crate::principal::{principal_values, tension_exceeds};
 use crate::stress_modes::{LANES, lane};
 
@@ -46,14 +47,21 @@ pub struct Impact {
     pub other_modulus: f64,
 }
 
-/// Radius of curvature where none is known, as a share of the body's radius.
+/// Radius of curvature where none is known and the mesh shows none, as at corners, edges
+/// and thin walls, as a share of the body's radius.
 const DEFAULT_CURVATURE: f64 = 0.1;
 /// Least and largest radius of curvature, as shares of the body's radius.
 const CURVATURE_RANGE: [f64; 2] = [0.02, 1.0];
+/// The surface is looked at so far round a contact, in mean edges: some twenty nodes.
+const CURVATURE_REACH: f32 = 2.5;
+/// It is smooth there when it is no farther from a sphere, in mean edges, root mean square: a
+/// cone as steep as a cube's corner is 0.1 off.
+const SMOOTH: f64 = 0.05;
+
 /// Moments at which stress is sampled.
 const SAMPLES: usize = 64;
 /// Most groups of nodes that are sampled over time.
-pub const MOST_GROUPS: usize = 32;
+pub const MOST_GROUPS: usize = 64;
 
 /// A contact's own neighbourhood, as shares of mean edge and wall thickness: modes
 /// do not resolve the stress under a contact, and a point load on a node reads as
@@ -63,18 +71,54 @@ const CONTACT_ZONE: [f32; 2] = [1.5, 0.9];
 /// How a body rings after the impacts of one step.
 #[derive(Clone, Debug)]
 pub struct Shake {
-    responses: Vec<Response>,
-    bounds: Vec<f32>,
+    blow: Blow,
     contact: f64,
-    brought: f64,
+    motion: Option<Motion>,
+    /// Largest size of each modal coordinate: before the motion is known a bound.
+    bounds: Vec<f32>,
     /// Points of contact.
     points: Vec<Vec3>,
     zone_squared: f32,
+    press: Press,
+}
+
+/// The contact that is pressed hardest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Press {
+    pub(crate) point: Vec3,
+    /// Which way the body is pressed there.
+    pub(crate) direction: Vec3,
+    /// Its part of the whole force.
+    share: f64,
+}
+
+/// The neighbourhood of the contacts.
+#[derive(Clone, Debug)]
+pub struct ContactZone {
+    points: Vec<Vec3>,
+    squared: f32,
+}
+
+impl ContactZone {
+    /// The contacts.
+    pub(crate) fn points(&self) -> &[Vec3] {
+        &self.points
+    }
+
+    /// Whether a point is so near to a contact that modes say nothing about it.
+    #[must_use]
+    pub fn contains(&self, point: Vec3) -> bool {
+        self.points
+            .iter()
+            .any(|p| p.distance_squared(point) < self.squared)
+    }
 }
 
 /// The moment to break at, and what was seen on the way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CriticalTime {
+    /// Which of the sampled moments t* is.
+    pub sample: usize,
     /// t*: when stress exceeds strength by most while a crack runs (s).
     pub time: f64,
     /// t1: when it first exceeds it (s).
@@ -85,6 +129,16 @@ pub struct CriticalTime {
     pub energy: f64,
 }
 
+/// Which moments of a blow are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// The first of the sampled moments.
+    pub from: usize,
+    /// Only those at which the body's strain energy is at least this (J). Griffith: no crack
+    /// goes through before it can be paid, however large the stress is in one place.
+    pub least_energy: f64,
+}
+
 impl Shake {
     /// The response to the impacts of one step that lasts `step` seconds. `None`
     /// when there is none with an impulse.
@@ -93,52 +147,58 @@ impl Shake {
         let usable =
             |i: &&Impact| i.impulse.is_finite() && i.point.is_finite() && i.impulse != Vec3::ZERO;
         let step = if step > 0.0 { f64::from(step) } else { 0.01 };
-        let (mut contact, mut brought) = (0.0_f64, 0.0);
-        for impact in impacts.iter().filter(usable) {
-            let hertz = hertz_of(modes, impact);
-            contact = contact.max(hertz.duration());
-            brought += 0.5 * hertz.mass * hertz.speed * hertz.speed;
-        }
-        if contact.is_nan() || contact <= 0.0 {
-            return None;
-        }
-        let contact = contact.min(step);
-        let factor = std::f64::consts::PI / (2.0 * contact);
-        let mut heights = vec![0.0; modes.count()];
-        for impact in impacts.iter().filter(usable) {
-            let surface = modes.nearest_surface(impact.point);
-            for (height, shape) in heights.iter_mut().zip(modes.shapes_at(surface)) {
-                *height += factor * f64::from(shape.dot(impact.impulse));
-            }
-        }
-        let material = modes.material();
-        let (alpha, beta) = (material.damping_alpha, material.damping_beta);
-        let responses: Vec<Response> = modes
-            .omegas()
-            .iter()
-            .zip(&heights)
-            .map(|(&w, &height)| Response::new(w, damping_ratio(w, alpha, beta), contact, height))
-            .collect();
+        let impacts: Vec<&Impact> = impacts.iter().filter(usable).collect();
+        let blow = blow_of(modes, &impacts)?;
+        let contact = blow.duration().min(step);
+        // Its impulse is at most 2 M V, its energy at most all.
+        let (impulse, energy) = (2.0 * blow.mass * blow.speed, blow.energy());
+        let bound = |(share, w): (&f64, &f64)| {
+            ((impulse * share.abs()).min((2.0 * energy).sqrt()) / w * (1.0 + 1e-6)) as f32
+        };
+        let press = press_of(modes, &impacts)?;
         let zone = (CONTACT_ZONE[0] * modes.mean_edge()).min(CONTACT_ZONE[1] * modes.thickness());
         Some(Self {
-            bounds: responses
-                .iter()
-                .map(|r| (r.bound() * (1.0 + 1e-6)) as f32)
-                .collect(),
-            responses,
+            bounds: blow.shares.iter().zip(modes.omegas()).map(bound).collect(),
+            blow,
             contact,
-            brought,
-            points: impacts.iter().filter(usable).map(|i| i.point).collect(),
+            motion: None,
+            points: impacts.iter().map(|i| i.point).collect(),
             zone_squared: zone * zone,
+            press,
         })
     }
 
-    /// Whether a point is so near to a contact that modes say nothing about it.
+    /// Finds out how it moves; see [`crate::blow`].
+    fn run(&mut self, modes: &Modes) -> &Motion {
+        if self.motion.is_none() {
+            let slowest = std::f64::consts::TAU / modes.omegas()[0];
+            let (alpha, beta) = (
+                modes.material().damping_alpha,
+                modes.material().damping_beta,
+            );
+            let time = self.contact + 0.5 * slowest;
+            let motion = self.blow.run(time, SAMPLES, |dt| {
+                let omegas = modes.omegas().iter();
+                omegas
+                    .map(|&w| Stepper::new(w, damping_ratio(w, alpha, beta), dt))
+                    .collect()
+            });
+            for (k, bound) in self.bounds.iter_mut().enumerate() {
+                let sizes = motion.coordinates.iter().map(|q| q[k].abs());
+                *bound = sizes.fold(0.0, f32::max) * (1.0 + 1e-6);
+            }
+            self.motion = Some(motion);
+        }
+        self.motion.as_ref().expect("found above")
+    }
+
+    /// Where the contacts are so near that modes say nothing.
     #[must_use]
-    pub fn in_contact_zone(&self, point: Vec3) -> bool {
-        self.points
-            .iter()
-            .any(|p| p.distance_squared(point) < self.zone_squared)
+    pub fn contact_zone(&self) -> ContactZone {
+        ContactZone {
+            points: self.points.clone(),
+            squared: self.zone_squared,
+        }
     }
 
     /// Duration of the contact (s).
@@ -150,19 +210,48 @@ impl Shake {
     /// Energy that the impacts brought (J).
     #[must_use]
     pub fn brought(&self) -> f64 {
-        self.brought
+        self.blow.energy()
+    }
+
+    /// The contact that is pressed hardest.
+    pub(crate) fn press(&self) -> Press {
+        self.press
+    }
+
+    /// No more than this presses it (N).
+    pub(crate) fn press_bound(&self) -> f64 {
+        self.press.share * self.blow.force_bound()
+    }
+
+    /// How hard it is pressed at most (N), and when (s).
+    pub(crate) fn hardest_press(&mut self, modes: &Modes) -> (f64, f64) {
+        let share = self.press.share;
+        let motion = self.run(modes);
+        (share * motion.force, motion.hardest)
     }
 
     /// Upper bound of any principal stress at any time and node (Pa).
     #[must_use]
     pub fn stress_bound(&self, modes: &Modes) -> f32 {
-        modes.stress().bound(&self.bounds)
+        let root = (2.0 * self.blow.energy()).sqrt();
+        let stress = modes.stress();
+        stress
+            .bound(&self.bounds)
+            .min(stress.bound_by_energy(modes.omegas(), root))
     }
 
-    /// Modal coordinates at a time.
+    /// Modal coordinates at one of the sampled moments.
     #[must_use]
-    pub fn coordinates(&self, time: f64) -> Vec<f32> {
-        self.responses.iter().map(|r| r.at(time) as f32).collect()
+    pub fn coordinates(&mut self, modes: &Modes, sample: usize) -> &[f32] {
+        &self.run(modes).coordinates[sample.min(SAMPLES - 1)]
+    }
+
+    /// Largest strain energy at the sampled moments from one on (J).
+    pub(crate) fn most_energy(&mut self, modes: &Modes, from: usize) -> f64 {
+        let brought = self.brought();
+        let later = self.run(modes).coordinates.iter().skip(from);
+        let energies = later.map(|q| strain_energy(modes, q));
+        energies.fold(0.0, f64::max).min(brought)
     }
 
     /// When to break, or `None` when strength is nowhere exceeded. `strength` gives
@@ -170,18 +259,25 @@ impl Shake {
     /// nowhere less than `weakest` (Pa).
     #[must_use]
     pub fn critical_time(
-        &self,
+        &mut self,
         modes: &Modes,
         weakest: f32,
         strength: impl Fn(usize) -> f32,
+        load: Load,
     ) -> Option<CriticalTime> {
         if self.stress_bound(modes) <= weakest {
             return None;
         }
+        self.run(modes);
+        let motion = self.motion.as_ref()?;
         let stress = modes.stress();
         let mut groups: Vec<(usize, f32)> = Vec::new();
         stress.groups_above(&self.bounds, weakest, |group, bound| {
-            groups.push((group, bound));
+            // Beside a contact nothing starts: such groups leave their place to others.
+            let nodes = group * LANES..((group + 1) * LANES).min(stress.nodes());
+            if nodes.map(&strength).any(|s| s < bound) {
+                groups.push((group, bound));
+            }
         });
         if groups.is_empty() {
             return None;
@@ -193,19 +289,16 @@ impl Shake {
         }
         // The worst first: what follows is then mostly below what is known.
         groups.sort_unstable_by(by_bound);
-        let slowest = std::f64::consts::TAU / modes.omegas()[0];
-        let end = self.contact + 0.5 * slowest;
-        let step = end / SAMPLES as f64;
-        let times: [f64; SAMPLES] = std::array::from_fn(|i| step * (i + 1) as f64);
-        let mut coordinates = vec![vec![0.0_f32; modes.count()]; SAMPLES];
-        for (k, response) in self.responses.iter().enumerate() {
-            response.samples(step, |i, q| coordinates[i][k] = q as f32, SAMPLES);
-        }
+        let (coordinates, step) = (&motion.coordinates, motion.every);
         let sizes: Vec<Vec<f32>> = coordinates
             .iter()
             .map(|q| q.iter().map(|q| q.abs()).collect())
             .collect();
-        let run = 2.0 * f64::from(modes.radius()) / modes.material().crack_speed();
+        let energies: Vec<f64> = coordinates
+            .iter()
+            .map(|q| strain_energy(modes, q))
+            .collect();
+        let run = crack_run(modes);
         let run = ((run / step) as usize).min(SAMPLES);
         let mut overloads = [0.0_f32; SAMPLES];
         // Samples later than a crack's run after the first excess do not matter.
@@ -223,10 +316,13 @@ impl Shake {
             if bound <= least {
                 continue;
             }
-            let mut i = 0;
+            let mut i = load.from;
             while i < last {
                 let sample = i;
                 i += 1;
+                if energies[sample] < load.least_energy {
+                    continue;
+                }
                 // Below one nothing breaks, and below the best nothing changes.
                 let best = overloads[sample].max(1.0);
                 if stress.group_bound(group, &sizes[sample]) <= least * best {
@@ -243,7 +339,6 @@ impl Shake {
             }
         }
         let first = overloads.iter().position(|&o| o > 1.0)?;
-        let mut energy = 0.0_f64;
         let end = (first + run + 1).min(SAMPLES);
         let best = (first..end).fold(first, |best, i| {
             if overloads[i] > overloads[best] {
@@ -252,24 +347,107 @@ impl Shake {
                 best
             }
         });
-        for q in &coordinates {
-            let strain: f64 = q
-                .iter()
-                .zip(modes.omegas())
-                .map(|(&q, w)| 0.5 * (f64::from(q) * w) * (f64::from(q) * w))
-                .sum();
-            energy = energy.max(strain);
-        }
         Some(CriticalTime {
-            time: times[best],
-            first: times[first],
+            sample: best,
+            time: step * (best + 1) as f64,
+            first: step * (first + 1) as f64,
             overload: overloads[best],
-            energy: energy.min(self.brought),
+            energy: energies[best].min(self.blow.energy()),
         })
     }
 }
 
-fn hertz_of(modes: &Modes, impact: &Impact) -> HertzImpact {
+/// Strain energy of the body at some modal coordinates (J).
+fn strain_energy(modes: &Modes, q: &[f32]) -> f64 {
+    let terms = q.iter().zip(modes.omegas()).map(|(&q, w)| f64::from(q) * w);
+    0.5 * terms.map(|x| x * x).sum::<f64>()
+}
+
+/// How long stress goes on growing after the first crack has started (s): until the crack
+/// has crossed the wall. Then it is free to open, and what it parts is unloaded.
+fn crack_run(modes: &Modes) -> f64 {
+    f64::from(modes.thickness()) / modes.material().crack_speed()
+}
+
+/// All points of a step's impacts as one blow; see [`crate::blow`].
+fn blow_of(modes: &Modes, impacts: &[&Impact]) -> Option<Blow> {
+    let total: f64 = impacts.iter().map(|i| f64::from(i.impulse.length())).sum();
+    if total.is_nan() || total <= 0.0 {
+        return None;
+    }
+    let (mut inverse, mut speed, mut stiffness, mut crush) = (0.0, 0.0, 0.0, 0.0);
+    let mut shares = vec![0.0; modes.count()];
+    let mut apart: Vec<Vec3> = Vec::new();
+    for impact in impacts {
+        let (hertz, tip) = hertz_of(modes, impact);
+        let share = f64::from(impact.impulse.length()) / total;
+        inverse += share * share / hertz.mass;
+        speed += share * hertz.speed;
+        let near = (hertz.radius * hertz.radius) as f32;
+        if apart
+            .iter()
+            .all(|p| p.distance_squared(impact.point) > near)
+        {
+            apart.push(impact.point);
+            stiffness += 4.0 / 3.0 * hertz.modulus * hertz.radius.sqrt();
+            crush += tip.section() * hertz.radius * modes.material().crushing;
+        }
+        let surface = modes.nearest_surface(impact.point);
+        for (sum, shape) in shares.iter_mut().zip(modes.shapes_at(surface)) {
+            *sum += f64::from(shape.dot(impact.impulse)) / total;
+        }
+    }
+    Some(Blow {
+        mass: 1.0 / inverse,
+        speed,
+        stiffness,
+        crush,
+        shares,
+    })
+}
+
+/// The contact with the largest impulse, and what presses within an edge of the mesh of it.
+fn press_of(modes: &Modes, impacts: &[&Impact]) -> Option<Press> {
+    let total: f32 = impacts.iter().map(|i| i.impulse.length()).sum();
+    let by_impulse = |a: &&&Impact, b: &&&Impact| {
+        let size = |i: &Impact| i.impulse.length_squared();
+        size(a).total_cmp(&size(b))
+    };
+    let most = impacts.iter().max_by(by_impulse)?;
+    let near = |i: &&&Impact| i.point.distance(most.point) < modes.mean_edge();
+    let sum: Vec3 = impacts.iter().filter(near).map(|i| i.impulse).sum();
+    Some(Press {
+        point: most.point,
+        direction: sum.try_normalize()?,
+        share: f64::from(sum.length() / total),
+    })
+}
+
+/// What a contact looks like near by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Tip {
+    /// The body is round there, as its mesh shows.
+    Round,
+    /// Something round of a known radius is pressed into it.
+    Pressed,
+    /// A corner, an edge or a thin wall, of a rounding that is not known.
+    Sharp,
+}
+
+impl Tip {
+    /// Area of the contact at a depth d that crushes it, over R d. A ball that is cut flat
+    /// has 2 pi [Johnson 11.5]. A face into which a ball is pressed sinks in round it, and a
+    /// corner's section starts from nothing: half of it, as in an elastic contact, is still
+    /// more than a sharp corner has (a cube's `2.6 d²`) while d is less than R.
+    fn section(self) -> f64 {
+        match self {
+            Self::Round => std::f64::consts::TAU,
+            Self::Pressed | Self::Sharp => std::f64::consts::PI,
+        }
+    }
+}
+
+fn hertz_of(modes: &Modes, impact: &Impact) -> (HertzImpact, Tip) {
     let known = |x: f32| x.is_finite() && x > 0.0;
     let mass = if known(impact.effective_mass) {
         f64::from(impact.effective_mass)
@@ -277,10 +455,13 @@ fn hertz_of(modes: &Modes, impact: &Impact) -> HertzImpact {
         modes.mass()
     };
     let size = f64::from(modes.radius());
-    let radius = if known(impact.radius) {
-        f64::from(impact.radius)
+    let (radius, tip) = if known(impact.radius) {
+        (f64::from(impact.radius), Tip::Pressed)
     } else {
-        DEFAULT_CURVATURE * size
+        match curvature_at(modes, impact.point, impact.impulse.normalize()) {
+            Some(seen) => (seen, Tip::Round),
+            None => (DEFAULT_CURVATURE * size, Tip::Sharp),
+        }
     };
     let own = modes.material().contact_modulus();
     let other = if impact.other_modulus > 0.0 {
@@ -294,12 +475,52 @@ fn hertz_of(modes: &Modes, impact: &Impact) -> HertzImpact {
     } else {
         f64::from(impact.impulse.length()) / (1.2 * mass)
     };
-    HertzImpact {
+    let hertz = HertzImpact {
         mass,
         radius: radius.clamp(CURVATURE_RANGE[0] * size, CURVATURE_RANGE[1] * size),
         modulus: 1.0 / (1.0 / own + 1.0 / other),
         speed: speed.max(1e-4),
+    };
+    (hertz, tip)
+}
+
+/// Radius of curvature of the body's surface where it is pressed along `normal` (m), if the
+/// mesh shows one: of the sphere `h = a + b.r + |r|² / 2R` that fits the surface nodes round
+/// the point best, where it fits well. Flat ones have a radius without bound.
+fn curvature_at(modes: &Modes, point: Vec3, normal: Vec3) -> Option<f64> {
+    let (across, along) = normal.any_orthonormal_pair();
+    let edge = modes.mean_edge();
+    let reach = CURVATURE_REACH * edge;
+    let near = modes
+        .surface_positions()
+        .iter()
+        .map(|&p| (p - point) / edge);
+    let near = near.filter(|r| r.length_squared() * edge * edge < reach * reach);
+    // Rows 1, x, y, the squared distance and the height.
+    let rows: Vec<[f64; 5]> = near
+        .map(|r| {
+            let (x, y) = (f64::from(r.dot(across)), f64::from(r.dot(along)));
+            [
+                1.0,
+                x,
+                y,
+                f64::from(r.length_squared()),
+                f64::from(r.dot(normal)),
+            ]
+        })
+        .collect();
+    // Four numbers are asked for; as many again tell whether they fit.
+    if rows.len() < 8 {
+        return None;
     }
+    let sum = |i: usize, j: usize| rows.iter().map(|r| r[i] * r[j]).sum::<f64>();
+    let column = |j: usize| DVec4::new(sum(0, j), sum(1, j), sum(2, j), sum(3, j));
+    let matrix = DMat4::from_cols(column(0), column(1), column(2), column(3));
+    let fit = matrix.inverse() * column(4);
+    let off = |r: &[f64; 5]| fit.dot(DVec4::new(r[0], r[1], r[2], r[3])) - r[4];
+    let squares: f64 = rows.iter().map(|r| off(r) * off(r)).sum();
+    let smooth = squares <= SMOOTH * SMOOTH * rows.len() as f64;
+    smooth.then(|| 0.5 * f64::from(edge) / fit.w.max(1e-6))
 }
 
 #[cfg(test)]
@@ -307,9 +528,10 @@ mod tests {
     use std::sync::Arc;
 
     use fracas::testing::box_grid;
-    use fracas::{FragmentId, Fragments};
+    use fracas::{FragmentId, Fragments, TetMesh};
 
     use super::*;
+    use crate::event::{FractureEvent, FractureSettings};
     use crate::material::{Material, STEEL_CONTACT_MODULUS};
     use crate::modes::ModesOptions;
 
@@ -340,52 +562,201 @@ mod tests {
         }
     }
 
+    /// Zener 1941: a large plate answers a force at one point with the velocity
+    /// `F / (8 sqrt(D rho h))`, so `d'' = -F / M - F' / (8 sqrt(D rho h))`.
     #[test]
-    fn stress_and_energy_of_the_plate_are_those_of_direct_integration() {
-        // Newmark on the same mesh: 0.0732 J, and 19.42 MPa beyond 30 mm.
+    fn a_ball_on_a_plate_presses_as_in_zeners_equation() {
         let modes = plate_modes();
-        let shake = Shake::of(&modes, &[ball(2.0)], 0.01).unwrap();
-        assert!((shake.contact() / 80.85e-6 - 1.0).abs() < 0.01);
-        let (mut peak, mut energy) = (0.0_f64, 0.0_f64);
-        let mesh = box_grid([32, 32, 2], Vec3::new(0.2, 0.2, 0.01));
-        for i in 1..400 {
-            let q = shake.coordinates(i as f64 * 2e-6);
-            let strain: f64 = q
-                .iter()
-                .zip(modes.omegas())
-                .map(|(&q, w)| 0.5 * (f64::from(q) * w).powi(2))
-                .sum();
-            energy = energy.max(strain);
-            for group in 0..modes.stress().groups() {
-                let at = modes.stress().at_group(group, &q);
-                for l in 0..LANES {
-                    let i = group * LANES + l;
-                    let Some(&n) = modes.nodes().get(i) else {
-                        continue;
-                    };
-                    let p = mesh.positions()[n as usize];
-                    if (p - Vec3::new(0.1, 0.1, p.z)).length() > 0.03 {
-                        peak = peak.max(principal_values(&lane(&at, l))[0]);
-                    }
-                }
+        let (glass, thick) = (Material::GLASS, 0.01);
+        let bending = glass.contact_modulus() * thick * thick * thick / 12.0;
+        let give = 1.0 / (8.0 * (bending * glass.density * thick).sqrt());
+        for speed in [0.5, 2.0, 8.0] {
+            let mut shake = Shake::of(&modes, &[ball(speed)], 0.01).unwrap();
+            let (mass, stiffness) = (shake.blow.mass, shake.blow.stiffness);
+            let dt = 1e-8;
+            let (mut d, mut rigid, mut most) = (0.0_f64, f64::from(speed), 0.0_f64);
+            while d >= 0.0 {
+                let force = stiffness * d * d.sqrt();
+                most = most.max(force);
+                rigid -= dt * force / mass;
+                d += dt * (rigid - give * force);
+            }
+            let found = shake.run(&modes).force;
+            // Forty modes give way less than all: the faster the contact, the more is missed.
+            let off = if speed < 5.0 { 0.1 } else { 0.2 };
+            assert!((found / most - 1.0).abs() < off, "{speed}: {found} {most}");
+            // A plate that does not give way is pressed harder.
+            let hertz = hertz_of(&modes, &ball(speed)).0.force();
+            assert!(most < 0.9 * hertz, "{most} {hertz}");
+        }
+    }
+
+    #[test]
+    fn a_body_never_has_more_energy_than_the_blow_brought() {
+        let modes = plate_modes();
+        let corner = |speed| Impact {
+            point: Vec3::ZERO,
+            effective_mass: 0.4,
+            impulse: Vec3::new(0.0, 0.0, 0.48 * speed),
+            ..ball(speed)
+        };
+        for impact in [ball(0.3), ball(6.0), corner(0.3), corner(6.0)] {
+            let mut shake = Shake::of(&modes, &[impact], 0.01).unwrap();
+            let brought = shake.brought();
+            let mut most = 0.0_f64;
+            for sample in 0..SAMPLES {
+                let q = shake.coordinates(&modes, sample).iter();
+                let strain: f64 = q
+                    .zip(modes.omegas())
+                    .map(|(&q, w)| 0.5 * (f64::from(q) * w).powi(2))
+                    .sum();
+                most = most.max(strain);
+            }
+            assert!(
+                most > 0.05 * brought && most < 1.01 * brought,
+                "{most} {brought}"
+            );
+        }
+    }
+
+    /// A ball of glass, 0.1 m across.
+    fn glass_ball() -> (Fragments, Modes) {
+        let mesh = round_grid(8, 0.05);
+        let fragments = Fragments::new(Arc::new(mesh));
+        let modes = Modes::compute(
+            &fragments,
+            FragmentId(0),
+            &Material::GLASS,
+            &ModesOptions::default(),
+            &mut |_| (),
+        );
+        (fragments, modes.unwrap())
+    }
+
+    /// A cube of cells, each layer of it blown up to a sphere.
+    fn round_grid(cells: u32, radius: f32) -> TetMesh {
+        let cube = box_grid([cells; 3], Vec3::ONE);
+        let round = |p: &Vec3| {
+            let p = 2.0 * *p - Vec3::ONE;
+            radius * p.abs().max_element() * p.normalize_or_zero()
+        };
+        let positions = cube.positions().iter().map(round).collect();
+        TetMesh::build(positions, cube.tets().to_vec()).unwrap()
+    }
+
+    /// It falls on a stone floor.
+    fn fall(modes: &Modes, height: f64) -> Impact {
+        let speed = (2.0 * 9.81 * height).sqrt();
+        let mass = modes.mass();
+        Impact {
+            point: Vec3::new(0.0, -0.05, 0.0),
+            impulse: Vec3::Y * (1.2 * mass * speed) as f32,
+            speed: speed as f32,
+            effective_mass: mass as f32,
+            radius: 0.0,
+            other_modulus: Material::GRANITE.contact_modulus(),
+        }
+    }
+
+    #[test]
+    fn the_curvature_of_a_ball_is_seen_and_that_of_a_corner_is_not() {
+        let (_, ball) = glass_ball();
+        let seen = curvature_at(&ball, Vec3::new(0.0, -0.05, 0.0), Vec3::Y).unwrap();
+        assert!((seen / 0.05 - 1.0).abs() < 0.1, "{seen}");
+        let plate = plate_modes();
+        let flat = curvature_at(&plate, Vec3::new(0.1, 0.1, 0.0), Vec3::Z);
+        let corner = curvature_at(&plate, Vec3::ZERO, Vec3::ONE.normalize());
+        // Its other side is nearer than two and a half edges.
+        assert_eq!((flat, corner), (None, None));
+    }
+
+    /// Hertz: a ball of 1.3 kg from 40 m presses with 0.7 MN, from 5 cm with 13 kN, over
+    /// circles of 9 and 1.8 mm. It parts where `0.05 F` exceeds its toughness times its
+    /// width to the 3/2, some 0.45 MN: between 5 and 40 m.
+    #[test]
+    fn a_glass_ball_breaks_from_a_roof_and_not_from_a_hand() {
+        let (fragments, modes) = glass_ball();
+        let settings = FractureSettings::default();
+        for (height, breaks) in [(0.05, false), (1.0, false), (40.0, true), (160.0, true)] {
+            let impact = fall(&modes, height);
+            let mut shake = Shake::of(&modes, &[impact], 0.01).unwrap();
+            let hertz = hertz_of(&modes, &impact).0.force();
+            let (force, time) = shake.hardest_press(&modes);
+            assert!(
+                force < 1.01 * hertz && force > 0.7 * hertz,
+                "{force} {hertz}"
+            );
+            assert!(force <= shake.press_bound() * 1.01);
+            assert!((time / shake.contact() - 0.5).abs() < 0.15, "{time}");
+            let whole = FragmentId(0);
+            let decision = FractureEvent::new().decide(
+                &fragments,
+                whole,
+                &modes,
+                &[impact],
+                0.01,
+                0,
+                &settings,
+            );
+            let stats = decision.stats;
+            assert_eq!(decision.fracture.is_some(), breaks, "{height}: {stats:?}");
+            assert!(stats.spent <= stats.available && stats.available <= stats.brought);
+            if breaks {
+                assert!(stats.overload < 10.0 && stats.pieces <= 20, "{stats:?}");
             }
         }
-        assert!((energy / 0.0730 - 1.0).abs() < 0.03, "{energy}");
-        assert!((peak / 19.42e6 - 1.0).abs() < 0.15, "{peak}");
-        // What the ball brought is less: energy is capped by it.
-        assert!((shake.brought() / 0.0658 - 1.0).abs() < 0.01);
+    }
+
+    /// Crushed all the way, a contact lasts longer than an elastic one; what is sampled
+    /// must reach the moment at which it presses hardest.
+    #[test]
+    fn a_contact_that_is_crushed_is_watched_to_its_end() {
+        let mesh = box_grid([6, 3, 2], Vec3::new(0.215, 0.1025, 0.065));
+        let fragments = Fragments::new(Arc::new(mesh));
+        let modes = Modes::compute(
+            &fragments,
+            FragmentId(0),
+            &Material::BRICK,
+            &ModesOptions::default(),
+            &mut |_| (),
+        )
+        .unwrap();
+        let impact = Impact {
+            point: Vec3::ZERO,
+            impulse: Vec3::new(0.8, 0.4, 0.45) * 12.0,
+            speed: 14.0,
+            effective_mass: 0.7,
+            radius: 0.0,
+            other_modulus: Material::GRANITE.contact_modulus(),
+        };
+        let mut shake = Shake::of(&modes, &[impact], 0.01).unwrap();
+        let crushed = shake.blow.speed * (shake.blow.mass * shake.blow.crush).sqrt();
+        let (force, time) = shake.hardest_press(&modes);
+        assert!(
+            force > 0.8 * crushed && force < 1.01 * crushed,
+            "{force} {crushed}"
+        );
+        assert!(time < shake.contact(), "{time}");
+        assert!(shake.contact() > 1.5 * hertz_of(&modes, &impact).0.duration());
     }
 
     #[test]
     fn the_bound_is_above_everything_sampled_and_a_touch_is_harmless() {
         let modes = plate_modes();
         let strength = |_: usize| 45e6_f32;
-        let touch = Shake::of(&modes, &[ball(0.05)], 0.01).unwrap();
-        assert!(touch.critical_time(&modes, 45e6, strength).is_none());
-        let hard = Shake::of(&modes, &[ball(12.0)], 0.01).unwrap();
-        let critical = hard.critical_time(&modes, 45e6, strength).unwrap();
+        let mut touch = Shake::of(&modes, &[ball(0.05)], 0.01).unwrap();
+        assert!(
+            touch
+                .critical_time(&modes, 45e6, strength, Load::default())
+                .is_none()
+        );
+        let mut hard = Shake::of(&modes, &[ball(12.0)], 0.01).unwrap();
+        let bound = hard.stress_bound(&modes);
+        let critical = hard
+            .critical_time(&modes, 45e6, strength, Load::default())
+            .unwrap();
         assert!(critical.overload > 1.0 && critical.first <= critical.time);
-        assert!(critical.overload * 45e6 <= hard.stress_bound(&modes));
+        assert!(critical.overload * 45e6 <= bound);
         assert!(critical.energy <= hard.brought());
         assert!(Shake::of(&modes, &[], 0.01).is_none());
         let mut nan = ball(1.0);

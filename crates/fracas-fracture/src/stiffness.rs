@@ -161,6 +161,19 @@ impl ElasticBody {
         &self.masses
     }
 
+    /// Volume that belongs to each of the fragment's own nodes (m³): a quarter of every
+    /// tetrahedron that it is a corner of.
+    #[must_use]
+    pub fn node_volumes(&self) -> Vec<f32> {
+        let mut volumes = vec![0.0_f64; self.nodes.len()];
+        for (tet, volume) in self.tets.iter().zip(&self.volumes) {
+            for &n in tet {
+                volumes[n as usize] += volume / 4.0;
+            }
+        }
+        volumes[..self.own].iter().map(|&v| v as f32).collect()
+    }
+
     /// The stiffness matrix.
     #[must_use]
     pub fn stiffness(&self, material: &Material, elements: Elements) -> BlockMatrix {

@@ -177,6 +177,15 @@ impl StressModes {
         weighted(&self.largest_norms, b)
     }
 
+    /// An upper bound of any principal stress in the whole body for
+    /// `Σ (w_k q_k)² <= root²`: by Cauchy and Schwarz, `root sqrt(Σ (S_k / w_k)²)`.
+    #[must_use]
+    pub fn bound_by_energy(&self, omegas: &[f64], root: f64) -> f32 {
+        let terms = self.largest_norms.iter().zip(omegas);
+        let sum: f64 = terms.map(|(&s, w)| (f64::from(s) / w).powi(2)).sum();
+        (root * sum.sqrt() * (1.0 + 1e-6)) as f32
+    }
+
     /// The same for one group.
     #[must_use]
     pub fn group_bound(&self, group: usize, b: &[f32]) -> f32 {

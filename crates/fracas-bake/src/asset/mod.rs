@@ -12,7 +12,7 @@
 //! | `NAME` | text |
 //! | `MESH` | positions (f32), tetrahedra |
 //! | `SKIN` | positions (f64), triangles, texture coordinates |
-//! | `MODE` | modes of the whole object, see `modes.rs` |
+//! | `MOD2` | modes of the whole object, see `modes.rs` |
 //! | `OBJT` | field and sphere tree of the whole object, see `object.rs` |
 //!
 //! The same asset gives the same bytes. A file that is cut short or altered gives an
@@ -55,7 +55,7 @@ impl fmt::Display for SectionTag {
 const NAME: SectionTag = SectionTag(*b"NAME");
 const MESH: SectionTag = SectionTag(*b"MESH");
 const SKIN: SectionTag = SectionTag(*b"SKIN");
-const MODE: SectionTag = SectionTag(*b"MODE");
+const MODE: SectionTag = SectionTag(*b"MOD2");
 
 /// Why bytes are not an asset, or an asset could not be stored.
 #[derive(Debug, Error)]

@@ -1,16 +1,16 @@
-//! The section `MODE`: how the whole object vibrates, and in what material.
+//! The section `MOD2`: how the whole object vibrates, and in what material.
 //!
 //! | bytes | what |
 //! | --- | --- |
-//! | 64 | material: E, nu, density, strength, toughness, Weibull modulus, damping alpha and beta (f64) |
+//! | 80 | material: E, nu, density, strength, toughness, Weibull modulus, stress corrosion exponent, crushing pressure, damping alpha and beta (f64) |
 //! | 8, 4, 4, 4 | mass (f64), radius, wall thickness, mean edge (f32) |
 //! | list | angular frequencies (f64) |
 //! | list | nodes on the surface (u32) |
 //! | list | displacements: surface node by surface node, mode by mode, x y z (f32) |
 //! | list | stresses: node by node, mode by mode, xx yy zz xy yz zx (f32) |
 //!
-//! The nodes are all of the mesh, so neither they nor their positions are stored
-//! again. Bounds of stress are computed from what is read, never trusted.
+//! The nodes are all of the mesh, so neither they nor their positions and volumes are
+//! stored again. Bounds of stress are computed from what is read, never trusted.
 
 use fracas::TetMesh;
 use fracas_fracture::modes::ModesData;
@@ -31,6 +31,8 @@ pub(super) fn bytes(modes: &Modes) -> Vec<u8> {
         m.strength,
         m.toughness,
         m.weibull_modulus,
+        m.fatigue_exponent,
+        m.crushing,
         m.damping_alpha,
         m.damping_beta,
         data.mass,
@@ -63,6 +65,8 @@ fn decode(bytes: &[u8], mesh: &TetMesh) -> Result<ModesData, DecodeError> {
         strength: input.f64()?,
         toughness: input.f64()?,
         weibull_modulus: input.f64()?,
+        fatigue_exponent: input.f64()?,
+        crushing: input.f64()?,
         damping_alpha: input.f64()?,
         damping_beta: input.f64()?,
     };
@@ -85,9 +89,21 @@ fn decode(bytes: &[u8], mesh: &TetMesh) -> Result<ModesData, DecodeError> {
         surface,
         shapes: shapes.iter().map(|&v| Vec3::from_array(v)).collect(),
         stress: stress.to_vec(),
+        volumes: node_volumes(mesh),
         mass,
         radius,
         thickness,
         mean_edge,
     })
+}
+
+/// Volume that belongs to each node (m³), added up as modes add it up.
+fn node_volumes(mesh: &TetMesh) -> Vec<f32> {
+    let mut volumes = vec![0.0_f64; mesh.positions().len()];
+    for (t, tet) in mesh.tets().iter().enumerate() {
+        for &n in tet {
+            volumes[n as usize] += mesh.volume_of(t as u32) / 4.0;
+        }
+    }
+    volumes.iter().map(|&v| v as f32).collect()
 }

@@ -35,6 +35,12 @@ fn modes_of(mesh: &TetMesh) -> Modes {
         stress: (0..2 * nodes)
             .map(|i| std::array::from_fn(|c| number(6 * i + c)))
             .collect(),
+        volumes: (0..nodes)
+            .map(|n| {
+                let tets = mesh.adjacent_tets(n as u32).iter();
+                tets.map(|&t| mesh.volume_of(t) / 4.0).sum::<f64>() as f32
+            })
+            .collect(),
         mass: 1800.0,
         radius: 0.9,
         thickness: 0.4,
@@ -94,7 +100,7 @@ fn modes_are_stored_with_the_mesh_they_belong_to() {
         Err(AssetError::Content { tag: MODE, .. })
     ));
     let mut content = modes::bytes(asset.modes().unwrap());
-    content[72..76].copy_from_slice(&f32::NAN.to_le_bytes());
+    content[88..92].copy_from_slice(&f32::NAN.to_le_bytes());
     assert!(matches!(
         Asset::from_bytes(&with_content(MODE, &content)),
         Err(AssetError::Modes(ModesDataError::Numbers {

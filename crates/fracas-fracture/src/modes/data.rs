@@ -25,6 +25,8 @@ pub struct ModesData {
     pub shapes: Vec<Vec3>,
     /// Stress of node i in mode k at `i * modes + k`.
     pub stress: Vec<[f32; 6]>,
+    /// Volume that belongs to each node (m³).
+    pub volumes: Vec<f32>,
     /// Mass (kg).
     pub mass: f64,
     /// Largest distance of a node from the mean of all (m).
@@ -88,6 +90,7 @@ impl ModesData {
                 "stresses",
                 Some(self.stress.len()) == times(self.nodes.len()),
             ),
+            ("volumes", self.volumes.len() == self.nodes.len()),
         ];
         if let Some(&(what, _)) = lists.iter().find(|(_, fits)| !fits) {
             return Err(ModesDataError::Sizes { what });
@@ -106,6 +109,10 @@ impl ModesData {
             (
                 "stresses",
                 self.stress.as_flattened().iter().all(|v| v.is_finite()),
+            ),
+            (
+                "volumes",
+                self.volumes.iter().all(|v| v.is_finite() && *v >= 0.0),
             ),
             ("mass", self.mass.is_finite() && self.mass > 0.0),
             (
@@ -137,6 +144,7 @@ impl Modes {
                 .flat_map(|i| (0..self.count()).map(move |k| (i, k)))
                 .map(|(i, k)| self.stress.of(i, k))
                 .collect(),
+            volumes: self.volumes.clone(),
             mass: self.mass,
             radius: self.radius,
             thickness: self.thickness,
@@ -161,6 +169,7 @@ impl Modes {
             surface_positions: data.surface_positions,
             shapes: data.shapes,
             stress,
+            volumes: data.volumes,
             mass: data.mass,
             radius: data.radius,
             thickness: data.thickness,

@@ -112,6 +112,8 @@ pub struct Modes {
     /// Displacement of surface node s in mode k, at `s * count + k` (kg^-1/2).
     shapes: Vec<Vec3>,
     stress: StressModes,
+    /// Volume that belongs to each node (m³).
+    volumes: Vec<f32>,
     mass: f64,
     radius: f32,
     thickness: f32,
@@ -181,6 +183,7 @@ impl Modes {
             omegas,
             shapes,
             stress,
+            volumes: body.node_volumes(),
             mass: body.masses().iter().sum(),
             radius,
             thickness: thickness(fragments, id, body.volumes().iter().sum(), radius),
@@ -228,6 +231,12 @@ impl Modes {
         &self.stress
     }
 
+    /// Volume that belongs to each node (m³), in the order of [`Modes::nodes`].
+    #[must_use]
+    pub fn volumes(&self) -> &[f32] {
+        &self.volumes
+    }
+
     /// Mass (kg).
     #[must_use]
     pub fn mass(&self) -> f64 {
@@ -251,6 +260,11 @@ impl Modes {
     #[must_use]
     pub fn mean_edge(&self) -> f32 {
         self.mean_edge
+    }
+
+    /// Where the surface nodes are (m).
+    pub(crate) fn surface_positions(&self) -> &[Vec3] {
+        &self.surface_positions
     }
 
     /// The surface node nearest to a point: its place among the surface nodes.

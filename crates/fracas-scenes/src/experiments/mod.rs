@@ -6,6 +6,7 @@
 //! | [`ball`] | the sphere of Glondu 2013, section 7.2 |
 //! | [`colliding`] | all colliding points of a running world (Table 2, Fig. 12) |
 //! | [`drops`] | a plate dropped into a bowl with few contacts allowed (Fig. 16) |
+//! | [`everyday`] | default materials dropped from everyday heights |
 //! | [`fresh`] | fragments just after a break: queries and updates (7.2, Figs. 15 and 17) |
 //! | [`gives_way`] | a ball through panes: momentum and energy of a break |
 //! | [`handed_over`] | the fresh fracture in other engines, and how it ended |
@@ -22,6 +23,7 @@
 pub mod ball;
 pub mod colliding;
 pub mod drops;
+pub mod everyday;
 pub mod fresh;
 pub mod gives_way;
 pub mod handed_over;

@@ -36,7 +36,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let tilt = Quat::from_scaled_axis(Vec3::new(0.25, 0.4, 0.15));
     let pose = Pose::from_parts(Vec3::new(0.0, 1.5, 0.0), tilt);
     let mut body = kit.body(pose, 0);
-    body.velocity = Vec3::new(0.0, -3.0, 0.0);
+    body.velocity = Vec3::new(0.0, -4.0, 0.0);
     scene.add(body, kit.colour());
     Ok(scene)
 }

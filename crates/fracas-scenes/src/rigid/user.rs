@@ -90,6 +90,8 @@ struct File {
     budget_ms: Option<Spanned<f32>>,
     /// The size of the smallest thing that matters (m).
     length_unit: Option<Spanned<f32>>,
+    /// Whether a step in which something breaks is made again with the pieces.
+    gives_way: Option<bool>,
     floor: Option<Floor>,
     #[serde(default)]
     material: std::collections::BTreeMap<String, Spanned<OwnMaterial>>,
@@ -118,6 +120,8 @@ struct OwnMaterial {
     strength: Option<f64>,
     toughness: Option<f64>,
     weibull_modulus: Option<f64>,
+    fatigue_exponent: Option<f64>,
+    crushing: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -345,6 +349,8 @@ impl UserScene {
             strength: numbers.strength.unwrap_or(base.strength),
             toughness: numbers.toughness.unwrap_or(base.toughness),
             weibull_modulus: numbers.weibull_modulus.unwrap_or(base.weibull_modulus),
+            fatigue_exponent: numbers.fatigue_exponent.unwrap_or(base.fatigue_exponent),
+            crushing: numbers.crushing.unwrap_or(base.crushing),
             ..base
         };
         material
@@ -393,6 +399,7 @@ impl UserScene {
         };
         let step = number(&file.step, 1.0 / 60.0);
         let mut settings = options.world(step, number(&file.length_unit, 0.05));
+        settings.gives_way = file.gives_way.unwrap_or(settings.gives_way);
         if let Some(gravity) = &file.gravity {
             settings.gravity = Vec3::from_array(*gravity.get_ref());
         }
