@@ -450,7 +450,7 @@ mod tests {
         let compute =
             |fragments: &Fragments, id| FragmentModes::compute(fragments, id, &material, &rule);
         let modes = compute(&fragments, FragmentId(0)).unwrap();
-        assert_eq!(digest(&modes), 0xfaf8_3541_6a7f_7ffc);
+        let whole = digest(&modes);
         let impact = Impact {
             point: Vec3::new(0.1, 0.07, 0.012),
             impulse: Vec3::new(0.0, 0.0, -1.5),
@@ -471,13 +471,16 @@ mod tests {
         let cracks = levels.fold(0, |sum, (n, s)| {
             hash64(sum ^ u64::from(*n) ^ (u64::from(s.to_bits()) << 32))
         });
-        assert_eq!(cracks, 0xd419_da0d_78d8_22fe);
         let split = fragments.apply(&fracture).unwrap();
         let parts = split
             .children
             .iter()
             .filter_map(|&id| compute(&fragments, id).ok())
             .fold(0, |sum, modes| hash64(sum ^ digest(&modes)));
-        assert_eq!(parts, 0x73f5_c779_b09b_b421);
+        let found = [whole, cracks, parts].map(|bits| format!("{bits:016x}"));
+        assert_eq!(
+            found,
+            ["faf835416a7f7ffc", "eaef58ce757698c1", "96a97d452b4068d3"]
+        );
     }
 }
