@@ -1,0 +1,222 @@
+"""What was made: a contact sheet and a page of statistics."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import struct
+from collections import Counter
+from pathlib import Path
+from typing import Any, Iterable
+
+import numpy as np
+
+from .. import contact_sheet, draw, read
+from . import store
+
+Mesh = tuple[np.ndarray, np.ndarray]
+SHOWN = 12
+
+
+def show(out: str | Path, most: int = SHOWN) -> tuple[Path, Path]:
+    """Writes `contact_sheet.png` and `index.html` into a data set; returns their paths."""
+    out = Path(out)
+    if not (out / "job.json").exists():
+        raise FileNotFoundError(f"{out} holds no data set: there is no job.json in it")
+    all_rows = list(store.rows(out))
+    if not all_rows:
+        raise ValueError(f"{out} holds no sample yet")
+    places = sorted({round(i * (len(all_rows) - 1) / max(1, most - 1)) for i in range(most)})
+    chosen = [all_rows[i] for i in places if i < len(all_rows)][:most]
+    tiles = []
+    for row in chosen:
+        tiles += _draw_sample(out, row)
+    name = json.loads((out / "job.json").read_text(encoding="utf-8"))["settings"]["name"]
+    title = f"{name}: {len(all_rows)} samples; whole, and after the fall"
+    sheet = out / "contact_sheet.png"
+    sheet.write_bytes(contact_sheet(tiles, columns=4, title=title))
+    page = out / "index.html"
+    bad, failed = store.bad_shapes(out), store.failures(out)
+    page.write_text(_page(name, all_rows, bad, failed), encoding="utf-8")
+    return sheet, page
+
+
+def _draw_sample(out: Path, row: dict[str, Any]) -> list[tuple[Any, str]]:
+    meshes = load_pieces(out, row)
+    whole, after = [], []
+    start = row["pose_whole"]
+    for (positions, triangles), pose in zip(meshes, row["pose_after"]):
+        whole.append((positions, triangles, None, start["position"], start["rotation"]))
+        after.append((positions, triangles, None, pose["position"], pose["rotation"]))
+    event = row["event"]
+    what = {
+        "drop": lambda: f"drop {event['height']:.2f} m",
+        "hit": lambda: f"hit {event['speed']:.1f} m/s",
+        "pattern": lambda: event["pattern"],
+    }[event["kind"]]()
+    captions = (f"{row['id']} {row['shape']}"[:38], f"{what}, {row['pieces']} pieces"[:38])
+    size = {"width": 300, "height": 220}
+    return [(draw(whole, **size), captions[0]), (draw(after, **size), captions[1])]
+
+
+def load_pieces(out: str | Path, row: dict[str, Any]) -> list[Mesh]:
+    """The pieces of a sample: vertices and triangles of each."""
+    out = Path(out)
+    if row["files"][0].endswith(".glb"):
+        return _read_glb(out / row["files"][0])
+    meshes = []
+    for name in row["files"]:
+        surface = read(out / name)
+        meshes.append((surface.positions, surface.triangles))
+    return meshes
+
+
+def _read_glb(path: Path) -> list[Mesh]:
+    """The pieces of a GLB of ours: one node each."""
+    data = path.read_bytes()
+    length = struct.unpack_from("<I", data, 12)[0]
+    document = json.loads(data[20 : 20 + length])
+    binary = data[28 + length :]
+    kinds = {5126: np.float32, 5125: np.uint32, 5123: np.uint16, 5121: np.uint8}
+
+    def array(index: int, width: int) -> np.ndarray:
+        accessor = document["accessors"][index]
+        view = document["bufferViews"][accessor["bufferView"]]
+        start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+        kind = np.dtype(kinds[accessor["componentType"]])
+        flat = np.frombuffer(binary, kind, accessor["count"] * width, start)
+        return flat.reshape(-1, width)
+
+    meshes = []
+    for node in document["nodes"]:
+        if not node.get("name", "").startswith("fragment-") or "mesh" not in node:
+            continue
+        at = np.array(node.get("translation", [0.0, 0.0, 0.0]))
+        positions, triangles, count = [], [], 0
+        for part in document["meshes"][node["mesh"]]["primitives"]:
+            points = array(part["attributes"]["POSITION"], 3)
+            corners = array(part["indices"], 1).reshape(-1, 3).astype(np.uint32)
+            positions.append(points + at)
+            triangles.append(corners + np.uint32(count))
+            count += len(points)
+        meshes.append((np.concatenate(positions), np.concatenate(triangles)))
+    return meshes
+
+
+def _page(name: str, rows: list[dict[str, Any]], bad: list[Any], failed: list[Any]) -> str:
+    pieces = [row["pieces"] for row in rows]
+    shares = [m / sum(row["mass"]) for row in rows for m in row["mass"]]
+    areas = [edge["area"] * 1e4 for row in rows for edge in row["graph"]]
+    heights = [row["event"]["height"] for row in rows if row["event"]["kind"] == "drop"]
+    speeds = [row["event"]["speed"] for row in rows if row["event"]["kind"] == "hit"]
+    sizes = [row["size"] for row in rows]
+    neighbours = [2 * len(row["graph"]) / row["pieces"] for row in rows]
+    plots = [
+        ("Pieces of a sample", _histogram(pieces, whole=True)),
+        ("Share of the mass that a piece has", _histogram(shares, log=True)),
+        ("Crack between two pieces (cm²)", _histogram(areas, log=True)),
+        ("Neighbours of a piece, on average", _histogram(neighbours)),
+        ("Height of drops (m)", _histogram(heights, log=True)),
+        ("Speed of hits (m/s)", _histogram(speeds, log=True)),
+        ("Longest side (m)", _histogram(sizes, log=True)),
+        ("Events", _bars(Counter(row["event"]["kind"] for row in rows))),
+        ("Materials", _bars(Counter(row["material"] for row in rows))),
+        ("Shapes", _bars(Counter(row["shape"] for row in rows))),
+    ]
+    rest = sum(row["at_rest"] for row in rows)
+    facts = (
+        f"{len(rows)} samples, {sum(pieces)} pieces, {len(areas)} cracks between pieces; "
+        f"{rest} came to rest; {len(failed)} could not be made, {len(bad)} shapes are not usable."
+    )
+    figures = "\n".join(
+        f"<figure><figcaption>{html.escape(title)}</figcaption>{plot}</figure>"
+        for title, plot in plots
+    )
+    problems = "\n".join(
+        f"<li><b>{html.escape(b['category'])}/{html.escape(b['shape'])}</b>: "
+        f"{html.escape(b['reason'])}</li>"
+        for b in bad
+    )
+    listed = f"<h2>Shapes that are not usable</h2><ul>{problems}</ul>" if bad else ""
+    return f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>{html.escape(name)}</title>
+<style>
+body {{ font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 76em; color: #222; padding: 0 1em }}
+main {{ display: flex; flex-wrap: wrap; gap: 1.2em }}
+figure {{ margin: 0; width: 23em }}
+figcaption {{ font-weight: 600 }}
+img {{ max-width: 100% }}
+svg text {{ font: 10px system-ui, sans-serif; fill: #444 }}
+</style>
+<h1>{html.escape(name)}</h1>
+<p>{facts}</p>
+<main>{figures}</main>
+<h2>Some of them</h2>
+<img src="contact_sheet.png" alt="Samples, whole and after the fall">
+{listed}
+</html>
+"""
+
+
+WIDE, HIGH, LEFT, BELOW = 340, 150, 34, 18
+
+
+def _histogram(values: Iterable[float], log: bool = False, whole: bool = False) -> str:
+    """Bars of how often values occur, as SVG."""
+    values = [v for v in values if math.isfinite(v) and (v > 0 or not log)]
+    if not values:
+        return "<p>none</p>"
+    if whole:
+        low, high = min(values), max(values)
+        edges = [low - 0.5 + i for i in range(int(high - low) + 2)]
+        while len(edges) > 41:
+            edges = edges[::2] + ([edges[-1] + 1] if len(edges) % 2 == 0 else [])
+    else:
+        low, high = min(values), max(values)
+        if low == high:
+            low, high = (low * 0.9, high * 1.1) if low else (-1.0, 1.0)
+        if log:
+            ratio = math.log(high / low)
+            edges = [low * math.exp(ratio * i / 24) for i in range(25)]
+        else:
+            edges = [low + (high - low) * i / 24 for i in range(25)]
+        edges[-1] = math.inf
+    counts = np.histogram(values, bins=edges)[0].tolist()
+    shown = [e for e in edges if math.isfinite(e)] + ([high] if math.isinf(edges[-1]) else [])
+    width = WIDE / len(counts)
+    most = max(counts)
+    bars = "".join(
+        f'<rect x="{LEFT + i * width:.1f}" y="{HIGH - HIGH * n / most:.1f}" '
+        f'width="{max(width - 1, 0.5):.1f}" height="{HIGH * n / most:.1f}" fill="#4a7fb5"/>'
+        for i, n in enumerate(counts)
+    )
+    ticks = []
+    for i in sorted({0, len(counts) // 2, len(counts)}):
+        if whole:
+            i = min(i, len(counts) - 1)
+            label, x = f"{shown[i] + 0.5:.0f}", LEFT + (i + 0.5) * width
+        else:
+            label, x = f"{shown[min(i, len(shown) - 1)]:.3g}", LEFT + i * width
+        ticks.append(f'<text x="{x:.1f}" y="{HIGH + 13}" text-anchor="middle">{label}</text>')
+    return (
+        f'<svg viewBox="0 -6 {LEFT + WIDE + 24} {HIGH + BELOW + 6}" role="img">{bars}'
+        f'<text x="{LEFT - 4}" y="6" text-anchor="end">{most}</text>'
+        f'<text x="{LEFT - 4}" y="{HIGH}" text-anchor="end">0</text>{"".join(ticks)}</svg>'
+    )
+
+
+def _bars(counts: Counter, most: int = 12) -> str:
+    """How often words occur, as SVG."""
+    shown = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    if len(shown) > most:
+        rest = sum(n for _, n in shown[most - 1 :])
+        shown = shown[: most - 1] + [(f"{len(shown) - most + 1} others", rest)]
+    top = max(n for _, n in shown)
+    lines = "".join(
+        f'<text x="112" y="{18 * i + 12}" text-anchor="end">{html.escape(word[:18])}</text>'
+        f'<rect x="118" y="{18 * i + 2}" width="{220 * n / top:.1f}" height="13" fill="#b5794a"/>'
+        f'<text x="{122 + 220 * n / top:.1f}" y="{18 * i + 12}">{n}</text>'
+        for i, (word, n) in enumerate(shown)
+    )
+    return f'<svg viewBox="0 0 {LEFT + WIDE + 24} {18 * len(shown) + 4}" role="img">{lines}</svg>'
