@@ -258,9 +258,13 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         mesh.positions().len()
     );
     let mut fragments = Fragments::new(Arc::clone(&mesh));
-    let plan = shatter::plan(&fragments, FragmentId(0), baked, &options.plan(), &mut |what| {
-        say!("{what}")
-    })?;
+    let plan = shatter::plan(
+        &fragments,
+        FragmentId(0),
+        baked,
+        &options.plan(),
+        &mut |what| say!("{what}"),
+    )?;
     if let Some(stats) = plan.stats {
         say!(
             "contact {:.0} us, stress {:.1} times the strength after {:.0} us, cracks {:.1} cm2 for {:.3} of {:.3} J",

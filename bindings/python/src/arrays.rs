@@ -55,7 +55,11 @@ pub fn indices<const N: usize>(value: &Bound<'_, PyAny>, name: &str) -> PyResult
             PyValueError::new_err(format!("{name}: {index} is no index: from 0 to 2^32 - 1"))
         })
     };
-    let flat: Vec<u32> = array.as_slice()?.iter().map(narrow).collect::<PyResult<_>>()?;
+    let flat: Vec<u32> = array
+        .as_slice()?
+        .iter()
+        .map(narrow)
+        .collect::<PyResult<_>>()?;
     Ok(flat.as_chunks::<N>().0.to_vec())
 }
 
@@ -73,7 +77,9 @@ fn kind_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<char> {
 }
 
 fn wrong_kind(name: &str, wanted: &str, kind: char) -> PyErr {
-    PyTypeError::new_err(format!("{name}: must be {wanted}, not of numpy's kind `{kind}`"))
+    PyTypeError::new_err(format!(
+        "{name}: must be {wanted}, not of numpy's kind `{kind}`"
+    ))
 }
 
 fn check_shape(array: &Bound<'_, PyUntypedArray>, name: &str, width: usize) -> PyResult<()> {
@@ -92,7 +98,9 @@ pub fn vector(value: [f64; 3], name: &str) -> PyResult<Vec3> {
     if v.is_finite() {
         return Ok(v);
     }
-    Err(PyValueError::new_err(format!("{name}: must be three finite numbers")))
+    Err(PyValueError::new_err(format!(
+        "{name}: must be three finite numbers"
+    )))
 }
 
 /// Three numbers that point somewhere.
@@ -111,7 +119,11 @@ pub fn rotation(value: [f64; 4], name: &str) -> PyResult<Quat> {
     let q = Quat::from_array(value.map(|x| x as f32));
     let length = q.length();
     if length.is_finite() && length > 1e-6 {
-        return Ok(if (length - 1.0).abs() < 1e-6 { q } else { q.normalize() });
+        return Ok(if (length - 1.0).abs() < 1e-6 {
+            q
+        } else {
+            q.normalize()
+        });
     }
     Err(PyValueError::new_err(format!(
         "{name}: must be a quaternion (x, y, z, w), not zero and finite"
@@ -123,7 +135,9 @@ pub fn within(value: f64, name: &str, low: f64, high: f64) -> PyResult<f32> {
     if value >= low && value <= high {
         return Ok(value as f32);
     }
-    Err(PyValueError::new_err(format!("{name}: must be from {low} to {high}, not {value}")))
+    Err(PyValueError::new_err(format!(
+        "{name}: must be from {low} to {high}, not {value}"
+    )))
 }
 
 /// A numpy array of one dimension.
@@ -146,7 +160,11 @@ pub fn vectors<'py>(
     py: Python<'py>,
     values: impl IntoIterator<Item = Vec3>,
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-    rows(py, values.into_iter().flat_map(|v| v.to_array()).collect(), 3)
+    rows(
+        py,
+        values.into_iter().flat_map(|v| v.to_array()).collect(),
+        3,
+    )
 }
 
 /// Vectors in double precision, as rows.
@@ -154,7 +172,11 @@ pub fn vectors_f64<'py>(
     py: Python<'py>,
     values: impl IntoIterator<Item = DVec3>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    rows(py, values.into_iter().flat_map(|v| v.to_array()).collect(), 3)
+    rows(
+        py,
+        values.into_iter().flat_map(|v| v.to_array()).collect(),
+        3,
+    )
 }
 
 /// Lists of indices, as rows.

@@ -46,7 +46,11 @@ impl Fineness {
             "uniform" => Grading::Uniform,
             "thin" => Grading::Thin,
             "graded" => Grading::Graded,
-            _ => return Err(PyValueError::new_err("grade: must be uniform, thin or graded")),
+            _ => {
+                return Err(PyValueError::new_err(
+                    "grade: must be uniform, thin or graded",
+                ));
+            }
         };
         Ok(BakeOptions {
             size: match (self.tets, self.edge) {
@@ -105,7 +109,11 @@ pub fn tetrahedralize(
     thicken: Option<f64>,
 ) -> PyResult<Tets> {
     let given = given(mesh)?;
-    let fineness = Fineness { tets, edge, thicken };
+    let fineness = Fineness {
+        tets,
+        edge,
+        thicken,
+    };
     let options = fineness.options(&given.source, grade)?;
     let loaded = load(py, given, options)?;
     let asset = loaded.asset;
@@ -121,8 +129,15 @@ pub fn material_of(value: &Bound<'_, PyAny>) -> PyResult<Material> {
         return Material::by_name(&name).map_err(refuse);
     }
     let Ok(numbers) = value.cast::<PyDict>() else {
-        return Err(PyTypeError::new_err("material: must be a name or a dictionary of numbers"));
+        return Err(PyTypeError::new_err(
+            "material: must be a name or a dictionary of numbers",
+        ));
     };
+    if numbers.is_empty() {
+        return Err(refuse(
+            "a material needs numbers, or the name of one that it is like",
+        ));
+    }
     let mut made = match numbers.get_item("like")? {
         Some(like) => Material::by_name(&like.extract::<String>()?).map_err(refuse)?,
         None => Material::CONCRETE,
@@ -248,7 +263,10 @@ impl Asset {
     #[getter]
     fn frequencies<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         let modes = self.asset.modes()?;
-        Some(column(py, modes.frequencies().iter().map(|&f| f64::from(f)).collect()))
+        Some(column(
+            py,
+            modes.frequencies().iter().map(|&f| f64::from(f)).collect(),
+        ))
     }
 
     fn __repr__(&self) -> String {
@@ -288,7 +306,11 @@ pub fn bake(
     modes: usize,
 ) -> PyResult<Asset> {
     let given = given(mesh)?;
-    let fineness = Fineness { tets, edge, thicken };
+    let fineness = Fineness {
+        tets,
+        edge,
+        thicken,
+    };
     let mut options = fineness.options(&given.source, grade)?;
     let own = match &given.source {
         Source::Shape(shape) => own_material(shape),

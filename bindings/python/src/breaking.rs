@@ -20,9 +20,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{
-    column, direction, index_rows, points_f32, rows, vector, vectors, within,
-};
+use crate::arrays::{column, direction, index_rows, points_f32, rows, vector, vectors, within};
 use crate::baking::{Fineness, Loaded, load, material_of};
 use crate::errors::{refuse, run, run_long};
 use crate::meshes::{Surface, distances, ending, given, save};
@@ -111,7 +109,8 @@ impl Piece {
         options.set_item("vertices", self.positions(py)?)?;
         options.set_item("faces", self.triangles(py)?)?;
         options.set_item("process", false)?;
-        py.import("trimesh")?.call_method("Trimesh", (), Some(&options))
+        py.import("trimesh")?
+            .call_method("Trimesh", (), Some(&options))
     }
 
     /// The text of an OBJ file: vertices and triangles, nothing else.
@@ -147,10 +146,12 @@ fn joined(parts: &[Buffers]) -> (Vec<Vec3>, Vec<[u32; 3]>, Vec<bool>) {
     for part in parts {
         let mut at = |v: u32| {
             let p = part.positions[v as usize] + Vec3::ZERO;
-            *known.entry(p.to_array().map(f32::to_bits)).or_insert_with(|| {
-                positions.push(p);
-                positions.len() as u32 - 1
-            })
+            *known
+                .entry(p.to_array().map(f32::to_bits))
+                .or_insert_with(|| {
+                    positions.push(p);
+                    positions.len() as u32 - 1
+                })
         };
         for triangle in &part.triangles {
             let [a, b, c] = triangle.map(&mut at);
@@ -311,20 +312,34 @@ impl Broken {
     /// All pieces.
     #[getter]
     fn pieces(&self, py: Python<'_>) -> PyResult<Vec<Piece>> {
-        run(py, || (0..self.living.len()).map(|i| self.piece(i)).collect())
+        run(py, || {
+            (0..self.living.len()).map(|i| self.piece(i)).collect()
+        })
     }
 
     /// Masses of all pieces (kg).
     #[getter]
     fn masses<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let volume = |s: &FragmentSurface| s.mass_properties().volume;
-        column(py, self.surfaces.iter().map(|s| volume(s) * self.density).collect())
+        column(
+            py,
+            self.surfaces
+                .iter()
+                .map(|s| volume(s) * self.density)
+                .collect(),
+        )
     }
 
     /// Volumes of all pieces.
     #[getter]
     fn volumes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        column(py, self.surfaces.iter().map(|s| s.mass_properties().volume).collect())
+        column(
+            py,
+            self.surfaces
+                .iter()
+                .map(|s| s.mass_properties().volume)
+                .collect(),
+        )
     }
 
     /// The number of each piece among all fragments that the object ever had: a world's
@@ -338,7 +353,10 @@ impl Broken {
     #[getter]
     fn node_pieces<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         let place = |id: &FragmentId| self.living.binary_search(id).unwrap_or(0) as u32;
-        column(py, self.fragments.node_fragment().iter().map(place).collect())
+        column(
+            py,
+            self.fragments.node_fragment().iter().map(place).collect(),
+        )
     }
 
     /// Which pieces were neighbours: pairs `(k, 2)` of their places in `pieces`, and the
@@ -367,7 +385,11 @@ impl Broken {
     /// What the user should know: of the filling, and of pieces that are not closed.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.notes.iter().cloned().chain(self.warning.clone()).collect()
+        self.notes
+            .iter()
+            .cloned()
+            .chain(self.warning.clone())
+            .collect()
     }
 
     /// Signed distances of points `(n, 3)`, in the frame of the whole object, to one
@@ -382,11 +404,20 @@ impl Broken {
     ) -> PyResult<(Bound<'py, PyArray1<f32>>, Bound<'py, PyArray2<f32>>)> {
         let points = points_f32(points, "points")?;
         let Some(&id) = self.living.get(piece) else {
-            return Err(PyIndexError::new_err(format!("there are {} pieces", self.living.len())));
+            return Err(PyIndexError::new_err(format!(
+                "there are {} pieces",
+                self.living.len()
+            )));
         };
         let (found, normals) = run(py, || {
             let field = self.field()?;
-            Ok::<_, PyErr>(distances(&self.fragments, &field, id, &points, max_distance))
+            Ok::<_, PyErr>(distances(
+                &self.fragments,
+                &field,
+                id,
+                &points,
+                max_distance,
+            ))
         })??;
         Ok((column(py, found), vectors(py, normals)?))
     }
@@ -410,11 +441,17 @@ impl Broken {
             let pieces: Vec<ModelPiece> = (0..self.living.len())
                 .map(|i| self.model_piece(i, explode))
                 .collect();
-            let stem = path.file_stem().map_or("fragments".into(), |s| s.to_string_lossy());
+            let stem = path
+                .file_stem()
+                .map_or("fragments".into(), |s| s.to_string_lossy());
             let all = files(&self.model, &pieces, CrackLook::default(), format, &stem);
             let mut written = Vec::new();
             for (i, (name, bytes)) in all.iter().enumerate() {
-                let path = if i == 0 { path.clone() } else { path.with_file_name(name) };
+                let path = if i == 0 {
+                    path.clone()
+                } else {
+                    path.with_file_name(name)
+                };
                 save(&path, bytes)?;
                 written.push(path);
             }
@@ -500,13 +537,17 @@ pub fn shatter(
         return Err(PyValueError::new_err("pieces: must be at least 2"));
     }
     if !roughness.is_finite() || !crack_scale.is_finite() {
-        return Err(PyValueError::new_err("roughness and crack_scale must be finite"));
+        return Err(PyValueError::new_err(
+            "roughness and crack_scale must be finite",
+        ));
     }
     let options = ShatterOptions {
         pattern: pattern_of(pattern)?,
         pieces,
         at: at.map(|v| vector(v, "at")).transpose()?,
-        direction: direction.map(|v| self::direction(v, "direction")).transpose()?,
+        direction: direction
+            .map(|v| self::direction(v, "direction"))
+            .transpose()?,
         rings,
         roughness,
         seed,
@@ -528,14 +569,22 @@ pub fn shatter(
         thicken,
     };
     let bake = fineness.options(&given.source, "thin")?;
-    let Loaded { asset, notes, model } = load(py, given, bake)?;
+    let Loaded {
+        asset,
+        notes,
+        model,
+    } = load(py, given, bake)?;
     let (wanted, cost) = breaking::cost(asset.mesh(), &options).map_err(refuse)?;
-    let what = format!("{wanted} pieces of {} tetrahedra", asset.mesh().tets().len());
+    let what = format!(
+        "{wanted} pieces of {} tetrahedra",
+        asset.mesh().tets().len()
+    );
     cost.check(&what).map_err(refuse)?;
     run_long(py, move || {
         let mut fragments = Fragments::new(Arc::clone(asset.shared_mesh()));
         let modes = asset.modes().cloned();
-        let plan = breaking::plan(&fragments, FragmentId(0), modes, &options, &mut |_| ()).map_err(refuse)?;
+        let plan = breaking::plan(&fragments, FragmentId(0), modes, &options, &mut |_| ())
+            .map_err(refuse)?;
         fragments
             .apply(&plan.fracture)
             .map_err(|e| refuse(breaking::PlanError::Whole(e.to_string())))?;

@@ -11,7 +11,10 @@ pub struct Random(std::sync::Mutex<random::Random>);
 
 impl Random {
     fn with<T>(&self, draw: impl FnOnce(&mut random::Random) -> T) -> T {
-        let mut stream = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut stream = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         draw(&mut stream)
     }
 }
@@ -20,7 +23,9 @@ fn check_range(low: f64, high: f64) -> PyResult<()> {
     if low <= high && low.is_finite() && high.is_finite() {
         return Ok(());
     }
-    Err(PyValueError::new_err(format!("there is no number from {low} to {high}")))
+    Err(PyValueError::new_err(format!(
+        "there is no number from {low} to {high}"
+    )))
 }
 
 #[pymethods]
@@ -90,6 +95,12 @@ impl Random {
         let (u, v, w) = self.with(|r| (r.unit_f64(), r.unit_f64(), r.unit_f64()));
         let (a, b) = (libm::sqrt(1.0 - u), libm::sqrt(u));
         let (v, w) = (std::f64::consts::TAU * v, std::f64::consts::TAU * w);
-        [a * libm::sin(v), a * libm::cos(v), b * libm::sin(w), b * libm::cos(w)].map(|x| x as f32)
+        [
+            a * libm::sin(v),
+            a * libm::cos(v),
+            b * libm::sin(w),
+            b * libm::cos(w),
+        ]
+        .map(|x| x as f32)
     }
 }

@@ -29,7 +29,9 @@ impl TetDistance {
             )));
         }
         match positions.iter().position(|p| !p.is_finite()) {
-            Some(node) => Err(PyValueError::new_err(format!("positions: node {node} is not finite"))),
+            Some(node) => Err(PyValueError::new_err(format!(
+                "positions: node {node} is not finite"
+            ))),
             None => Ok(()),
         }
     }
@@ -74,7 +76,10 @@ impl TetDistance {
         let positions = points_f32(positions, "positions")?;
         self.check(&positions)?;
         let depths = run(py, || {
-            let mut field = self.field.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut field = self
+                .field
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
             field.march(&self.topology, &positions);
             field.depths().to_vec()
         })?;
@@ -91,11 +96,16 @@ impl TetDistance {
         let positions = points_f32(positions, "positions")?;
         self.check(&positions)?;
         let places = run(py, || {
-            let mut field = self.field.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut field = self
+                .field
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
             field.march(&self.topology, &positions);
             let nodes = 0..self.topology.nodes() as u32;
             let place = |n| field.closest(&self.topology, &positions, n);
-            nodes.map(|n| place(n).map_or(Vec3::NAN, |(at, _)| at)).collect::<Vec<Vec3>>()
+            nodes
+                .map(|n| place(n).map_or(Vec3::NAN, |(at, _)| at))
+                .collect::<Vec<Vec3>>()
         })?;
         vectors(py, places)
     }
@@ -138,6 +148,8 @@ pub fn overlapping_tets<'py>(
         Detector::default().overlaps(&objects, &mut pairs);
         pairs
     })?;
-    let flat = pairs.iter().flat_map(|[a, b]| [a.object, a.tet, b.object, b.tet]);
+    let flat = pairs
+        .iter()
+        .flat_map(|[a, b]| [a.object, a.tet, b.object, b.tet]);
     rows(py, flat.collect(), 4)
 }

@@ -67,18 +67,30 @@ fn mesh_of(drawn: &Drawn<'_>, number: usize) -> PyResult<Mesh> {
     let triangles = indices::<3>(&drawn.1, "triangles")?;
     let count = positions.len() as u32;
     if triangles.as_flattened().iter().any(|&v| v >= count) {
-        return Err(PyValueError::new_err("a triangle names a vertex that is not there"));
+        return Err(PyValueError::new_err(
+            "a triangle names a vertex that is not there",
+        ));
     }
-    if positions.iter().any(|p| !p.is_finite() || p.abs().max_element() > 1e9) {
-        return Err(PyValueError::new_err("positions: must be finite and below 1e9"));
+    if positions
+        .iter()
+        .any(|p| !p.is_finite() || p.abs().max_element() > 1e9)
+    {
+        return Err(PyValueError::new_err(
+            "positions: must be finite and below 1e9",
+        ));
     }
     let colour = match drawn.2 {
         Some([r, g, b]) => Colour::from_srgb(r, g, b),
         None => Colour::distinct(number),
     };
     let place = drawn.3.map_or(Ok(Vec3::ZERO), |v| vector(v, "position"))?;
-    let turn = drawn.4.map_or(Ok(Mat3::IDENTITY), |q| rotation(q, "rotation").map(Mat3::from_quat))?;
-    Ok(Mesh::new(positions, triangles).colour(colour).smooth(30.0).moved(turn, place))
+    let turn = drawn.4.map_or(Ok(Mat3::IDENTITY), |q| {
+        rotation(q, "rotation").map(Mat3::from_quat)
+    })?;
+    Ok(Mesh::new(positions, triangles)
+        .colour(colour)
+        .smooth(30.0)
+        .moved(turn, place))
 }
 
 fn as_array<'py>(py: Python<'py>, image: &Image) -> PyResult<Bound<'py, PyArray3<u8>>> {
@@ -104,7 +116,9 @@ pub fn contact_sheet<'py>(
     }
     for (pixels, caption) in pictures {
         let [height, width, 3] = *pixels.shape() else {
-            return Err(PyValueError::new_err("a picture has the shape (height, width, 3)"));
+            return Err(PyValueError::new_err(
+                "a picture has the shape (height, width, 3)",
+            ));
         };
         let mut image = Image::new(width, height, Colour::from_srgb(0, 0, 0));
         let pixels = pixels.as_array();

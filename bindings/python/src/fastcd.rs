@@ -4,10 +4,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fracas::fast_bvh::{BodyId, Contacts, Detection, FastBvh, Part, Scratch, Settings};
 use numpy::PyArray2;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{column, index_rows, indices, points, rows};
+use crate::arrays::{column, index_rows, indices, points};
 use crate::errors::{refuse, run};
 
 /// Deforming triangle meshes under one hierarchy: `add` bodies, `move` their vertices,
@@ -18,12 +19,30 @@ use crate::errors::{refuse, run};
 /// of a body that was added first begin at 0.
 #[pyclass(module = "fracas", frozen)]
 pub struct Fastcd {
-    scene: Mutex<FastBvh>,
+    inside: Mutex<Inside>,
+}
+
+struct Inside {
+    scene: FastBvh,
+    /// The library's names of the bodies, by the numbers that Python knows.
+    bodies: Vec<BodyId>,
+}
+
+impl Inside {
+    fn body(&self, number: u32) -> PyResult<BodyId> {
+        let body = self.bodies.get(number as usize).copied();
+        body.ok_or_else(|| refuse(format!("body {number} does not exist: it was never added")))
+    }
+
+    fn name(&mut self, body: BodyId) -> u32 {
+        self.bodies.push(body);
+        self.bodies.len() as u32 - 1
+    }
 }
 
 impl Fastcd {
-    fn lock(&self) -> MutexGuard<'_, FastBvh> {
-        self.scene.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -43,7 +62,10 @@ impl Fastcd {
             ..Settings::default()
         };
         Self {
-            scene: Mutex::new(FastBvh::new(settings)),
+            inside: Mutex::new(Inside {
+                scene: FastBvh::new(settings),
+                bodies: Vec::new(),
+            }),
         }
     }
 
@@ -56,30 +78,53 @@ impl Fastcd {
     ) -> PyResult<u32> {
         let positions = points(positions, "positions")?;
         let triangles = indices::<3>(triangles, "triangles")?;
-        let body = run(py, || self.lock().add(&positions, &triangles))?;
-        Ok(body.map_err(refuse)?.0)
+        run(py, || {
+            let mut inside = self.lock();
+            let body = inside.scene.add(&positions, &triangles).map_err(refuse)?;
+            Ok(inside.name(body))
+        })?
     }
 
     /// Moves the vertices of a body to where they are at the end of the step.
     fn r#move(&self, py: Python<'_>, body: u32, positions: &Bound<'_, PyAny>) -> PyResult<()> {
         let positions = points(positions, "positions")?;
-        run(py, || self.lock().move_vertices(BodyId(body), &positions))?.map_err(refuse)
+        run(py, || {
+            let mut inside = self.lock();
+            let body = inside.body(body)?;
+            inside.scene.move_vertices(body, &positions).map_err(refuse)
+        })?
     }
 
     /// Takes a body away.
     fn delete(&self, py: Python<'_>, body: u32) -> PyResult<()> {
-        run(py, || self.lock().delete(BodyId(body)))?.map_err(refuse)
+        run(py, || {
+            let mut inside = self.lock();
+            let body = inside.body(body)?;
+            inside.scene.delete(body).map_err(refuse)
+        })?
     }
 
     /// Makes one body of several.
     fn merge(&self, py: Python<'_>, bodies: Vec<u32>) -> PyResult<u32> {
-        let bodies: Vec<BodyId> = bodies.into_iter().map(BodyId).collect();
-        Ok(run(py, || self.lock().merge(&bodies))?.map_err(refuse)?.0)
+        run(py, || {
+            let mut inside = self.lock();
+            let bodies: Vec<BodyId> = bodies
+                .into_iter()
+                .map(|b| inside.body(b))
+                .collect::<PyResult<_>>()?;
+            let merged = inside.scene.merge(&bodies).map_err(refuse)?;
+            Ok(inside.name(merged))
+        })?
     }
 
     /// Splits a body by its triangles: each list of triangles becomes a body of its own.
     /// Returns their numbers, and for each of their vertices its place in the old body.
-    fn split(&self, py: Python<'_>, body: u32, parts: Vec<Vec<u32>>) -> PyResult<Vec<(u32, Vec<u32>)>> {
+    fn split(
+        &self,
+        py: Python<'_>,
+        body: u32,
+        parts: Vec<Vec<u32>>,
+    ) -> PyResult<Vec<(u32, Vec<u32>)>> {
         let parts: Vec<Part> = parts
             .into_iter()
             .map(|kept| Part {
@@ -87,13 +132,20 @@ impl Fastcd {
                 ..Part::default()
             })
             .collect();
-        let made = run(py, || self.lock().split(BodyId(body), &parts, &[]))?.map_err(refuse)?;
-        Ok(made.into_iter().map(|b| (b.id.0, b.vertex_origin)).collect())
+        run(py, || {
+            let mut inside = self.lock();
+            let body = inside.body(body)?;
+            let made = inside.scene.split(body, &parts, &[]).map_err(refuse)?;
+            Ok(made
+                .into_iter()
+                .map(|b| (inside.name(b.id), b.vertex_origin))
+                .collect())
+        })?
     }
 
     /// Ends the step. Returns what was done, in numbers.
     fn update<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = run(py, || self.lock().update())?;
+        let stats = run(py, || self.lock().scene.update())?;
         let told = PyDict::new(py);
         told.set_item("edited", stats.edited)?;
         told.set_item("rebuilt_triangles", stats.rebuilt_triangles)?;
@@ -107,7 +159,9 @@ impl Fastcd {
     fn intersections<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
         let pairs = run(py, || {
             let mut pairs = Vec::new();
-            self.lock().intersections(&mut Scratch::parallel(), &mut pairs);
+            self.lock()
+                .scene
+                .intersections(&mut Scratch::parallel(), &mut pairs);
             pairs
         })?;
         index_rows(py, &pairs)
@@ -118,11 +172,17 @@ impl Fastcd {
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = run(py, || {
             let mut found = Contacts::default();
-            self.lock().contacts(&mut Scratch::parallel(), &mut found);
+            self.lock()
+                .scene
+                .contacts(&mut Scratch::parallel(), &mut found);
             found
         })?;
         let told = PyDict::new(py);
-        let pairs: Vec<[u32; 2]> = found.vertex_face.iter().map(|c| [c.vertex, c.face]).collect();
+        let pairs: Vec<[u32; 2]> = found
+            .vertex_face
+            .iter()
+            .map(|c| [c.vertex, c.face])
+            .collect();
         told.set_item("vertex_face", index_rows(py, &pairs)?)?;
         let times = found.vertex_face.iter().map(|c| c.time).collect();
         told.set_item("vertex_face_times", column(py, times))?;
@@ -133,37 +193,28 @@ impl Fastcd {
         Ok(told)
     }
 
-    /// The ends `(n, 2)` of all edges, by vertices; those that are gone have none (2^32 - 1).
-    fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    /// The vertices `(n, 2)` at the ends of edges, by the numbers that `contacts` gives.
+    fn edges<'py>(&self, py: Python<'py>, edges: Vec<u32>) -> PyResult<Bound<'py, PyArray2<u32>>> {
         let ends = run(py, || {
-            let scene = self.lock();
-            // Edges of bodies that are gone leave gaps; three per triangle are the most.
-            let most = 3 * scene.triangle_count() as u32;
-            let mut ends: Vec<[u32; 2]> = Vec::new();
-            let mut found = 0;
-            for id in 0.. {
-                match scene.edge(id) {
-                    Some(edge) => {
-                        ends.push(edge);
-                        found += 1;
-                    }
-                    None if id >= most.max(found) => break,
-                    None => ends.push([u32::MAX; 2]),
-                }
-            }
-            while ends.last() == Some(&[u32::MAX; 2]) {
-                ends.pop();
-            }
-            ends
-        })?;
-        rows(py, ends.as_flattened().to_vec(), 2)
+            let inside = self.lock();
+            let find = |e: u32| {
+                let ends = inside.scene.edge(e);
+                ends.ok_or_else(|| PyIndexError::new_err(format!("there is no edge {e}")))
+            };
+            edges
+                .into_iter()
+                .map(find)
+                .collect::<PyResult<Vec<[u32; 2]>>>()
+        })??;
+        index_rows(py, &ends)
     }
 
     /// The global numbers of a body's vertices and of its triangles.
     fn numbers(&self, body: u32) -> PyResult<(Vec<u32>, Vec<u32>)> {
-        let scene = self.lock();
-        let vertices = scene.vertices(BodyId(body)).map_err(refuse)?.to_vec();
-        let triangles = scene.triangles(BodyId(body)).map_err(refuse)?.to_vec();
+        let inside = self.lock();
+        let body = inside.body(body)?;
+        let vertices = inside.scene.vertices(body).map_err(refuse)?.to_vec();
+        let triangles = inside.scene.triangles(body).map_err(refuse)?.to_vec();
         Ok((vertices, triangles))
     }
 }

@@ -15,9 +15,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::arrays::{
-    column, index_rows, indices, points, points_f32, vectors, vectors_f64,
-};
+use crate::arrays::{column, index_rows, indices, points, points_f32, vectors, vectors_f64};
 use crate::errors::{refuse, run, run_long};
 
 /// A triangle surface, repaired: equal vertices are one, flat triangles are gone.
@@ -44,13 +42,19 @@ impl Surface {
 }
 
 /// A report of the library as a dictionary.
-pub fn as_dict<'py>(py: Python<'py>, report: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
+pub fn as_dict<'py>(
+    py: Python<'py>,
+    report: &impl serde::Serialize,
+) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(report).map_err(refuse)?;
     py.import("json")?.call_method1("loads", (text,))
 }
 
 fn repairs_of(repairs: &Repairs) -> Vec<(&'static str, usize)> {
-    repairs.iter().map(|(r, count)| (r.describe(), count)).collect()
+    repairs
+        .iter()
+        .map(|(r, count)| (r.describe(), count))
+        .collect()
 }
 
 type Bounds = ([f64; 3], [f64; 3]);
@@ -131,7 +135,11 @@ impl Surface {
         let write = match end.as_str() {
             "obj" => fracas_bake::write_obj,
             "ply" => fracas_bake::write_ply,
-            _ => return Err(refuse(format!("a surface is written as .obj or .ply, not .{end}"))),
+            _ => {
+                return Err(refuse(format!(
+                    "a surface is written as .obj or .ply, not .{end}"
+                )));
+            }
         };
         run(py, || {
             let mut bytes = Vec::new();
@@ -146,7 +154,8 @@ impl Surface {
         options.set_item("vertices", self.positions(py)?)?;
         options.set_item("faces", self.triangles(py)?)?;
         options.set_item("process", false)?;
-        py.import("trimesh")?.call_method("Trimesh", (), Some(&options))
+        py.import("trimesh")?
+            .call_method("Trimesh", (), Some(&options))
     }
 
     fn __repr__(&self) -> String {
@@ -231,7 +240,10 @@ pub fn distances(
     let view = field.of(fragments, id);
     let ask = |p: &Vec3| {
         // A point that is nowhere is far from everything.
-        let found = p.is_finite().then(|| view.signed_distance(*p, most)).flatten();
+        let found = p
+            .is_finite()
+            .then(|| view.signed_distance(*p, most))
+            .flatten();
         found.map_or((f32::INFINITY, Vec3::ZERO), |d| (d.distance, d.normal))
     };
     points.iter().map(ask).unzip()
@@ -320,7 +332,11 @@ impl Tets {
         let positions = self.mesh.positions().iter().map(|&p| p * factor).collect();
         let mesh = TetMesh::build(positions, self.mesh.tets().to_vec()).map_err(refuse)?;
         let skin = self.skin.as_ref().map(|skin| {
-            let positions = skin.positions().iter().map(|&p| p * f64::from(factor)).collect();
+            let positions = skin
+                .positions()
+                .iter()
+                .map(|&p| p * f64::from(factor))
+                .collect();
             let uvs = skin.uvs().map(<[_]>::to_vec);
             SurfaceMesh::build_with_uvs(positions, skin.triangles().to_vec(), uvs)
         });
@@ -342,7 +358,13 @@ impl Tets {
         let (found, normals) = run(py, || {
             let whole = self.field()?;
             let (fragments, field) = (&whole.fragments, &whole.field);
-            Ok::<_, PyErr>(distances(fragments, field, FragmentId(0), &points, max_distance))
+            Ok::<_, PyErr>(distances(
+                fragments,
+                field,
+                FragmentId(0),
+                &points,
+                max_distance,
+            ))
         })??;
         Ok((column(py, found), vectors(py, normals)?))
     }
@@ -369,7 +391,8 @@ impl Tets {
     fn to_meshio<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let cells = vec![("tetra", self.tets(py)?)];
         let positions = self.positions(py)?;
-        py.import("meshio")?.call_method1("Mesh", (positions, cells))
+        py.import("meshio")?
+            .call_method1("Mesh", (positions, cells))
     }
 
     fn __repr__(&self) -> String {
@@ -395,7 +418,10 @@ pub fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     let of = |source| Ok(Given { source, path: None });
     if let Ok(surface) = value.cast::<Surface>() {
         let surface = surface.get();
-        return of(Source::Surface(surface.name.clone(), (*surface.mesh).clone()));
+        return of(Source::Surface(
+            surface.name.clone(),
+            (*surface.mesh).clone(),
+        ));
     }
     if let Ok(tets) = value.cast::<Tets>() {
         let tets = tets.get();
@@ -423,7 +449,10 @@ pub fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
         let positions = points(&value.getattr("vertices")?, "vertices")?;
         let triangles = indices::<3>(&value.getattr("faces")?, "faces")?;
         let surface = Surface::repair("trimesh", positions, &triangles)?;
-        return of(Source::Surface(surface.name, Arc::unwrap_or_clone(surface.mesh)));
+        return of(Source::Surface(
+            surface.name,
+            Arc::unwrap_or_clone(surface.mesh),
+        ));
     }
     if value.hasattr("points")? && value.hasattr("cells_dict")? {
         let positions = points(&value.getattr("points")?, "points")?;
@@ -436,7 +465,10 @@ pub fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
         if let Ok(triangles) = cells.get_item("triangle") {
             let triangles = indices::<3>(&triangles, "triangle")?;
             let surface = Surface::repair("meshio", positions, &triangles)?;
-            return of(Source::Surface(surface.name, Arc::unwrap_or_clone(surface.mesh)));
+            return of(Source::Surface(
+                surface.name,
+                Arc::unwrap_or_clone(surface.mesh),
+            ));
         }
         return Err(refuse("the mesh has neither tetrahedra nor triangles"));
     }
@@ -463,7 +495,6 @@ pub fn read<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> 
             let (mesh, _) = run(py, || fracas_bake::tet_mesh_of(&name, soup))?.map_err(refuse)?;
             Ok(Bound::new(py, Tets::new(Arc::new(mesh), name))?.into_any())
         }
-        _ => Err(refuse("the file holds neither a surface nor tetrahedra")),
     }
 }
 
@@ -473,7 +504,10 @@ pub fn read<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> 
 pub fn shape(py: Python<'_>, name: &str, tets: Option<u64>) -> PyResult<Tets> {
     let found = shapes::by_name(name).ok_or_else(|| {
         let names: Vec<_> = shapes::names().collect();
-        refuse(format!("there is no shape `{name}`; the shapes are: {}", names.join(", ")))
+        refuse(format!(
+            "there is no shape `{name}`; the shapes are: {}",
+            names.join(", ")
+        ))
     })?;
     if let Some(tets) = tets {
         check_tets(tets as f64)?;

@@ -40,7 +40,10 @@ impl VoxelTree {
         run(py, || {
             let of_tets = |mesh: &fracas::TetMesh| {
                 let positions = mesh.positions().to_vec();
-                (positions, mesh.boundary().map(|f| f.nodes).collect::<Vec<_>>())
+                (
+                    positions,
+                    mesh.boundary().map(|f| f.nodes).collect::<Vec<_>>(),
+                )
             };
             let (positions, triangles) = match &source {
                 Source::Shape(shape) => of_tets(&shape.build()),
@@ -127,7 +130,9 @@ impl VoxelTree {
                 reduce(&mut primitives, how, by, line, &mut contacts);
             }
             let gap = match stop {
-                Stop::Apart => detection.gap().max(roots_gap(&self.tree, &other.tree, &b_to_a)),
+                Stop::Apart => detection
+                    .gap()
+                    .max(roots_gap(&self.tree, &other.tree, &b_to_a)),
                 _ => 0.0,
             };
             (stop, gap, contacts)
@@ -155,14 +160,19 @@ type Level<'py> = (
 /// Refuses grids that do not fit memory, before they are made.
 fn check_count(positions: &[Vec3], cell: f32) -> PyResult<()> {
     let low = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
-    let high = positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+    let high = positions
+        .iter()
+        .copied()
+        .fold(Vec3::NEG_INFINITY, Vec3::max);
     let count: f64 = ((high - low) / cell)
         .to_array()
         .iter()
         .map(|&n| f64::from(n) + 2.0)
         .product();
     if cell > 0.0 && count > MOST_VOXELS {
-        let why = format!("{count:.0} voxels are more than the {MOST_VOXELS:.0} allowed; use larger ones");
+        let why = format!(
+            "{count:.0} voxels are more than the {MOST_VOXELS:.0} allowed; use larger ones"
+        );
         return Err(refuse(why));
     }
     Ok(())

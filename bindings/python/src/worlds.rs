@@ -7,9 +7,7 @@ use fracas::{FieldOptions, FragmentId, Fragments};
 use fracas_bake::bake::Source;
 use fracas_bake::model::Model;
 use fracas_bake::shatter::{self as breaking, ShatterOptions};
-use fracas_fracture::{
-    Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule,
-};
+use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule};
 use fracas_rapier::world::{Event, ObjectId, ObjectOptions, PieceId, WorldSettings};
 use fracas_rapier::{ContactSettings, world};
 use fracas_scenes::rigid::contacts_by_name;
@@ -137,11 +135,7 @@ impl Blueprint {
     }
 }
 
-fn compute_modes(
-    asset: &fracas_bake::Asset,
-    material: &Material,
-    count: usize,
-) -> PyResult<Modes> {
+fn compute_modes(asset: &fracas_bake::Asset, material: &Material, count: usize) -> PyResult<Modes> {
     let whole = Fragments::new(asset.shared_mesh().clone());
     let options = ModesOptions {
         count,
@@ -172,7 +166,11 @@ impl World {
     }
 
     /// Looks at the world without the interpreter's lock.
-    fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&mut Inside) -> T + Send) -> PyResult<T> {
+    fn look<T: Send>(
+        &self,
+        py: Python<'_>,
+        at: impl FnOnce(&mut Inside) -> T + Send,
+    ) -> PyResult<T> {
         run(py, || at(&mut self.lock()))
     }
 }
@@ -319,7 +317,11 @@ impl World {
                 seed,
                 ..FractureSettings::default()
             };
-            let rule = if again { RefractureRule::default() } else { ONCE };
+            let rule = if again {
+                RefractureRule::default()
+            } else {
+                ONCE
+            };
             let breaker = Breaker::new(kind.material, Some(modes));
             options = options.breakable(breaker.with_settings(settings).with_rule(rule));
         }
@@ -367,7 +369,9 @@ impl World {
                 .can_sleep(settings.sleep)
                 // Else it would roll for ever.
                 .angular_damping(if settings.sleep { 2.0 } else { 0.0 });
-            let collider = ColliderBuilder::ball(radius).density(density).friction(friction);
+            let collider = ColliderBuilder::ball(radius)
+                .density(density)
+                .friction(friction);
             let (body, _) = inside.world.physics.insert(body, collider);
             inside.balls.push(body);
             Ok(inside.balls.len() - 1)
@@ -403,7 +407,9 @@ impl World {
     fn moving(&self, py: Python<'_>) -> PyResult<usize> {
         self.look(py, |inside| {
             let bodies = inside.world.physics.bodies.iter();
-            bodies.filter(|(_, b)| b.is_dynamic() && !b.is_sleeping()).count()
+            bodies
+                .filter(|(_, b)| b.is_dynamic() && !b.is_sleeping())
+                .count()
         })
     }
 
@@ -435,8 +441,10 @@ impl World {
                 Event::Broke {
                     children, stats, ..
                 } => {
-                    let children: Vec<_> =
-                        children.iter().map(|p| (p.object.0, p.fragment.0)).collect();
+                    let children: Vec<_> = children
+                        .iter()
+                        .map(|p| (p.object.0, p.fragment.0))
+                        .collect();
                     one.set_item("children", children)?;
                     one.set_item("stats", stats_dict(py, &stats)?)?;
                 }
@@ -468,7 +476,10 @@ impl World {
             all.collect::<Vec<(PieceId, Pose)>>()
         })?;
         let names: Vec<[u32; 2]> = all.iter().map(|(p, _)| name(*p)).collect();
-        let turns = all.iter().flat_map(|(_, pose)| quat(pose.rotation)).collect();
+        let turns = all
+            .iter()
+            .flat_map(|(_, pose)| quat(pose.rotation))
+            .collect();
         Ok((
             index_rows(py, &names)?,
             vectors(py, all.iter().map(|(_, pose)| pose.translation))?,
@@ -529,7 +540,9 @@ impl World {
             let mut found: Vec<Found> = Vec::new();
             for pair in world.physics.narrow_phase.contact_pairs() {
                 let Some(rigid) = pair.rigid() else { continue };
-                let Some(first) = world.physics.colliders.get(pair.collider1) else { continue };
+                let Some(first) = world.physics.colliders.get(pair.collider1) else {
+                    continue;
+                };
                 let (a, b) = (who(pair.collider1), who(pair.collider2));
                 for manifold in rigid.solver_manifolds() {
                     for point in &manifold.points {
@@ -596,13 +609,16 @@ impl World {
 
     /// The whole state as bytes, also in the middle of a destruction.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.look(py, |inside| inside.world.snapshot())?.map_err(refuse)?;
+        let bytes = self
+            .look(py, |inside| inside.world.snapshot())?
+            .map_err(refuse)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Goes back to a snapshot of this world, bit by bit.
     fn restore(&self, py: Python<'_>, bytes: Vec<u8>) -> PyResult<()> {
-        self.look(py, move |inside| inside.world.restore(&bytes))?.map_err(refuse)
+        self.look(py, move |inside| inside.world.restore(&bytes))?
+            .map_err(refuse)
     }
 
     /// Breaks a body now, by a pattern, in the frame of its object. Returns the new
@@ -628,13 +644,17 @@ impl World {
         }
         let pattern = pattern_of(pattern)?;
         if pattern == breaking::Pattern::Impact {
-            return Err(PyValueError::new_err("in a world impacts come of balls and falls"));
+            return Err(PyValueError::new_err(
+                "in a world impacts come of balls and falls",
+            ));
         }
         let options = ShatterOptions {
             pattern,
             pieces,
             at: at.map(|v| vector(v, "at")).transpose()?,
-            direction: direction.map(|v| self::direction(v, "direction")).transpose()?,
+            direction: direction
+                .map(|v| self::direction(v, "direction"))
+                .transpose()?,
             rings,
             roughness,
             seed,
@@ -645,13 +665,18 @@ impl World {
             let shape = inside.world.shape(id).ok_or_else(|| no_such(piece))?;
             let fracture = {
                 let object = shape.object().read();
-                let (wanted, cost) = breaking::cost(object.fragments().mesh(), &options).map_err(refuse)?;
+                let (wanted, cost) =
+                    breaking::cost(object.fragments().mesh(), &options).map_err(refuse)?;
                 cost.check(&format!("{wanted} pieces")).map_err(refuse)?;
-                let plan = breaking::plan(object.fragments(), id.fragment, None, &options, &mut |_| ());
+                let plan =
+                    breaking::plan(object.fragments(), id.fragment, None, &options, &mut |_| ());
                 plan.map_err(refuse)?.fracture
             };
             let children = inside.world.break_piece(id, fracture);
-            Ok(children.iter().map(|c| (c.object.0, c.fragment.0)).collect())
+            Ok(children
+                .iter()
+                .map(|c| (c.object.0, c.fragment.0))
+                .collect())
         })?
     }
 
@@ -664,7 +689,10 @@ impl World {
     fn push(&self, py: Python<'_>, piece: (u32, u32), impulse: [f64; 3]) -> PyResult<()> {
         let impulse = bounded(impulse, "impulse", 1e6)?;
         self.look(py, |inside| {
-            let body = inside.world.body_mut(piece_id(piece)).ok_or_else(|| no_such(piece))?;
+            let body = inside
+                .world
+                .body_mut(piece_id(piece))
+                .ok_or_else(|| no_such(piece))?;
             body.apply_impulse(impulse, true);
             Ok(())
         })?
@@ -672,7 +700,13 @@ impl World {
 
     /// What an object is now: its pieces as `shatter` gives them, in the frame of the whole.
     #[pyo3(signature = (object, skin = "auto", crack_scale = 1.0))]
-    fn broken(&self, py: Python<'_>, object: u32, skin: &str, crack_scale: f32) -> PyResult<Broken> {
+    fn broken(
+        &self,
+        py: Python<'_>,
+        object: u32,
+        skin: &str,
+        crack_scale: f32,
+    ) -> PyResult<Broken> {
         let skin = skin_choice(skin)?;
         if !crack_scale.is_finite() {
             return Err(PyValueError::new_err("crack_scale: must be finite"));
@@ -686,7 +720,9 @@ impl World {
             Some((Arc::new(fragments), Arc::new(field), model, density))
         })?;
         let Some((fragments, field, model, density)) = found else {
-            return Err(PyIndexError::new_err(format!("there is no piece of object {object}")));
+            return Err(PyIndexError::new_err(format!(
+                "there is no piece of object {object}"
+            )));
         };
         run_long(py, move || {
             Broken::make(Ingredients {
@@ -715,9 +751,14 @@ impl World {
         let id = piece_id(piece);
         let (found, normals) = self.look(py, |inside| {
             let world = &inside.world;
-            let (shape, pose) = world.shape(id).zip(world.pose(id)).ok_or_else(|| no_such(piece))?;
-            let local: Vec<Vec3> =
-                points.iter().map(|&p| pose.inverse_transform_point(p)).collect();
+            let (shape, pose) = world
+                .shape(id)
+                .zip(world.pose(id))
+                .ok_or_else(|| no_such(piece))?;
+            let local: Vec<Vec3> = points
+                .iter()
+                .map(|&p| pose.inverse_transform_point(p))
+                .collect();
             let object = shape.object().read();
             let (fragments, field) = (object.fragments(), object.field());
             let (found, normals) =
@@ -731,7 +772,11 @@ impl World {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         self.look(py, |inside| {
             let world = &inside.world;
-            format!("<fracas.World: {} bodies, {} steps>", world.pieces().count(), world.steps())
+            format!(
+                "<fracas.World: {} bodies, {} steps>",
+                world.pieces().count(),
+                world.steps()
+            )
         })
     }
 }

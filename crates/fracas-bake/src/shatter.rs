@@ -297,15 +297,8 @@ fn plan_impact(
         seed: options.seed,
         ..Default::default()
     };
-    let decision = FractureEvent::new().decide(
-        fragments,
-        id,
-        &modes,
-        &[impact],
-        0.01,
-        0,
-        &settings,
-    );
+    let decision =
+        FractureEvent::new().decide(fragments, id, &modes, &[impact], 0.01, 0, &settings);
     let stats = decision.stats;
     let harder = match options.drop {
         Some(_) => "let it fall from higher with --drop",

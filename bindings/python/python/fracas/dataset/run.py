@@ -237,6 +237,7 @@ class Progress:
         self.made = self.failed = 0
         self.start = clock()
         self.told = float("-inf")
+        self.last = ""
         self.live = out is not None and out.isatty()
 
     def add(self, made: int, failed: int) -> None:
@@ -262,14 +263,16 @@ class Progress:
         return text
 
     def end(self) -> None:
-        self._tell()
+        if self.text() != self.last:
+            self._tell()
         if self.live and self.out is not None:
             self.out.write("\n")
 
     def _tell(self) -> None:
         if self.out is None:
             return
-        self.out.write(f"\r\x1b[K{self.text()}" if self.live else self.text() + "\n")
+        self.last = self.text()
+        self.out.write(f"\r\x1b[K{self.last}" if self.live else self.last + "\n")
         self.out.flush()
 
 

@@ -203,10 +203,11 @@ def _play(settings: Settings, kind: Kind, event: dict[str, Any]) -> tuple[str, M
     if event["kind"] == "hit":
         _throw_ball(world, kind, event, position)
     elif event["kind"] == "pattern":
+        # Spokes and a ring: two pieces for each spoke.
+        share = 2 if event["pattern"] == "radial" else 1
+        pieces = max(event["most_pieces"] // share, 2)
         try:
-            world.break_piece(
-                (0, 0), event["pattern"], event["most_pieces"], seed=event["seed"]
-            )
+            world.break_piece((0, 0), event["pattern"], pieces, seed=event["seed"])
         except FracasError as error:
             return str(error), None
     stats: dict[str, Any] = {}

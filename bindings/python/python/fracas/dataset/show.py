@@ -17,6 +17,11 @@ from . import store
 
 Mesh = tuple[np.ndarray, np.ndarray]
 SHOWN = 12
+COLOURS = [
+    (222, 121, 94), (63, 142, 109), (160, 120, 205), (190, 155, 80), (70, 140, 185),
+    (225, 160, 185), (130, 165, 70), (180, 85, 120), (95, 185, 175), (235, 180, 110),
+    (110, 110, 165), (160, 100, 60),
+]
 
 
 def show(out: str | Path, most: int = SHOWN) -> tuple[Path, Path]:
@@ -46,18 +51,34 @@ def _draw_sample(out: Path, row: dict[str, Any]) -> list[tuple[Any, str]]:
     meshes = load_pieces(out, row)
     whole, after = [], []
     start = row["pose_whole"]
-    for (positions, triangles), pose in zip(meshes, row["pose_after"]):
-        whole.append((positions, triangles, None, start["position"], start["rotation"]))
-        after.append((positions, triangles, None, pose["position"], pose["rotation"]))
+    centres = np.array(
+        [_moved(centre, pose) for centre, pose in zip(row["centre"], row["pose_after"])]
+    )
+    away = np.linalg.norm(centres - np.median(centres, axis=0), axis=1)
+    for i, ((positions, triangles), pose) in enumerate(zip(meshes, row["pose_after"])):
+        colour = COLOURS[i % len(COLOURS)]
+        whole.append((positions, triangles, colour, start["position"], start["rotation"]))
+        # A piece that flew off would make all others too small to see.
+        if away[i] <= max(2.0 * row["size"], np.median(away)):
+            after.append((positions, triangles, colour, pose["position"], pose["rotation"]))
     event = row["event"]
     what = {
         "drop": lambda: f"drop {event['height']:.2f} m",
         "hit": lambda: f"hit {event['speed']:.1f} m/s",
         "pattern": lambda: event["pattern"],
     }[event["kind"]]()
-    captions = (f"{row['id']} {row['shape']}"[:38], f"{what}, {row['pieces']} pieces"[:38])
-    size = {"width": 300, "height": 220}
+    far = len(whole) - len(after)
+    what += f", {row['pieces']} pieces" + (f", {far} far" if far else "")
+    captions = (f"{row['id']} {row['shape']}"[:38], what[:40])
+    size = {"width": 360, "height": 260}
     return [(draw(whole, **size), captions[0]), (draw(after, **size), captions[1])]
+
+
+def _moved(point: list[float], pose: dict[str, list[float]]) -> np.ndarray:
+    """A point of the whole, where its piece took it."""
+    turn, w = np.array(pose["rotation"][:3]), pose["rotation"][3]
+    point = np.array(point)
+    return point + 2.0 * np.cross(turn, np.cross(turn, point) + w * point) + pose["position"]
 
 
 def load_pieces(out: str | Path, row: dict[str, Any]) -> list[Mesh]:
