@@ -195,9 +195,9 @@ class Settings:
         for event in EVENTS:
             check.words(v[event]["orientation"], f"{event}.orientation", ORIENTATIONS)
             check.numbers(v[event]["friction"], f"{event}.friction", 0.0, 10.0)
-        check.numbers(v["drop"]["height"], "drop.height", 0.0, 1000.0)
+        check.numbers(v["drop"]["height"], "drop.height", 0.0, 80.0)
         check.numbers(v["hit"]["radius"], "hit.radius", 1e-3, 10.0)
-        check.numbers(v["hit"]["speed"], "hit.speed", 0.0, 500.0)
+        check.numbers(v["hit"]["speed"], "hit.speed", 0.0, 40.0)
         check.words(v["pattern"]["kind"], "pattern.kind", PATTERNS)
         check.numbers(v["pattern"]["height"], "pattern.height", 0.0, 100.0)
 
