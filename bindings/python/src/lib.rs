@@ -2,17 +2,17 @@
 //!
 //! | module | what |
 //! | --- | --- |
-//! | [`errors`] | exceptions; work without the interpreter's lock, which Ctrl-C ends |
-//! | [`arrays`] | numpy in and out |
-//! | [`meshes`] | surfaces and tetrahedra; trimesh and meshio |
-//! | [`baking`] | tetrahedralize, bake, assets |
-//! | [`breaking`] | shatter, pieces, who was whose neighbour |
-//! | [`worlds`] | blueprints and worlds |
-//! | [`voxels`], [`fastcd`], [`depths`] | the voxel tree, deforming meshes, distances on tetrahedra |
-//! | [`drawing`], [`chance`] | pictures; draws that are the same on every machine |
+//! | `errors` | exceptions; work without the interpreter's lock, which Ctrl-C ends |
+//! | `arrays` | numpy in and out |
+//! | `meshes` | surfaces and tetrahedra; trimesh and meshio |
+//! | `baking` | tetrahedralize, bake, assets |
+//! | `breaking` | shatter, pieces, who was whose neighbour |
+//! | `worlds` | blueprints and worlds |
+//! | `voxels`, `fastcd`, `depths` | the voxel tree, deforming meshes, distances on tetrahedra |
+//! | `drawing`, `chance` | pictures; draws that are the same on every machine |
 //!
-//! What is checked twice is checked here alone: types and shapes of arrays. All else is
-//! refused by the library, with the words of the command line.
+//! Types and shapes of arrays are checked here, and numbers that only Python can get wrong.
+//! All else is refused by the library, with the words of the command line.
 
 mod arrays;
 mod baking;

@@ -210,6 +210,23 @@ def test_a_killed_run_goes_on(made, shapes, settings, tmp_path):
     assert files(out) == files(made)
 
 
+def test_ctrl_c_ends_a_pool_at_once(shapes, settings, tmp_path):
+    out = tmp_path / "set"
+    command = [sys.executable, "-m", "fracas.dataset", "make", "--shapes", shapes]
+    command += ["--count", 500, "--out", out, "--settings", settings, "--processes", "2"]
+    run = subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    while run.poll() is None and not store.numbers(out, "samples"):
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    said = run.communicate(timeout=60)[1]
+    assert run.returncode == 130 and "goes on from here" in said, said
+    assert time.monotonic() - start < 20
+    assert len(store.numbers(out, "samples")) < 500
+
+
 def test_glb_holds_the_same_pieces(shapes, settings, tmp_path):
     text = settings.read_text() + 'format = "glb"\nskin = "tets"\n'
     (tmp_path / "glb.toml").write_text(text)
@@ -308,7 +325,7 @@ def test_ray_gives_the_same_bytes(made, shapes, settings, tmp_path):
     where = str(Path(fracas.__file__).parent.parent)
     environment = os.environ.get("PYTHONPATH", "")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [where, environment]))
-    for nodes in (1, 2):
+    for nodes in (1, 2, 4):
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
         try:
             others = [cluster.add_node(num_cpus=1) for _ in range(nodes - 1)]

@@ -8,6 +8,7 @@ given out again.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -16,6 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Callable, Iterator, TextIO
 
+from .. import FracasError
 from . import store, table
 from .sample import Job, Kinds, NothingBroke, make_sample, shape_of
 from .settings import Settings, SettingsError
@@ -125,7 +127,7 @@ def make_portion(job: Job, portion: Portion) -> Done:
         try:
             store.save_sample(job, number, make_sample(job, kinds, number, bad))
             made.append(number)
-        except NothingBroke as error:
+        except (NothingBroke, FracasError, RuntimeError) as error:
             store.save_failure(job, number, str(error))
             failed.append(number)
         for shape, reason in bad.values():
@@ -138,11 +140,19 @@ def _here(job: Job, portions: list[Portion]) -> Iterator[Done]:
         yield make_portion(job, portion)
 
 
-def _start_worker() -> None:
-    # Ctrl-C is the parent's to hear.
-    import signal
+# Set once in each worker: with thousands of shapes it is too large to send each time.
+_job: Job
 
+
+def _start_worker(job: Job) -> None:
+    global _job
+    _job = job
+    # Ctrl-C is the parent's to hear.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _work(portion: Portion) -> Done:
+    return make_portion(_job, portion)
 
 
 def _on_pool(job: Job, portions: list[Portion], processes: int) -> Iterator[Done]:
@@ -154,13 +164,15 @@ def _on_pool(job: Job, portions: list[Portion], processes: int) -> Iterator[Done
     waiting = list(reversed(range(len(portions))))
     try:
         while waiting:
-            pool = ProcessPoolExecutor(processes, get_context("spawn"), _start_worker)
+            pool = ProcessPoolExecutor(
+                processes, get_context("spawn"), _start_worker, (job,)
+            )
             under_way: dict[Any, int] = {}
             try:
                 while waiting or under_way:
                     while waiting and len(under_way) < 2 * processes:
                         which = waiting.pop()
-                        under_way[pool.submit(make_portion, job, portions[which])] = which
+                        under_way[pool.submit(_work, portions[which])] = which
                     ready, _ = wait(under_way, return_when=FIRST_COMPLETED)
                     for future in ready:
                         result = future.result()
@@ -175,7 +187,12 @@ def _on_pool(job: Job, portions: list[Portion], processes: int) -> Iterator[Done
                     else:
                         yield _give_up(job, portions[which])
             finally:
+                workers = list((pool._processes or {}).values())
                 pool.shutdown(wait=False, cancel_futures=True)
+                # After Ctrl-C nobody waits for what is under way; what is written is whole.
+                if under_way:
+                    for worker in workers:
+                        worker.terminate()
     finally:
         if before is None:
             del os.environ["RAYON_NUM_THREADS"]

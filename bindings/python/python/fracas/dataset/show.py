@@ -6,6 +6,7 @@ import html
 import json
 import math
 import struct
+from array import array
 from collections import Counter
 from pathlib import Path
 from typing import Any, Iterable
@@ -29,21 +30,23 @@ def show(out: str | Path, most: int = SHOWN) -> tuple[Path, Path]:
     out = Path(out)
     if not (out / "job.json").exists():
         raise FileNotFoundError(f"{out} holds no data set: there is no job.json in it")
-    all_rows = list(store.rows(out))
-    if not all_rows:
+    facts = _Facts()
+    count = len(store.numbers(out, "samples"))
+    if not count:
         raise ValueError(f"{out} holds no sample yet")
-    places = sorted({round(i * (len(all_rows) - 1) / max(1, most - 1)) for i in range(most)})
-    chosen = [all_rows[i] for i in places if i < len(all_rows)][:most]
+    places = {round(i * (count - 1) / max(1, most - 1)) for i in range(most)}
     tiles = []
-    for row in chosen:
-        tiles += _draw_sample(out, row)
+    for i, row in enumerate(store.rows(out)):
+        facts.add(row)
+        if i in places:
+            tiles += _draw_sample(out, row)
     name = json.loads((out / "job.json").read_text(encoding="utf-8"))["settings"]["name"]
-    title = f"{name}: {len(all_rows)} samples; whole, and after the fall"
+    title = f"{name}: {count} samples; whole, and after the fall"
     sheet = out / "contact_sheet.png"
     sheet.write_bytes(contact_sheet(tiles, columns=4, title=title))
     page = out / "index.html"
     bad, failed = store.bad_shapes(out), store.failures(out)
-    page.write_text(_page(name, all_rows, bad, failed), encoding="utf-8")
+    page.write_text(_page(name, facts, bad, failed), encoding="utf-8")
     return sheet, page
 
 
@@ -101,7 +104,7 @@ def _read_glb(path: Path) -> list[Mesh]:
     binary = data[28 + length :]
     kinds = {5126: np.float32, 5125: np.uint32, 5123: np.uint16, 5121: np.uint8}
 
-    def array(index: int, width: int) -> np.ndarray:
+    def values(index: int, width: int) -> np.ndarray:
         accessor = document["accessors"][index]
         view = document["bufferViews"][accessor["bufferView"]]
         start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
@@ -116,8 +119,8 @@ def _read_glb(path: Path) -> list[Mesh]:
         at = np.array(node.get("translation", [0.0, 0.0, 0.0]))
         positions, triangles, count = [], [], 0
         for part in document["meshes"][node["mesh"]]["primitives"]:
-            points = array(part["attributes"]["POSITION"], 3)
-            corners = array(part["indices"], 1).reshape(-1, 3).astype(np.uint32)
+            points = values(part["attributes"]["POSITION"], 3)
+            corners = values(part["indices"], 1).reshape(-1, 3).astype(np.uint32)
             positions.append(points + at)
             triangles.append(corners + np.uint32(count))
             count += len(points)
@@ -125,30 +128,52 @@ def _read_glb(path: Path) -> list[Mesh]:
     return meshes
 
 
-def _page(name: str, rows: list[dict[str, Any]], bad: list[Any], failed: list[Any]) -> str:
-    pieces = [row["pieces"] for row in rows]
-    shares = [m / sum(row["mass"]) for row in rows for m in row["mass"]]
-    areas = [edge["area"] * 1e4 for row in rows for edge in row["graph"]]
-    heights = [row["event"]["height"] for row in rows if row["event"]["kind"] == "drop"]
-    speeds = [row["event"]["speed"] for row in rows if row["event"]["kind"] == "hit"]
-    sizes = [row["size"] for row in rows]
-    neighbours = [2 * len(row["graph"]) / row["pieces"] for row in rows]
+class _Facts:
+    """What the page tells, gathered row by row: a million rows need not fit memory."""
+
+    def __init__(self) -> None:
+        self.samples = self.at_rest = 0
+        self.pieces, self.shares, self.areas = array("d"), array("d"), array("d")
+        self.heights, self.speeds = array("d"), array("d")
+        self.sizes, self.neighbours = array("d"), array("d")
+        self.events, self.materials, self.shapes = Counter(), Counter(), Counter()
+
+    def add(self, row: dict[str, Any]) -> None:
+        self.samples += 1
+        self.at_rest += row["at_rest"]
+        self.pieces.append(row["pieces"])
+        whole = sum(row["mass"])
+        self.shares.extend(m / whole for m in row["mass"])
+        self.areas.extend(edge["area"] * 1e4 for edge in row["graph"])
+        self.sizes.append(row["size"])
+        self.neighbours.append(2 * len(row["graph"]) / row["pieces"])
+        event = row["event"]
+        if event["kind"] == "drop":
+            self.heights.append(event["height"])
+        elif event["kind"] == "hit":
+            self.speeds.append(event["speed"])
+        self.events[event["kind"]] += 1
+        self.materials[row["material"]] += 1
+        self.shapes[row["shape"]] += 1
+
+
+def _page(name: str, facts: _Facts, bad: list[Any], failed: list[Any]) -> str:
     plots = [
-        ("Pieces of a sample", _histogram(pieces, whole=True)),
-        ("Share of the mass that a piece has", _histogram(shares, log=True)),
-        ("Crack between two pieces (cm²)", _histogram(areas, log=True)),
-        ("Neighbours of a piece, on average", _histogram(neighbours)),
-        ("Height of drops (m)", _histogram(heights, log=True)),
-        ("Speed of hits (m/s)", _histogram(speeds, log=True)),
-        ("Longest side (m)", _histogram(sizes, log=True)),
-        ("Events", _bars(Counter(row["event"]["kind"] for row in rows))),
-        ("Materials", _bars(Counter(row["material"] for row in rows))),
-        ("Shapes", _bars(Counter(row["shape"] for row in rows))),
+        ("Pieces of a sample", _histogram(facts.pieces, whole=True)),
+        ("Share of the mass that a piece has", _histogram(facts.shares, log=True)),
+        ("Crack between two pieces (cm²)", _histogram(facts.areas, log=True)),
+        ("Neighbours of a piece, on average", _histogram(facts.neighbours)),
+        ("Height of drops (m)", _histogram(facts.heights, log=True)),
+        ("Speed of hits (m/s)", _histogram(facts.speeds, log=True)),
+        ("Longest side (m)", _histogram(facts.sizes, log=True)),
+        ("Events", _bars(facts.events)),
+        ("Materials", _bars(facts.materials)),
+        ("Shapes", _bars(facts.shapes)),
     ]
-    rest = sum(row["at_rest"] for row in rows)
-    facts = (
-        f"{len(rows)} samples, {sum(pieces)} pieces, {len(areas)} cracks between pieces; "
-        f"{rest} came to rest; {len(failed)} could not be made, {len(bad)} shapes are not usable."
+    told = (
+        f"{facts.samples} samples, {len(facts.shares)} pieces, {len(facts.areas)} cracks between "
+        f"pieces; {facts.at_rest} came to rest; {len(failed)} could not be made, {len(bad)} shapes "
+        "are not usable."
     )
     figures = "\n".join(
         f"<figure><figcaption>{html.escape(title)}</figcaption>{plot}</figure>"
@@ -171,7 +196,7 @@ img {{ max-width: 100% }}
 svg text {{ font: 10px system-ui, sans-serif; fill: #444 }}
 </style>
 <h1>{html.escape(name)}</h1>
-<p>{facts}</p>
+<p>{told}</p>
 <main>{figures}</main>
 <h2>Some of them</h2>
 <img src="contact_sheet.png" alt="Samples, whole and after the fall">
