@@ -1,9 +1,10 @@
-//! The project's own commands: `cargo xtask test`, `bench`, `web`, `soak`, `fuzz`,
+//! The project's own commands: `cargo xtask test`, `bench`, `web`, `wheel`, `soak`, `fuzz`,
 //! `digests`.
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
 mod licences;
+mod python;
 mod skips;
 mod stage;
 mod web;
@@ -25,7 +26,8 @@ struct Xtask {
 #[derive(Subcommand)]
 enum Task {
     /// Everything a change must pass: format, lints, documentation, licences, packages,
-    /// tests, the page (and with it the wasm build of all libraries) in a browser.
+    /// tests, the Python module, the page (and with it the wasm build of all libraries) in a
+    /// browser.
     Test {
         /// Only the stages whose name contains this.
         #[arg(long)]
@@ -33,6 +35,8 @@ enum Task {
     },
     /// Build the page of apps/web into apps/web/dist.
     Web,
+    /// Build the Python wheel of bindings/python into target/wheels.
+    Wheel,
     /// Random scenes with random edits, for as long as told; what fails is made small and
     /// written to out/soak as a TOML scene.
     Soak {
@@ -100,6 +104,11 @@ const STAGES: &[Stage] = &[
         run: tests,
     },
     Stage {
+        name: "python",
+        about: "the Python module agrees with Rust, and stands whatever it is given",
+        run: python::test,
+    },
+    Stage {
         name: "web",
         about: "the page builds, and works in Chromium",
         run: web::test,
@@ -110,6 +119,7 @@ fn main() -> ExitCode {
     let result = match Xtask::parse().task {
         Task::Test { only } => stage::run_all(STAGES, only.as_deref()),
         Task::Web => web::build(),
+        Task::Wheel => python::wheel(),
         Task::Soak { minutes, seed } => {
             let numbers = [minutes.to_string(), seed.to_string()];
             example("fracas-scenes", "soak", &[&numbers[0], &numbers[1]])
@@ -208,6 +218,8 @@ fn packages() -> Outcome {
             "--workspace",
             "--exclude",
             "fracas-conformance",
+            "--exclude",
+            "fracas-python",
             "--exclude",
             "fracas-scoreboard",
             "--exclude",

@@ -171,7 +171,8 @@ fn chromium() -> Result<String, String> {
     })
 }
 
-fn target_folder() -> Result<PathBuf, String> {
+/// Where cargo builds.
+pub fn target_folder() -> Result<PathBuf, String> {
     let out = Command::new("cargo")
         .args(["metadata", "--no-deps", "--format-version=1"])
         .output()

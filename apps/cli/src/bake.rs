@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use fracas_bake::bake::{BakeModes, BakeOptions, Baked, Source, Stage, bake};
-use fracas_bake::fill::DEFAULT_TETS;
+use fracas_bake::limits::{Cost, tets_of};
 use fracas_bake::tetrahedralize::{Grading, Size, Thicken};
 use fracas_fracture::Material;
 
-use crate::limits::{Cost, Limits};
+use crate::limits::Limits;
 use crate::output::say;
 use crate::progress::Progress;
 use crate::{files, look};
@@ -156,28 +156,6 @@ fn check_limits(options: &Bake, source: &Source, modes: Option<&BakeModes>) -> R
         &format!("{count} modes of {tets:.0} tetrahedra"),
         Cost::of_tets(tets) + Cost::of_modes(count.min(most), tets),
     )
-}
-
-/// About how many tetrahedra there will be.
-pub fn tets_of(source: &Source, tets: Option<u64>, edge: Option<f64>) -> f64 {
-    let volume_of = |edge: f64| match source {
-        Source::Surface(_, mesh) => {
-            9.0 * mesh.volume().abs() / edge.powi(3) + 8.0 * mesh.area() / edge.powi(2)
-        }
-        Source::Shape(shape) => {
-            let own = shape.build();
-            let finer = f64::from(own.mean_edge_length()) / edge;
-            own.tets().len() as f64 * finer.powi(3).max(1e-3)
-        }
-        _ => 0.0,
-    };
-    match (source, tets, edge) {
-        (Source::Tets(_, mesh), ..) => mesh.tets().len() as f64,
-        (Source::Asset(asset), ..) => asset.mesh().tets().len() as f64,
-        (_, Some(tets), _) => tets as f64,
-        (_, None, Some(edge)) => volume_of(edge),
-        _ => DEFAULT_TETS as f64,
-    }
 }
 
 /// Prints what was made.

@@ -10,32 +10,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use fracas::dressing::{SkinMap, SkinMapError};
+use fracas::dressing::SkinMapError;
 use fracas::fragment_surface::{FragmentSurface, SurfaceScratch};
-use fracas::{Fracture, FragmentId, Fragments, TetMesh};
+use fracas::{FragmentId, Fragments, TetMesh};
+use fracas_bake::ReadError;
 use fracas_bake::bake::{BakeError, BakeOptions, Source, bake};
-use fracas_bake::model::pieces::{Buffers, ModelPiece, surfaces as surfaces_of};
+use fracas_bake::limits::{Cost, tets_of};
+use fracas_bake::model::Model;
+use fracas_bake::model::pieces::{Buffers, ModelPiece};
 use fracas_bake::model::write::{CrackLook, Format, files as model_files};
-use fracas_bake::model::{Attribute, Model};
+use fracas_bake::shatter::{self, PlanError, ShatterOptions, model_of_boundary, model_of_surface};
 use fracas_bake::tetrahedralize::{Size, TetrahedralizeError, Thicken};
-use fracas_bake::{ReadError, SurfaceMesh};
-use fracas_fracture::material::STEEL_CONTACT_MODULUS;
-use fracas_fracture::modes::ModesError;
-use fracas_fracture::patterns::{
-    self, ConchoidalOptions, RadialOptions, SlicesOptions, VoronoiOptions,
-};
-use fracas_fracture::{
-    FractureEvent, FractureSettings, Impact, Material, Modes, ModesOptions, Outcome,
-};
+use fracas_fracture::{Material, Modes};
 use fracas_picture::{Camera, Colour, Mesh as PictureMesh, Quality, Scene, Texture};
 use glam::{Vec2, Vec3};
 use thiserror::Error;
 
-use crate::bake::tets_of;
 use crate::files::{self, SaveError};
-use crate::limits::{Cost, Limits};
+use crate::limits::Limits;
 use crate::output::say;
-use crate::skin_choice::{self, SkinChoice};
+use crate::skin_choice::SkinChoice;
 
 /// How it breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -139,6 +133,37 @@ pub struct Shatter {
     limits: Limits,
 }
 
+impl Shatter {
+    /// What breaks it, and how.
+    fn plan(&self) -> ShatterOptions {
+        ShatterOptions {
+            pattern: self.pattern.into(),
+            pieces: self.pieces,
+            at: self.at,
+            direction: self.direction,
+            rings: self.rings,
+            roughness: self.roughness,
+            seed: self.seed,
+            material: self.material,
+            speed: self.speed,
+            mass: self.mass,
+            drop: self.drop,
+        }
+    }
+}
+
+impl From<Pattern> for shatter::Pattern {
+    fn from(pattern: Pattern) -> Self {
+        match pattern {
+            Pattern::Voronoi => Self::Voronoi,
+            Pattern::Slices => Self::Slices,
+            Pattern::Radial => Self::Radial,
+            Pattern::Conchoidal => Self::Conchoidal,
+            Pattern::Impact => Self::Impact,
+        }
+    }
+}
+
 /// What can go wrong.
 #[derive(Debug, Error)]
 pub enum ShatterError {
@@ -148,12 +173,9 @@ pub enum ShatterError {
     /// It would take too long.
     #[error("{0}")]
     TooMuch(String),
-    /// No modes, hence no stress.
-    #[error("an impact needs vibration modes: {0}")]
-    Modes(#[from] ModesError),
-    /// Nothing came apart.
-    #[error("nothing breaks: {0}")]
-    Whole(String),
+    /// It does not break.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// The model's looks cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -221,7 +243,12 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         model,
     } = load(options)?;
     let mesh = Arc::new(mesh);
-    check_limits(options, &mesh)?;
+    let (pieces, cost) = shatter::cost(&mesh, &options.plan())?;
+    let what = format!("{pieces} pieces of {} tetrahedra", mesh.tets().len());
+    options
+        .limits
+        .check(&what, cost)
+        .map_err(ShatterError::TooMuch)?;
     for warning in model.warnings() {
         eprintln!("warning: {warning}");
     }
@@ -231,15 +258,27 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         mesh.positions().len()
     );
     let mut fragments = Fragments::new(Arc::clone(&mesh));
-    let fracture = match options.pattern {
-        Pattern::Impact => by_impact(&fragments, baked, options)?,
-        _ => by_pattern(&fragments, options).ok_or_else(|| {
-            ShatterError::Whole("the pattern leaves all of it on one side; use more --tets or --pieces, or another --at or --direction".into())
-        })?,
-    };
+    let plan = shatter::plan(
+        &fragments,
+        FragmentId(0),
+        baked,
+        &options.plan(),
+        &mut |what| say!("{what}"),
+    )?;
+    if let Some(stats) = plan.stats {
+        say!(
+            "contact {:.0} us, stress {:.1} times the strength after {:.0} us, cracks {:.1} cm2 for {:.3} of {:.3} J",
+            stats.contact * 1e6,
+            stats.overload,
+            stats.time * 1e6,
+            stats.area * 1e4,
+            stats.spent,
+            stats.available
+        );
+    }
     let split = fragments
-        .apply(&fracture)
-        .map_err(|e| ShatterError::Whole(e.to_string()))?;
+        .apply(&plan.fracture)
+        .map_err(|e| PlanError::Whole(e.to_string()))?;
     let mut scratch = SurfaceScratch::default();
     let surfaces: Vec<FragmentSurface> = split
         .children
@@ -260,7 +299,17 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         ))
     );
     let density = options.material.density;
-    let skins = choose_skins(&model, &fragments, &split.children, &surfaces, options)?;
+    let (skins, warning) = shatter::dress(
+        &model,
+        &fragments,
+        &split.children,
+        &surfaces,
+        options.skin.into(),
+        options.crack_scale,
+    )?;
+    if let Some(warning) = warning {
+        eprintln!("warning: {warning}");
+    }
     let pieces: Vec<ModelPiece> = surfaces
         .iter()
         .zip(skins)
@@ -282,41 +331,6 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         say!("wrote {}", path.display());
     }
     Ok(())
-}
-
-/// What the pieces look like, see [`crate::skin_choice`].
-fn choose_skins(
-    model: &Model,
-    fragments: &Fragments,
-    pieces: &[FragmentId],
-    surfaces: &[FragmentSurface],
-    options: &Shatter,
-) -> Result<Vec<Vec<Buffers>>, ShatterError> {
-    let of_tets = || surfaces.iter().map(skin_choice::surface_of_tets).collect();
-    if options.skin == SkinChoice::Tets {
-        return Ok(of_tets());
-    }
-    let (positions, triangles) = model.surface();
-    let map = SkinMap::build(fragments.mesh(), &positions, &triangles)?;
-    let dressed: Vec<Vec<Buffers>> = pieces
-        .iter()
-        .map(|&id| surfaces_of(model, &map.dress(fragments, id), options.crack_scale))
-        .collect();
-    let open = dressed.iter().filter(|s| skin_choice::open_sides(s) > 0);
-    let open = open.count();
-    if open == 0 {
-        return Ok(dressed);
-    }
-    let gape = format!("{open} of {} pieces are not closed", dressed.len());
-    if options.skin == SkinChoice::Model {
-        eprintln!("warning: {gape}");
-        return Ok(dressed);
-    }
-    eprintln!(
-        "warning: in the model's own skin {gape}: the pieces have the surface of the \
-         tetrahedra instead (more --tets may help; --skin model keeps the model's triangles)"
-    );
-    Ok(of_tets())
 }
 
 /// Where the number of pieces is not the one asked for.
@@ -371,11 +385,11 @@ fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
     let asset = &baked.asset;
     let model = match shape {
         // Fine skins of thin walls do not yet sit well in the cage.
-        Some(shape) => of_boundary(shape.name(), asset.mesh()),
+        Some(shape) => model_of_boundary(shape.name(), asset.mesh()),
         None if Model::is_known(&options.mesh.to_string_lossy()) => Model::read(&options.mesh)?,
         None => match asset.skin() {
-            Some(skin) => of_surface(asset.name(), skin),
-            None => of_boundary(asset.name(), asset.mesh()),
+            Some(skin) => model_of_surface(asset.name(), skin),
+            None => model_of_boundary(asset.name(), asset.mesh()),
         },
     };
     Ok(Loaded {
@@ -384,262 +398,6 @@ fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
         enclosed: baked.surface_volume,
         model,
     })
-}
-
-const PLAIN: [f32; 4] = [0.6, 0.58, 0.55, 1.0];
-
-/// A surface without materials, with its texture coordinates where it has some.
-fn of_surface(name: &str, surface: &SurfaceMesh) -> Model {
-    let Some(uvs) = surface.uvs() else {
-        return Model::plain(
-            name,
-            surface.positions().to_vec(),
-            surface.triangles().to_vec(),
-            PLAIN,
-        );
-    };
-    // Each corner has its own coordinates.
-    let positions = surface
-        .triangles()
-        .iter()
-        .flatten()
-        .map(|&v| surface.positions()[v as usize])
-        .collect();
-    let triangles = (0..surface.triangles().len() as u32)
-        .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
-        .collect();
-    Model::plain(name, positions, triangles, PLAIN).with_attribute(Attribute {
-        name: "TEXCOORD_0".into(),
-        width: 2,
-        values: uvs.iter().flatten().flat_map(|uv| uv.to_array()).collect(),
-    })
-}
-
-/// The boundary of tetrahedra as the skin.
-fn of_boundary(name: &str, mesh: &TetMesh) -> Model {
-    let positions = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
-    let triangles = mesh.boundary().map(|face| face.nodes).collect();
-    Model::plain(name, positions, triangles, PLAIN)
-}
-
-/// Whether so many pieces can be had in a few minutes.
-fn check_limits(options: &Shatter, mesh: &TetMesh) -> Result<(), ShatterError> {
-    let tets = mesh.tets().len() as f64;
-    let rings = match options.pattern {
-        Pattern::Radial => f64::from(options.rings) + 1.0,
-        _ => 1.0,
-    };
-    let wanted = f64::from(options.pieces) * rings;
-    // Every piece holds a node.
-    let nodes = mesh.positions().len() as f64;
-    if wanted > nodes {
-        return Err(ShatterError::TooMuch(format!(
-            "{wanted} pieces cannot be cut from {nodes} nodes, of which each needs one; \
-             use more --tets, or ask for fewer"
-        )));
-    }
-    let what = format!("{wanted} pieces of {tets} tetrahedra");
-    let cost = Cost::of_pieces(wanted, tets);
-    let limits = options.limits;
-    limits.check(&what, cost).map_err(ShatterError::TooMuch)
-}
-
-/// The modes of the asset, where they are of this material, or new ones.
-fn modes_of(
-    fragments: &Fragments,
-    baked: Option<Arc<Modes>>,
-    material: &Material,
-) -> Result<Arc<Modes>, ModesError> {
-    if let Some(modes) = baked.filter(|m| m.material() == material) {
-        return Ok(modes);
-    }
-    say!("computing vibration modes …");
-    let options = ModesOptions::default();
-    let modes = Modes::compute(fragments, FragmentId(0), material, &options, &mut |_| ())?;
-    Ok(Arc::new(modes))
-}
-
-fn by_pattern(fragments: &Fragments, options: &Shatter) -> Option<Fracture> {
-    let (lo, hi) = fragments.mesh().bounds();
-    let size = (hi - lo).length();
-    let middle = 0.5 * (lo + hi);
-    let top = Vec3::new(middle.x, hi.y, middle.z);
-    let roughness = options.roughness * size;
-    let id = FragmentId(0);
-    match options.pattern {
-        Pattern::Voronoi => patterns::voronoi(
-            fragments,
-            id,
-            &VoronoiOptions {
-                pieces: options.pieces,
-                impact: options.at,
-                spread: 0.2 * size,
-                roughness,
-                seed: options.seed,
-                ..Default::default()
-            },
-        ),
-        Pattern::Slices => patterns::slices(
-            fragments,
-            id,
-            &SlicesOptions {
-                pieces: options.pieces,
-                axis: options.direction,
-                roughness,
-                seed: options.seed,
-                ..Default::default()
-            },
-        ),
-        Pattern::Radial => patterns::radial(
-            fragments,
-            id,
-            &RadialOptions {
-                spokes: options.pieces,
-                rings: (1..=options.rings)
-                    .map(|i| 0.5 * size * i as f32 / (options.rings + 1) as f32)
-                    .collect(),
-                roughness,
-                seed: options.seed,
-                ..RadialOptions::at(
-                    options.at.unwrap_or(middle),
-                    options.direction.unwrap_or_else(|| thinnest(hi - lo)),
-                )
-            },
-        ),
-        Pattern::Conchoidal => patterns::conchoidal(
-            fragments,
-            id,
-            &ConchoidalOptions {
-                chips: options.pieces.saturating_sub(1).max(1),
-                roughness,
-                seed: options.seed,
-                ..ConchoidalOptions::at(
-                    options.at.unwrap_or(top),
-                    options.direction.unwrap_or(Vec3::NEG_Y),
-                )
-            },
-        ),
-        Pattern::Impact => None,
-    }
-}
-
-/// The axis along which a box is thinnest.
-fn thinnest(size: Vec3) -> Vec3 {
-    if size.y <= size.x && size.y <= size.z {
-        Vec3::Y
-    } else if size.x <= size.z {
-        Vec3::X
-    } else {
-        Vec3::Z
-    }
-}
-
-fn by_impact(
-    fragments: &Fragments,
-    baked: Option<Arc<Modes>>,
-    options: &Shatter,
-) -> Result<Fracture, ShatterError> {
-    let material = options.material;
-    let (lo, hi) = fragments.mesh().bounds();
-    let top = Vec3::new(0.5 * (lo.x + hi.x), hi.y, 0.5 * (lo.z + hi.z));
-    let modes = modes_of(fragments, baked, &material)?;
-    let impact = match options.drop {
-        Some(height) => fall(fragments, &modes, options, height),
-        None => ball(&modes, options, options.at.unwrap_or(top)),
-    };
-    let settings = FractureSettings {
-        max_cracks: options.pieces as usize,
-        max_fragments: options.pieces as usize,
-        seed: options.seed,
-        ..Default::default()
-    };
-    let decision = FractureEvent::new().decide(
-        fragments,
-        FragmentId(0),
-        &modes,
-        &[impact],
-        0.01,
-        0,
-        &settings,
-    );
-    let stats = decision.stats;
-    say!(
-        "contact {:.0} us, stress {:.1} times the strength after {:.0} us, cracks {:.1} cm2 for {:.3} of {:.3} J",
-        stats.contact * 1e6,
-        stats.overload,
-        stats.time * 1e6,
-        stats.area * 1e4,
-        stats.spent,
-        stats.available
-    );
-    let harder = match options.drop {
-        Some(_) => "let it fall from higher with --drop",
-        None => "hit harder with --speed or --mass",
-    };
-    decision.fracture.ok_or_else(|| {
-        ShatterError::Whole(match stats.outcome {
-            Outcome::NoImpact => "the blow has no force; turn it with --direction".into(),
-            Outcome::Harmless | Outcome::Held => format!(
-                "the stress stays below the strength ({:.0}% of it); {harder}",
-                (100.0 * stats.overload).min(99.0)
-            ),
-            Outcome::NoCrack => format!(
-                "the stress exceeds the strength, but no crack that the energy can pay for \
-                 parts it; {harder}, or use more --tets or --pieces"
-            ),
-            Outcome::Unbreakable => "it is too small to break; use more --tets".into(),
-            _ => "no crack parts it".into(),
-        })
-    })
-}
-
-fn blow(options: &Shatter) -> Vec3 {
-    options
-        .direction
-        .and_then(Vec3::try_normalize)
-        .unwrap_or(Vec3::NEG_Y)
-}
-
-/// A steel ball against the body, at rest and free.
-fn ball(modes: &Modes, options: &Shatter, point: Vec3) -> Impact {
-    let mass = options.mass.max(1e-6);
-    let effective = mass * modes.mass() as f32 / (mass + modes.mass() as f32);
-    let volume = f64::from(mass) / 7850.0;
-    Impact {
-        point,
-        impulse: 1.5 * effective * options.speed * blow(options),
-        speed: options.speed,
-        effective_mass: effective,
-        radius: (3.0 * volume / (4.0 * std::f64::consts::PI)).cbrt() as f32,
-        other_modulus: STEEL_CONTACT_MODULUS,
-    }
-}
-
-/// The body against a stone floor.
-fn fall(fragments: &Fragments, modes: &Modes, options: &Shatter, height: f32) -> Impact {
-    let up = -blow(options);
-    let whole = FragmentSurface::extract(fragments, FragmentId(0), &mut SurfaceScratch::default());
-    let properties = whole.mass_properties();
-    let density = modes.material().density;
-    let lowest = whole
-        .positions()
-        .iter()
-        .copied()
-        .min_by(|a, b| a.dot(up).total_cmp(&b.dot(up)))
-        .unwrap_or(Vec3::ZERO);
-    let normal = up.as_dvec3();
-    let arm = (lowest.as_dvec3() - properties.centre).cross(normal);
-    let turning = arm.dot((properties.inertia * density).inverse() * arm);
-    let effective = 1.0 / (1.0 / (properties.volume * density) + turning);
-    let speed = (2.0 * 9.81 * height.max(0.0)).sqrt();
-    Impact {
-        point: lowest,
-        impulse: 1.2 * effective as f32 * speed * up,
-        speed,
-        effective_mass: effective as f32,
-        radius: 0.0,
-        other_modulus: Material::GRANITE.contact_modulus(),
-    }
 }
 
 /// Colours that tell neighbours apart: hues by the golden ratio.

@@ -8,6 +8,7 @@
 //! | everything in one file | [`asset`] | [`Asset`] |
 //! | all of it in order | [`mod@bake`] | [`bake::bake`] |
 //! | as fine as needed | [`mod@fill`] | [`fill::fill`] |
+//! | to pieces, without a simulation | [`mod@shatter`], [`limits`] | [`shatter::plan`], [`shatter::dress`], [`shatter::shared_areas`] |
 //! | tetrahedra out | [`tetrahedralize`] | [`tetrahedralize::surface`], [`tetrahedralize::implicit`] |
 //! | what a mesh is | [`inspect`] | [`inspect_surface`], [`inspect_tets`] |
 //! | files out | [`write`](mod@write) | [`write_vtu`], [`write_msh`], [`write_obj`], [`write_ply`], [`write::glb::Glb`] |
@@ -18,6 +19,7 @@ pub mod bake;
 pub mod error;
 pub mod fill;
 pub mod inspect;
+pub mod limits;
 pub mod model;
 mod orient;
 mod polygon;
@@ -25,6 +27,7 @@ pub mod read;
 pub mod repair;
 mod self_intersection;
 pub mod shapes;
+pub mod shatter;
 pub mod skin;
 pub mod surface_mesh;
 pub mod tet_soup;

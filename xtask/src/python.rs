@@ -1,0 +1,169 @@
+//! `cargo xtask wheel`, and the stage `python` of `cargo xtask test`.
+//!
+//! The stage tests the build that the other stages have made already: the module is copied
+//! beside its Python files into a virtual environment under the target folder, and pytest
+//! compares it with the command line and with Rust's own results. Where there is no
+//! Python 3.10 with `venv` and pip, the stage says so and is skipped.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::stage::{Outcome, cargo};
+use crate::web::target_folder;
+
+const FOLDER: &str = "bindings/python";
+/// What the tests need; the module itself needs numpy alone.
+const PACKAGES: &[&str] = &[
+    "numpy>=1.24",
+    "pytest>=8",
+    "pyarrow>=14",
+    "trimesh>=4",
+    "meshio>=5",
+    "scipy",
+    "tomli>=2; python_version < '3.11'",
+];
+/// Ends with an error where Python is too old or lacks what makes environments.
+const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
+
+/// Tests the module from Python.
+pub fn test() -> Outcome {
+    let Some(python) = find_python() else {
+        println!("   SKIPPED: there is no Python 3.10 or newer with venv and pip");
+        return Ok(());
+    };
+    let target = target_folder()?;
+    // The same build as the tests': nothing is compiled twice.
+    let what = ["--lib", "--bin", "fracas", "--example", "bits"];
+    cargo(&[&["build", "--workspace"][..], &what].concat(), &[])?;
+    let built = target.join("debug");
+    let python = environment(&python, &target, PACKAGES)?;
+    install(&python, &built)?;
+    let mut tests = Command::new(&python);
+    tests
+        .args(["-m", "pytest", "-q", "-ra", "--durations=5"])
+        .args(["-p", "no:cacheprovider"])
+        .current_dir(FOLDER)
+        .env("FRACAS_BITS", built.join(program("examples/bits")))
+        .env("FRACAS_COMMAND", built.join(program("fracas")));
+    run(&mut tests)
+}
+
+/// Builds the wheel, in release, into `target/wheels`.
+pub fn wheel() -> Outcome {
+    let python = find_python().ok_or("a wheel is built with Python 3.10 or newer, venv and pip")?;
+    let target = target_folder()?;
+    let python = environment(&python, &target, &["maturin>=1.9,<2"])?;
+    let out = target.join("wheels");
+    let mut build = Command::new(&python);
+    build
+        .args(["-m", "maturin", "build", "--release", "--out"])
+        .arg(&out)
+        .args(["--manifest-path", "bindings/python/Cargo.toml"]);
+    run(&mut build)?;
+    println!("   the wheel is in {}", out.display());
+    Ok(())
+}
+
+fn program(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// A Python that is new enough.
+fn find_python() -> Option<String> {
+    let given = std::env::var("PYTHON").ok();
+    let names = given.into_iter().chain(["python3".into(), "python".into()]);
+    names.into_iter().find(|name: &String| {
+        let probed = Command::new(name).args(["-c", PROBE]).output();
+        probed.is_ok_and(|out| out.status.success())
+    })
+}
+
+/// A virtual environment with these packages, made once for each list. Returns its Python.
+fn environment(python: &str, target: &Path, packages: &[&str]) -> Result<PathBuf, String> {
+    // One for each list, so that one command does not undo the other's.
+    let name = if packages == PACKAGES {
+        "test"
+    } else {
+        "wheel"
+    };
+    let folder = target.join("python").join(name);
+    let inside = if cfg!(windows) {
+        folder.join("Scripts/python.exe")
+    } else {
+        folder.join("bin/python")
+    };
+    let stamp = folder.join("fracas-packages");
+    let list = packages.join("\n");
+    if inside.exists() && fs::read_to_string(&stamp).is_ok_and(|old| old == list) {
+        return Ok(inside);
+    }
+    println!("   making a virtual environment in {}", folder.display());
+    run(Command::new(python)
+        .args(["-m", "venv", "--clear"])
+        .arg(&folder))?;
+    let mut pip = Command::new(&inside);
+    run(pip.args(["-m", "pip", "install", "--quiet"]).args(packages))?;
+    fs::write(&stamp, list).map_err(|e| format!("cannot write {}: {e}", stamp.display()))?;
+    Ok(inside)
+}
+
+/// Puts the package into the environment, as a wheel would.
+fn install(python: &Path, built: &Path) -> Outcome {
+    let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    let out = Command::new(python).args(["-c", ask]).output();
+    let out = out.map_err(|e| format!("cannot run {}: {e}", python.display()))?;
+    let packages = PathBuf::from(String::from_utf8_lossy(&out.stdout).trim());
+    let into = packages.join("fracas");
+    if into.exists() {
+        fs::remove_dir_all(&into).map_err(|e| format!("cannot empty {}: {e}", into.display()))?;
+    }
+    copy_folder(&Path::new(FOLDER).join("python/fracas"), &into)?;
+    let library = format!(
+        "{}_fracas{}",
+        std::env::consts::DLL_PREFIX,
+        std::env::consts::DLL_SUFFIX
+    );
+    let module = if cfg!(windows) {
+        "_fracas.pyd"
+    } else {
+        "_fracas.abi3.so"
+    };
+    copy(&built.join(library), &into.join(module))
+}
+
+fn copy_folder(from: &Path, into: &Path) -> Outcome {
+    let fail = |e: std::io::Error| format!("cannot copy {}: {e}", from.display());
+    fs::create_dir_all(into).map_err(fail)?;
+    for entry in fs::read_dir(from).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let name = path.file_name().unwrap_or_default();
+        if path.is_dir() {
+            if name != OsStr::new("__pycache__") {
+                copy_folder(&path, &into.join(name))?;
+            }
+        } else {
+            copy(&path, &into.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome {
+    fs::copy(from, to)
+        .map(|_| ())
+        .map_err(|e| format!("cannot copy {} to {}: {e}", from.display(), to.display()))
+}
+
+fn run(command: &mut Command) -> Outcome {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let words: Vec<_> = command.get_args().map(|a| a.to_string_lossy()).collect();
+    let words = words.join(" ");
+    println!("   {name} {words}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{name} {words}` ended with {status}")),
+        Err(error) => Err(format!("cannot run {name}: {error}")),
+    }
+}
