@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use fracas::dressing::{SkinMap, SkinMapError};
+use fracas::dressing::{FineBoundary, SkinMap, SkinMapError};
 use fracas::fragment_surface::{FragmentSurface, SurfaceScratch};
 use fracas::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_bake::bake::{BakeError, BakeOptions, Source, bake};
-use fracas_bake::model::pieces::{Buffers, ModelPiece, surfaces as surfaces_of};
+use fracas_bake::model::drape::Drape;
+use fracas_bake::model::pieces::{Buffers, ModelPiece, plain_surfaces, surfaces as surfaces_of};
 use fracas_bake::model::write::{CrackLook, Format, files as model_files};
 use fracas_bake::model::{Attribute, Model};
 use fracas_bake::tetrahedralize::{Size, TetrahedralizeError, Thicken};
@@ -219,6 +220,7 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         modes: baked,
         enclosed,
         model,
+        fine,
     } = load(options)?;
     let mesh = Arc::new(mesh);
     check_limits(options, &mesh)?;
@@ -260,7 +262,11 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         ))
     );
     let density = options.material.density;
-    let skins = choose_skins(&model, &fragments, &split.children, &surfaces, options)?;
+    let look = Look {
+        model: &model,
+        fine: fine.as_ref(),
+    };
+    let skins = choose_skins(&look, &fragments, &split.children, &surfaces, options)?;
     let pieces: Vec<ModelPiece> = surfaces
         .iter()
         .zip(skins)
@@ -284,9 +290,16 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     Ok(())
 }
 
+/// What the whole looks like.
+struct Look<'a> {
+    model: &'a Model,
+    /// The fine surface of a shape of the set.
+    fine: Option<&'a FineBoundary>,
+}
+
 /// What the pieces look like, see [`crate::skin_choice`].
 fn choose_skins(
-    model: &Model,
+    &Look { model, fine }: &Look<'_>,
     fragments: &Fragments,
     pieces: &[FragmentId],
     surfaces: &[FragmentSurface],
@@ -295,6 +308,24 @@ fn choose_skins(
     let of_tets = || surfaces.iter().map(skin_choice::surface_of_tets).collect();
     if options.skin == SkinChoice::Tets {
         return Ok(of_tets());
+    }
+    if let Some(fine) = fine {
+        let dressed = pieces.iter().map(|&id| fine.dress(fragments, id));
+        let scale = options.crack_scale;
+        return Ok(dressed
+            .map(|d| plain_surfaces(&d, scale))
+            .collect());
+    }
+    let draped = || {
+        let drape = Drape::build(model, fragments.mesh());
+        let scale = options.crack_scale;
+        let pieces = pieces.iter();
+        pieces
+            .map(|&id| drape.surfaces(model, fragments, id, scale))
+            .collect()
+    };
+    if options.skin == SkinChoice::Draped {
+        return Ok(draped());
     }
     let (positions, triangles) = model.surface();
     let map = SkinMap::build(fragments.mesh(), &positions, &triangles)?;
@@ -313,10 +344,10 @@ fn choose_skins(
         return Ok(dressed);
     }
     eprintln!(
-        "warning: in the model's own skin {gape}: the pieces have the surface of the \
-         tetrahedra instead (more --tets may help; --skin model keeps the model's triangles)"
+        "warning: in the model's own triangles {gape}: the model is draped over its \
+         tetrahedra instead (more --tets may help; --skin model keeps its triangles)"
     );
-    Ok(of_tets())
+    Ok(draped())
 }
 
 /// Where the number of pieces is not the one asked for.
@@ -341,6 +372,8 @@ struct Loaded {
     enclosed: Option<f64>,
     /// What it looks like.
     model: Model,
+    /// The fine surface of a shape of the set.
+    fine: Option<FineBoundary>,
 }
 
 /// Reads a file, or makes a shape.
@@ -370,7 +403,6 @@ fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
     }
     let asset = &baked.asset;
     let model = match shape {
-        // Fine skins of thin walls do not yet sit well in the cage.
         Some(shape) => of_boundary(shape.name(), asset.mesh()),
         None if Model::is_known(&options.mesh.to_string_lossy()) => Model::read(&options.mesh)?,
         None => match asset.skin() {
@@ -383,6 +415,7 @@ fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
         modes: asset.modes().cloned(),
         enclosed: baked.surface_volume,
         model,
+        fine: shape.and_then(|shape| shape.fine_boundary(asset.mesh(), 1.0)),
     })
 }
 

@@ -2,8 +2,9 @@
 //! tetrahedra's.
 //!
 //! The model's own are cut at the cracks (`fracas::dressing`). Where that leaves a piece
-//! open, as it may at thin walls and open models, all pieces have the tetrahedra's
-//! surface instead: coarser and without textures, but always closed.
+//! open, as it may at thin walls and open models, the model is draped over the
+//! tetrahedra's surface instead (`fracas_bake::model::drape`): with its textures and
+//! nearly its shape, and always closed.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +16,13 @@ use glam::Vec3;
 /// Which surface the pieces have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SkinChoice {
-    /// The model's where all pieces are closed in it, else the tetrahedra's.
+    /// The model's own triangles where all pieces are closed in them, else draped.
     #[default]
     Auto,
     /// The model's own triangles, whether the pieces are closed or not.
     Model,
+    /// New triangles on the model, with its textures: always closed.
+    Draped,
     /// The surface of the tetrahedra: always closed.
     Tets,
 }

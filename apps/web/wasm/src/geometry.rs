@@ -6,6 +6,7 @@
 //! old surface.
 
 use fracas::FragmentSurface;
+use fracas::dressing::Dressed;
 use glam::Vec3;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -51,6 +52,37 @@ impl Geometry {
             surface.triangles(),
             surface.old_triangles(),
         )
+    }
+
+    /// Of a piece as it really looks.
+    #[must_use]
+    pub fn dressed(seen: &Dressed) -> Self {
+        Self::with_normals(
+            &seen.positions,
+            &seen.normals,
+            &seen.triangles,
+            seen.old_triangles,
+        )
+    }
+
+    /// Of triangles with normals for each vertex, the first `old` of which are old
+    /// surface.
+    #[must_use]
+    pub fn with_normals(
+        positions: &[Vec3],
+        normals: &[Vec3],
+        triangles: &[[u32; 3]],
+        old: usize,
+    ) -> Self {
+        let at = |of: &[Vec3]| -> Vec<f32> {
+            let corners = triangles.as_flattened().iter();
+            corners.flat_map(|&v| of[v as usize].to_array()).collect()
+        };
+        Self {
+            positions: at(positions),
+            normals: at(normals),
+            old_triangles: old as u32,
+        }
     }
 
     /// Of triangles, the first `old` of which are old surface.

@@ -250,11 +250,14 @@ impl Simulation {
     /// The triangles of a piece; none where it is no piece.
     #[must_use]
     pub fn geometry(&self, number: u32) -> Geometry {
-        self.actors
-            .piece(number)
-            .and_then(|piece| self.world().surface(piece))
-            .map(|surface| Geometry::of(surface))
-            .unwrap_or_default()
+        let Some(piece) = self.actors.piece(number) else {
+            return Geometry::default();
+        };
+        if let Some(seen) = self.stage.dressed(piece) {
+            return Geometry::dressed(&seen);
+        }
+        let surface = self.world().surface(piece);
+        surface.map_or_else(Geometry::default, |surface| Geometry::of(surface))
     }
 
     /// The last step, see [`film::numbers`], and the milliseconds that saving it for undo

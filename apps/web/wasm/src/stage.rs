@@ -1,6 +1,7 @@
 //! What is simulated: one of the scenes, or a mesh of the user's own.
 
-use fracas_rapier::world::{ObjectId, World};
+use fracas::dressing::Dressed;
+use fracas_rapier::world::{ObjectId, PieceId, World};
 use fracas_scenes::rigid::{self, Scene, SceneError, SceneOptions};
 use glam::Vec3;
 
@@ -94,6 +95,15 @@ impl Stage {
         match self {
             Self::Scene(scene) => scene.colour(object),
             Self::Own(_) => CLAY,
+        }
+    }
+
+    /// A piece as it really looks, where its tetrahedra are coarser.
+    #[must_use]
+    pub fn dressed(&self, piece: PieceId) -> Option<Dressed> {
+        match self {
+            Self::Scene(scene) => scene.dressed(piece),
+            Self::Own(_) => None,
         }
     }
 
