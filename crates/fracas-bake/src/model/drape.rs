@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use fracas::dressing::{FacePoint, FineBoundary, FinePoint, FineSurface};
 use fracas::{FragmentId, Fragments, TetMesh};
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::Model;
 use super::pieces::{Buffers, Builder, crack_surface};
@@ -192,6 +192,7 @@ mod tests {
     use crate::model::Attribute;
     use fracas::testing::box_grid;
     use fracas::{Crack, Fracture};
+    use glam::Vec3;
     use std::sync::Arc;
 
     /// A flat box with one chart a side, coordinates in metres there.

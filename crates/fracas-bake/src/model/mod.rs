@@ -193,6 +193,18 @@ impl Model {
         self
     }
 
+    /// The same model with its vertices elsewhere: moved, turned by nothing, scaled alike
+    /// in all directions.
+    #[must_use]
+    pub fn moved(mut self, place: impl Fn(DVec3) -> DVec3) -> Self {
+        for part in &mut self.parts {
+            for p in &mut part.positions {
+                *p = place(*p);
+            }
+        }
+        self
+    }
+
     /// Its surfaces.
     #[must_use]
     pub fn parts(&self) -> &[ModelPart] {

@@ -61,34 +61,42 @@ fn onto(f: &dyn Fn(DVec3) -> f64, start: DVec3, reach: f64) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use crate::shapes;
+    use fracas::TetMesh;
     use glam::DVec3;
     use std::f64::consts::PI;
 
-    /// Volume, area, and the largest value of a function at middles of triangles.
-    fn measure(triangles: &[[DVec3; 3]], f: &dyn Fn(DVec3) -> f64) -> (f64, f64) {
-        let volume = triangles.iter().map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0);
-        let off = triangles
-            .iter()
-            .map(|[a, b, c]| f((*a + *b + *c) / 3.0).abs());
-        (volume.sum(), off.fold(0.0, f64::max))
+    /// How far middles of triangles are off a surface: median and 99%.
+    fn off(triangles: &[[DVec3; 3]], f: &dyn Fn(DVec3) -> f64) -> [f64; 2] {
+        let middle = |[a, b, c]: &[DVec3; 3]| (*a + *b + *c) / 3.0;
+        let mut all: Vec<f64> = triangles.iter().map(|t| f(middle(t)).abs()).collect();
+        all.sort_by(f64::total_cmp);
+        [all.len() / 2, all.len() * 99 / 100].map(|i| all[i])
+    }
+
+    fn boundary(mesh: &TetMesh) -> Vec<[DVec3; 3]> {
+        let at = |n: u32| mesh.positions()[n as usize].as_dvec3();
+        mesh.boundary().map(|face| face.nodes.map(at)).collect()
     }
 
     #[test]
-    fn a_ball_is_round() {
+    fn a_ball_is_round_whatever_its_size() {
         let shape = shapes::by_name("ball-sparse").unwrap();
         for scale in [1.0, 3.0] {
             let mesh = shape.build();
             let positions = mesh.positions().iter().map(|&p| p * scale as f32).collect();
-            let mesh = fracas::TetMesh::build(positions, mesh.tets().to_vec()).unwrap();
-            let fine = shape.fine_boundary(&mesh, scale).unwrap();
+            let mesh = TetMesh::build(positions, mesh.tets().to_vec()).unwrap();
+            let fine = shape.fine_boundary(&mesh, scale).unwrap().triangles();
             let radius = 0.05 * scale;
-            let (volume, off) = measure(&fine.triangles(), &|p| p.length() - radius);
-            let wanted = 4.0 / 3.0 * PI * radius.powi(3);
-            let missing = 1.0 - volume / wanted;
-            // The flat mesh misses four times as much with each halving of its edges.
-            let flat = 1.0 - f64::from(mesh.volume() as f32) / wanted;
-            assert!((0.0..0.5 * flat).contains(&missing), "{missing} of {flat}");
-            assert!(off < 0.004 * radius, "{off}");
+            for p in fine.iter().flatten() {
+                assert!((p.length() / radius - 1.0).abs() < 1e-5, "{p}");
+            }
+            let volume: f64 = fine.iter().map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0).sum();
+            let missing = 1.0 - volume / (4.0 / 3.0 * PI * radius.powi(3));
+            assert!((0.0..0.003).contains(&missing), "{missing}");
+            let f = |p: DVec3| p.length() - radius;
+            let [_, fine] = off(&fine, &f);
+            let [_, flat] = off(&boundary(&mesh), &f);
+            assert!(fine < 0.5 * flat, "{fine} of {flat}");
         }
     }
 
@@ -102,25 +110,25 @@ mod tests {
             let shape = shapes::by_name(name).unwrap();
             for detail in [0.6, 1.0] {
                 let mesh = shape.build_refined(detail);
-                let fine = shape.fine_boundary(&mesh, 1.0).unwrap();
-                let all = fine.triangles();
+                let fine = shape.fine_boundary(&mesh, 1.0).unwrap().triangles();
                 let edge = f64::from(mesh.mean_edge_length());
                 // Vertices are on the surface, but for a few that found no way.
-                let astray = all
-                    .iter()
-                    .flatten()
-                    .filter(|&&p| f(p).abs() > 1e-3 * edge)
-                    .count();
-                println!("{name} {detail}: {} triangles, {astray} astray", all.len());
-                assert!(astray * 1000 < all.len(), "{name} {detail}: {astray}");
-                let mut off: Vec<f64> = all
-                    .iter()
-                    .map(|[a, b, c]| f((*a + *b + *c) / 3.0).abs() / edge)
-                    .collect();
-                off.sort_by(f64::total_cmp);
-                let [median, most] = [off.len() / 2, off.len() * 99 / 100].map(|i| off[i]);
-                println!("{name} {detail}: off by {median:.4}, 99% {most:.4} edges");
-                assert!(median < 0.01 && most < 0.08, "{name} {detail}");
+                let vertices = fine.iter().flatten();
+                let astray = vertices.filter(|&&p| f(p).abs() > 1e-3 * edge).count();
+                assert!(astray * 1000 < fine.len(), "{name} {detail}: {astray}");
+                let [median, most] = off(&fine, f);
+                let [flat_median, flat_most] = off(&boundary(&mesh), f);
+                println!(
+                    "{name} {detail}: {} triangles, {astray} corners astray; off by {:.4} of \
+                     {:.4} edges, 99% {:.4} of {:.4}",
+                    fine.len(),
+                    median / edge,
+                    flat_median / edge,
+                    most / edge,
+                    flat_most / edge
+                );
+                assert!(median < 0.35 * flat_median, "{name} {detail}");
+                assert!(most < 0.5 * flat_most, "{name} {detail}");
             }
         }
     }
