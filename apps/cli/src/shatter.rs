@@ -312,9 +312,7 @@ fn choose_skins(
     if let Some(fine) = fine {
         let dressed = pieces.iter().map(|&id| fine.dress(fragments, id));
         let scale = options.crack_scale;
-        return Ok(dressed
-            .map(|d| plain_surfaces(&d, scale))
-            .collect());
+        return Ok(dressed.map(|d| plain_surfaces(&d, scale)).collect());
     }
     let draped = || {
         let drape = Drape::build(model, fragments.mesh());

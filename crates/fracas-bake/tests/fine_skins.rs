@@ -76,7 +76,11 @@ fn pieces_of_all_rounded_things_are_closed_and_complete() {
             let (mut sum_area, mut sum_volume) = (0.0, 0.0);
             for &id in &pieces {
                 let dressed = fine.dress(&fragments, id);
-                assert_eq!(open_sides(&dressed), 0, "{name} {detail}, seed {seed}, {id}");
+                assert_eq!(
+                    open_sides(&dressed),
+                    0,
+                    "{name} {detail}, seed {seed}, {id}"
+                );
                 let all = corners(&dressed);
                 sum_area += area(&all[..dressed.old_triangles]);
                 sum_volume += volume(&all);
@@ -86,7 +90,10 @@ fn pieces_of_all_rounded_things_are_closed_and_complete() {
             assert!(missing < 1e-6, "{name} {detail}, seed {seed}: {missing:e}");
             worst = worst.max((sum_volume / volume(&whole) - 1.0).abs());
         }
-        println!("{name} {detail}: {} triangles, volumes off by {worst:.1e}", whole.len());
+        println!(
+            "{name} {detail}: {} triangles, volumes off by {worst:.1e}",
+            whole.len()
+        );
         // The two sides of a crack are filled alike, but where one of them is split.
         assert!(worst < 2e-3, "{name} {detail}: {worst:e}");
     }
@@ -105,13 +112,19 @@ fn all_threads_see_the_same_bits() {
     let pieces = fragments.apply(&fracture).unwrap().children;
     let dress = || -> Vec<Dressed> {
         let fine = shape.fine_boundary(&mesh, 1.0).unwrap();
-        pieces.iter().map(|&id| fine.dress(&fragments, id)).collect()
+        pieces
+            .iter()
+            .map(|&id| fine.dress(&fragments, id))
+            .collect()
     };
     let alone = dress();
     assert!(alone.iter().all(|d| d.triangles.len() > d.old_triangles));
     let together = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..3).map(|_| scope.spawn(dress)).collect();
-        threads.into_iter().map(|t| t.join().unwrap()).collect::<Vec<_>>()
+        threads
+            .into_iter()
+            .map(|t| t.join().unwrap())
+            .collect::<Vec<_>>()
     });
     for other in together {
         assert!(other == alone, "threads disagree");

@@ -405,11 +405,7 @@ impl Film {
             let first = input.u32()?;
             let poses = chunks(&input.f32s()?, "a body's poses")?;
             let shape = match input.u8()? {
-                0 => FilmShape::Piece(Box::new(FilmPiece::read(
-                    &mut input,
-                    &meshes,
-                    has_normals,
-                )?)),
+                0 => FilmShape::Piece(Box::new(FilmPiece::read(&mut input, &meshes, has_normals)?)),
                 1 => FilmShape::Ball(input.f32()?),
                 2 => {
                     let half = points(input.f32s()?, "a box's sides")?;

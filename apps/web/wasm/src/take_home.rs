@@ -45,9 +45,10 @@ pub fn glb(stage: &Stage) -> Result<Vec<u8>, GlbError> {
             (of(positions), numbers.collect(), normals)
         };
         let (outside, inside) = (corners(before), corners(cracks));
-        let parts = [(&outside, old), (&inside, new)].map(|((places, triangles, normals), look)| {
-            Part::new(places, triangles, look).normals(normals)
-        });
+        let parts =
+            [(&outside, old), (&inside, new)].map(|((places, triangles, normals), look)| {
+                Part::new(places, triangles, look).normals(normals)
+            });
         let name = format!("{} {}", piece.object.0, piece.fragment.0);
         let mesh = glb.mesh(&name, &parts)?;
         let place = Place {

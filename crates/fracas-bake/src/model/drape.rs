@@ -267,7 +267,11 @@ mod tests {
                     // Its side of the box by its normal.
                     let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
                     let axis = (0..3).fold(0, |best, k| {
-                        if normal[k].abs() > normal[best].abs() { k } else { best }
+                        if normal[k].abs() > normal[best].abs() {
+                            k
+                        } else {
+                            best
+                        }
                     });
                     let side = if normal[axis] > 0.0 { 1.0 } else { 0.0 };
                     for &v in triangle {

@@ -8,7 +8,7 @@
 //!
 //! Fragments in it: [`FineBoundary::dress`].
 
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DMat3, DVec2, DVec3, Vec3};
 
 use crate::tet_mesh::{NONE, TetMesh};
 
@@ -44,6 +44,14 @@ pub trait FineSurface {
     /// Where a point of a face belongs. Faces of different parts must agree about the
     /// places (not the normals) of points that they share.
     fn place(&self, point: &FacePoint) -> FinePoint;
+
+    /// The point of the surface next to `p`, where points may slide along the surface:
+    /// then they do, where small triangles lie askew. None: points stay where they were
+    /// placed.
+    fn settle(&self, p: DVec3) -> Option<FinePoint> {
+        let _ = p;
+        None
+    }
 }
 
 /// The fine surface of a tet mesh.
@@ -69,6 +77,45 @@ pub struct FineBoundary {
     vertex_of_node: Vec<u32>,
     /// The first fine vertex that is inside an edge.
     first_on_edges: u32,
+}
+
+/// A small triangle is askew if its normal is off that of the surface at a corner by more
+/// than this: the cosine of 30 degrees.
+const ASKEW: f32 = 0.866;
+/// How often askew triangles are evened out.
+const ROUNDS: usize = 16;
+
+/// The neighbours of a point, seen from it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Around {
+    sum: DVec3,
+    count: f64,
+    /// Of their tangent planes: sums of the products of the normals, and of the normals
+    /// times the planes' distances.
+    planes: DMat3,
+    distances: DVec3,
+}
+
+impl Around {
+    fn add(&mut self, to: DVec3, normal: DVec3) {
+        self.sum += to;
+        self.count += 1.0;
+        self.planes += DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
+        self.distances += normal * normal.dot(to);
+    }
+
+    /// Their middle; on ridges the point nearest to all their tangent planes, which is on
+    /// top of the ridge (as in dual contouring, Ju and others 2002).
+    fn best(&self, on_ridge: bool) -> DVec3 {
+        let middle = self.sum / self.count.max(1.0);
+        if !on_ridge {
+            return middle;
+        }
+        // Pulled to the middle, weakly: along a ridge, and where all is flat.
+        let pull = DMat3::from_diagonal(DVec3::splat(0.05 * self.count));
+        let missing = self.distances - self.planes * middle;
+        middle + (self.planes + pull).inverse() * missing
+    }
 }
 
 /// Most parts of a side.
@@ -176,12 +223,85 @@ impl FineBoundary {
                 }
             }
         }
+        let normals = known.into_iter().map(|k| k.map_or(Vec3::Y, |k| k.1));
+        let farthest = f64::from(mesh.mean_edge_length());
+        fine.relax(surface, normals.collect(), farthest);
         for (node, &vertex) in fine.vertex_of_node.iter().enumerate() {
             if vertex != NONE {
                 fine.nodes[node] = fine.points[vertex as usize];
             }
         }
         fine
+    }
+
+    /// Evens out small triangles that do not lie along the surface: where the boundary
+    /// cuts off a ridge, its points come to lie on both sides of it and none on top. Their
+    /// vertices go towards the middle of their neighbours, and back onto the surface.
+    fn relax(&mut self, surface: &dyn FineSurface, mut normals: Vec<Vec3>, farthest: f64) {
+        let all = self.vertex_triangles();
+        let slides = |p: DVec3| surface.settle(p);
+        if all
+            .first()
+            .is_none_or(|t| slides(self.points[t[0] as usize]).is_none())
+        {
+            return;
+        }
+        let start = self.points.clone();
+        let mut moved = vec![false; self.points.len()];
+        for _ in 0..ROUNDS {
+            let mut askew = vec![false; self.points.len()];
+            for t in &all {
+                let [a, b, c] = t.map(|v| self.points[v as usize]);
+                let across = (b - a).cross(c - a).normalize_or_zero().as_vec3();
+                if t.iter().any(|&v| across.dot(normals[v as usize]) < ASKEW) {
+                    t.iter().for_each(|&v| askew[v as usize] = true);
+                }
+            }
+            // And those around them, which must make room.
+            let mut moves = askew.clone();
+            for t in all.iter().filter(|t| t.iter().any(|&v| askew[v as usize])) {
+                t.iter().for_each(|&v| moves[v as usize] = true);
+            }
+            let mut around = vec![Around::default(); self.points.len()];
+            for t in &all {
+                for i in (0..3).filter(|&i| moves[t[i] as usize]) {
+                    for other in [t[(i + 1) % 3], t[(i + 2) % 3]] {
+                        let normal = normals[other as usize].as_dvec3();
+                        let from = self.points[t[i] as usize];
+                        around[t[i] as usize].add(self.points[other as usize] - from, normal);
+                    }
+                }
+            }
+            let mut any = false;
+            for v in (0..self.points.len()).filter(|&v| moves[v]) {
+                let wanted = self.points[v] + 0.5 * around[v].best(askew[v]);
+                let found = slides(wanted).filter(|f| f.position.distance(start[v]) < farthest);
+                if let Some(found) = found {
+                    (self.points[v], normals[v]) = (found.position, found.normal);
+                    moved[v] = true;
+                    any = true;
+                }
+            }
+            if !any {
+                break;
+            }
+        }
+        for (normal, &v) in self.normals.iter_mut().zip(&self.grid) {
+            if moved[v as usize] {
+                *normal = normals[v as usize];
+            }
+        }
+    }
+
+    /// All small triangles by their vertices.
+    fn vertex_triangles(&self) -> Vec<[u32; 3]> {
+        let mut all = Vec::with_capacity(self.triangle_count());
+        for face in 0..self.faces.len() {
+            let (vertices, _) = self.grid(face);
+            let at = |[i, j]: [usize; 2]| vertices[grid_index(self.divisions, i, j)];
+            all.extend(grid_triangles(self.divisions).map(|t| t.map(at)));
+        }
+        all
     }
 
     /// In how many parts each side of a face is divided.
@@ -299,14 +419,8 @@ impl FineBoundary {
     /// Its own triangles, unbroken, by the places of their corners.
     #[must_use]
     pub fn triangles(&self) -> Vec<[DVec3; 3]> {
-        let mut all = Vec::with_capacity(self.triangle_count());
-        for face in 0..self.faces.len() {
-            let (vertices, _) = self.grid(face);
-            all.extend(grid_triangles(self.divisions).map(|t| {
-                t.map(|[i, j]| self.points[vertices[grid_index(self.divisions, i, j)] as usize])
-            }));
-        }
-        all
+        let all = self.vertex_triangles().into_iter();
+        all.map(|t| t.map(|v| self.points[v as usize])).collect()
     }
 }
 
@@ -326,9 +440,8 @@ mod tests {
             assert_eq!(numbers.last(), Some(&(grid_size(n) - 1)));
             let doubled: i64 = grid_triangles(n)
                 .map(|[a, b, c]| {
-                    let side = |p: [usize; 2]| {
-                        [p[0] as i64 - a[0] as i64, p[1] as i64 - a[1] as i64]
-                    };
+                    let side =
+                        |p: [usize; 2]| [p[0] as i64 - a[0] as i64, p[1] as i64 - a[1] as i64];
                     let (u, v) = (side(b), side(c));
                     let area = u[0] * v[1] - u[1] * v[0];
                     assert_eq!(area, 1);
