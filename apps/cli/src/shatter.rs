@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use fracas::dressing::SkinMapError;
+use fracas::dressing::{FineBoundary, SkinMapError};
 use fracas::fragment_surface::{FragmentSurface, SurfaceScratch};
 use fracas::{FragmentId, Fragments, TetMesh};
 use fracas_bake::ReadError;
@@ -19,7 +19,9 @@ use fracas_bake::limits::{Cost, tets_of};
 use fracas_bake::model::Model;
 use fracas_bake::model::pieces::{Buffers, ModelPiece};
 use fracas_bake::model::write::{CrackLook, Format, files as model_files};
-use fracas_bake::shatter::{self, PlanError, ShatterOptions, model_of_boundary, model_of_surface};
+use fracas_bake::shatter::{
+    self, Look, PlanError, ShatterOptions, model_of_boundary, model_of_surface,
+};
 use fracas_bake::tetrahedralize::{Size, TetrahedralizeError, Thicken};
 use fracas_fracture::{Material, Modes};
 use fracas_picture::{Camera, Colour, Mesh as PictureMesh, Quality, Scene, Texture};
@@ -241,6 +243,7 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         modes: baked,
         enclosed,
         model,
+        fine,
     } = load(options)?;
     let mesh = Arc::new(mesh);
     let (pieces, cost) = shatter::cost(&mesh, &options.plan())?;
@@ -299,8 +302,12 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         ))
     );
     let density = options.material.density;
+    let look = Look {
+        model: &model,
+        fine: fine.as_ref(),
+    };
     let (skins, warning) = shatter::dress(
-        &model,
+        &look,
         &fragments,
         &split.children,
         &surfaces,
@@ -355,6 +362,8 @@ struct Loaded {
     enclosed: Option<f64>,
     /// What it looks like.
     model: Model,
+    /// The fine surface of a shape of the set.
+    fine: Option<FineBoundary>,
 }
 
 /// Reads a file, or makes a shape.
@@ -384,7 +393,6 @@ fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
     }
     let asset = &baked.asset;
     let model = match shape {
-        // Fine skins of thin walls do not yet sit well in the cage.
         Some(shape) => model_of_boundary(shape.name(), asset.mesh()),
         None if Model::is_known(&options.mesh.to_string_lossy()) => Model::read(&options.mesh)?,
         None => match asset.skin() {
@@ -397,6 +405,7 @@ fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
         modes: asset.modes().cloned(),
         enclosed: baked.surface_volume,
         model,
+        fine: shape.and_then(|shape| shape.fine_boundary(asset.mesh(), 1.0)),
     })
 }
 

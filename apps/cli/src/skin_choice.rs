@@ -7,11 +7,13 @@ use fracas_bake::shatter;
 /// Which surface the pieces have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SkinChoice {
-    /// The model's where all pieces are closed in it, else the tetrahedra's.
+    /// The model's own triangles where all pieces are closed in them, else draped.
     #[default]
     Auto,
     /// The model's own triangles, whether the pieces are closed or not.
     Model,
+    /// New triangles on the model, with its textures: always closed.
+    Draped,
     /// The surface of the tetrahedra: always closed.
     Tets,
 }
@@ -21,6 +23,7 @@ impl From<SkinChoice> for shatter::SkinChoice {
         match choice {
             SkinChoice::Auto => Self::Auto,
             SkinChoice::Model => Self::Model,
+            SkinChoice::Draped => Self::Draped,
             SkinChoice::Tets => Self::Tets,
         }
     }

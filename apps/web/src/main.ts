@@ -5,6 +5,7 @@ import { Chart, STAGES } from "./chart";
 import { Hands } from "./hands";
 import * as link from "./link";
 import { Overlays } from "./overlays";
+import { OwnLooks } from "./own_looks";
 import type { Deed, Done, FromWorker, Info, Look, Overlay, ToWorker } from "./protocol";
 import { STAT } from "./protocol";
 import { type Theme, View } from "./view";
@@ -119,8 +120,11 @@ function start() {
     fail(text);
   }
 
+  /** The materials of the visitor's own model, where it has some. */
+  const ownLooks = (m: Extract<FromWorker, { t: "loaded" }>) => (m.materials ? new OwnLooks(m.materials, m.pictures ?? []) : null);
+
   /** The next world is there: it takes the stage. */
-  function take(i: Info) {
+  function take(i: Info, own: OwnLooks | null) {
     if (!next) return;
     worker?.terminate();
     ({ worker, epoch, source: current } = next);
@@ -129,7 +133,7 @@ function start() {
     $<HTMLSelectElement>("scene").value = current.scene ?? "";
     $("about").textContent = about.get(current.scene ?? "") ?? "";
     show(current.deeds);
-    loaded(i);
+    loaded(i, own);
     run(true);
     follow();
   }
@@ -138,9 +142,9 @@ function start() {
     if (!worker) load({ scene: FIRST });
   };
 
-  function loaded(i: Info) {
+  function loaded(i: Info, own: OwnLooks | null) {
     info = i;
-    view.open(i);
+    view.open(i, own);
     overlays.clear();
     chart.clear();
     fragments = steps = 0;
@@ -412,8 +416,8 @@ function start() {
       case "progress": if (from === next?.worker) busy(m.text, worker !== null); break;
       case "reload": if (m.epoch === epoch) load(current); break;
       case "loaded":
-        if (from === next?.worker && m.epoch === next.epoch) take(m.info);
-        else if (from === worker && m.epoch === epoch) loaded(m.info);
+        if (from === next?.worker && m.epoch === next.epoch) take(m.info, ownLooks(m));
+        else if (from === worker && m.epoch === epoch) loaded(m.info, ownLooks(m));
         break;
       case "frame": {
         from.postMessage({ t: "ack" } satisfies ToWorker);

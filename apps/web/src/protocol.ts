@@ -22,6 +22,29 @@ export interface Born {
   positions?: Float32Array;
   normals?: Float32Array;
   oldTriangles?: number;
+  /** Texture coordinates, two a corner, of a model with materials of its own. */
+  uvs?: Float32Array;
+  /** Of such a model: number of each material of the old surface, and its triangles. */
+  groups?: Uint32Array;
+}
+
+/** A material of the visitor's own model. */
+export interface OwnMaterial {
+  /** Linear red, green, blue, and opacity. */
+  colour: [number, number, number, number];
+  rough: number;
+  metal: number;
+  /** Number of its picture. */
+  picture: number | null;
+  mime: string | null;
+  /** How the picture repeats, as glTF numbers it. */
+  wrap: [number, number];
+}
+/** A picture of the visitor's own model: the bytes of its file. */
+export interface OwnPicture {
+  number: number;
+  mime: string;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Places in the array of a step's numbers; see `Simulation::stats`. */
@@ -113,7 +136,7 @@ export type ToWorker =
 export type FromWorker =
   | { t: "ready"; scenes: { name: string; about: string }[]; materials: string[] }
   | { t: "progress"; text: string }
-  | { t: "loaded"; info: Info; epoch: number }
+  | { t: "loaded"; info: Info; epoch: number; materials?: OwnMaterial[]; pictures?: OwnPicture[] }
   | { t: "reload"; epoch: number }
   | { t: "frame"; frame: Frame }
   | { t: "overlay"; epoch: number; kind: Overlay; number: number; data: Float32Array }

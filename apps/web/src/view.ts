@@ -4,6 +4,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
 import { isClear, looks } from "./materials";
+import { OwnLooks } from "./own_looks";
 import type { Born, Frame, Info } from "./protocol";
 
 /** A body on the screen. */
@@ -45,6 +46,8 @@ export class View {
   explode = 0;
   ghost = false;
   info: Info | null = null;
+  /** Materials of the visitor's own model. */
+  own: OwnLooks | null = null;
   private readonly sun = new THREE.DirectionalLight(0xfff3e2, 2.4);
   private readonly ground: THREE.Mesh<THREE.CircleGeometry, THREE.ShaderMaterial>;
   private readonly shadows: THREE.Mesh<THREE.CircleGeometry, THREE.ShadowMaterial>;
@@ -120,8 +123,11 @@ export class View {
   }
 
   /** A new world: an empty stage, the camera on its box. */
-  open(info: Info) {
+  open(info: Info, own: OwnLooks | null = null) {
     this.info = info;
+    this.own?.dispose();
+    this.own = own;
+    if (own) own.onLoad = () => (this.stale = true);
     this.stale = true;
     for (const number of [...this.bodies.keys()]) this.remove(number);
     this.centres.clear();
@@ -328,7 +334,7 @@ export class View {
   setGhost(on: boolean) {
     this.ghost = on;
     this.stale = true;
-    for (const m of [...this.outer.values(), ...this.inner.values()]) ghostly(m, on);
+    for (const m of [...this.outer.values(), ...this.inner.values(), ...(this.own?.all() ?? [])]) ghostly(m, on);
   }
 
   private findCentres() {
@@ -372,11 +378,18 @@ export class View {
       geometry.setAttribute("position", new THREE.BufferAttribute(b.positions, 3));
       geometry.setAttribute("normal", new THREE.BufferAttribute(b.normals, 3));
       const old = 3 * (b.oldTriangles ?? 0);
-      geometry.addGroup(0, old, 0);
-      geometry.addGroup(old, b.positions.length / 3 - old, 1);
+      let paint: THREE.Material[] = this.paint(b.body.colour, b.body.material, b.body.dyed);
+      // Glass has no texture: what one sees is what is behind it.
+      if (this.own && b.uvs && b.groups && !isClear(b.body.material)) {
+        geometry.setAttribute("uv", new THREE.BufferAttribute(b.uvs, 2));
+        paint = [...this.own.fill(geometry, b.groups), paint[1]];
+      } else {
+        geometry.addGroup(0, old, 0);
+      }
+      geometry.addGroup(old, b.positions.length / 3 - old, paint.length - 1);
       geometry.computeBoundingBox();
       geometry.boundingBox!.getCenter(middle);
-      mesh = new THREE.Mesh(geometry, this.paint(b.body.colour, b.body.material, b.body.dyed));
+      mesh = new THREE.Mesh(geometry, paint);
     } else if (b.body.kind === "ball") {
       mesh = new THREE.Mesh(new THREE.SphereGeometry(b.body.radius, 40, 24), this.plain(b.body.colour, this.steel));
     } else if (b.body.kind === "box") {

@@ -2,7 +2,7 @@
 // as they are made, and not faster than the page takes them.
 
 import init, { materials, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
-import type { Body, Born, Deed, Done, Frame, FromWorker, Look, Overlay, ToWorker } from "./protocol";
+import type { Body, Born, Deed, Done, Frame, FromWorker, Look, Overlay, OwnMaterial, OwnPicture, ToWorker } from "./protocol";
 
 const SLICE = { width: 160, height: 112, reach: 0.06, every: 120 };
 /** Spheres and cubes of one body that the page is asked to draw. */
@@ -78,8 +78,20 @@ function opened(next: number) {
   unacknowledged = 0;
   const info = { ...JSON.parse(world.info()), soft: world instanceof SoftSimulation };
   step = info.step;
-  post({ t: "loaded", info, epoch });
+  const materials: OwnMaterial[] | null = JSON.parse(live()?.looks() ?? "null");
+  post({ t: "loaded", info, epoch, materials: materials ?? undefined, pictures: pictures(materials) });
   send();
+}
+
+/** The pictures that materials use, each once. */
+function pictures(materials: OwnMaterial[] | null): OwnPicture[] {
+  const all = new Map<number, OwnPicture>();
+  for (const m of materials ?? []) {
+    if (m.picture === null || all.has(m.picture)) continue;
+    const bytes = live()!.picture(m.picture) as Uint8Array<ArrayBuffer>;
+    all.set(m.picture, { number: m.picture, mime: m.mime ?? "image/png", bytes });
+  }
+  return [...all.values()];
 }
 
 const tell = (text: string) => post({ t: "progress", text });
@@ -162,7 +174,9 @@ function born(number: number): Born {
   bodies.set(number, body);
   if (body.kind !== "piece") return { number, body };
   const shape = world!.geometry(number);
-  const out = { number, body, positions: shape.positions(), normals: shape.normals(), oldTriangles: shape.old_triangles() };
+  const out: Born = { number, body, positions: shape.positions(), normals: shape.normals(), oldTriangles: shape.old_triangles() };
+  const groups = shape.groups();
+  if (groups.length > 0) [out.groups, out.uvs] = [groups, shape.uvs()];
   shape.free();
   return out;
 }
@@ -192,6 +206,7 @@ function send() {
   const move: Transferable[] = [frame.poses.buffer, frame.stats.buffer];
   if (frame.contacts) move.push(frame.contacts.buffer);
   for (const b of came) if (b.positions && b.normals) move.push(b.positions.buffer, b.normals.buffer);
+  for (const b of came) if (b.uvs && b.groups) move.push(b.uvs.buffer, b.groups.buffer);
   unacknowledged += 1;
   post({ t: "frame", frame }, move);
   for (const b of came) overlays(b.number);

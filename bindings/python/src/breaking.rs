@@ -203,8 +203,12 @@ impl Broken {
             .iter()
             .map(|&id| FragmentSurface::extract(&from.fragments, id, &mut scratch))
             .collect();
+        let look = breaking::Look {
+            model: &from.model,
+            fine: None,
+        };
         let (dressed, warning) = breaking::dress(
-            &from.model,
+            &look,
             &from.fragments,
             &living,
             &surfaces,
@@ -289,6 +293,7 @@ pub fn skin_choice(name: &str) -> PyResult<SkinChoice> {
     match name {
         "auto" => Ok(SkinChoice::Auto),
         "model" => Ok(SkinChoice::Model),
+        "draped" => Ok(SkinChoice::Draped),
         "tets" => Ok(SkinChoice::Tets),
         _ => Err(PyValueError::new_err("skin: must be auto, model or tets")),
     }
@@ -463,6 +468,7 @@ impl Broken {
         let skin = match self.skin {
             SkinChoice::Tets => "tets",
             SkinChoice::Model => "model",
+            SkinChoice::Draped => "draped",
             SkinChoice::Auto => "auto",
         };
         format!(

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas::dressing::{SkinMap, SkinMapError};
+use fracas::dressing::{FineBoundary, SkinMap, SkinMapError};
 use fracas::fragment_surface::{FragmentSurface, SurfaceScratch};
 use fracas::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_fracture::material::STEEL_CONTACT_MODULUS;
@@ -24,7 +24,8 @@ use thiserror::Error;
 
 use crate::SurfaceMesh;
 use crate::limits::Cost;
-use crate::model::pieces::{Buffers, surfaces as surfaces_of};
+use crate::model::drape::Drape;
+use crate::model::pieces::{Buffers, plain_surfaces, surfaces as surfaces_of};
 use crate::model::{Attribute, Model};
 
 /// How it breaks.
@@ -422,17 +423,29 @@ pub fn model_of_boundary(name: &str, mesh: &TetMesh) -> Model {
 /// Which surface the pieces have.
 ///
 /// The model's own is cut at the cracks (`fracas::dressing`). Where that leaves a piece
-/// open, as it may at thin walls and open models, the tetrahedra's surface is coarser and
-/// without textures, but always closed.
+/// open, as it may at thin walls and open models, the model is draped over the tetrahedra's
+/// surface ([`crate::model::drape`]): with its textures and nearly its shape, and always
+/// closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SkinChoice {
-    /// The model's where all pieces are closed in it, else the tetrahedra's.
+    /// The model's own triangles where all pieces are closed in them, else draped.
     #[default]
     Auto,
     /// The model's own triangles, whether the pieces are closed or not.
     Model,
+    /// New triangles on the model, with its textures: always closed.
+    Draped,
     /// The surface of the tetrahedra: always closed.
     Tets,
+}
+
+/// What the whole looks like.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// Its triangles, materials and textures.
+    pub model: &'a Model,
+    /// The fine surface of a shape of the set, which is drawn instead.
+    pub fine: Option<&'a FineBoundary>,
 }
 
 /// What the pieces look like, and what the user should know of it.
@@ -440,7 +453,7 @@ pub enum SkinChoice {
 /// # Errors
 /// When the model's surface is no skin.
 pub fn dress(
-    model: &Model,
+    &Look { model, fine }: &Look<'_>,
     fragments: &Fragments,
     pieces: &[FragmentId],
     surfaces: &[FragmentSurface],
@@ -450,6 +463,21 @@ pub fn dress(
     let of_tets = || surfaces.iter().map(surface_of_tets).collect();
     if choice == SkinChoice::Tets {
         return Ok((of_tets(), None));
+    }
+    if let Some(fine) = fine {
+        let dressed = pieces.iter().map(|&id| fine.dress(fragments, id));
+        let dressed = dressed.map(|d| plain_surfaces(&d, crack_scale));
+        return Ok((dressed.collect(), None));
+    }
+    let draped = || {
+        let drape = Drape::build(model, fragments.mesh());
+        let pieces = pieces.iter();
+        pieces
+            .map(|&id| drape.surfaces(model, fragments, id, crack_scale))
+            .collect()
+    };
+    if choice == SkinChoice::Draped {
+        return Ok((draped(), None));
     }
     let (positions, triangles) = model.surface();
     let map = SkinMap::build(fragments.mesh(), &positions, &triangles)?;
@@ -466,10 +494,10 @@ pub fn dress(
         return Ok((dressed, Some(gape)));
     }
     let warning = format!(
-        "in the model's own skin {gape}: the pieces have the surface of the \
-         tetrahedra instead (more --tets may help; --skin model keeps the model's triangles)"
+        "in the model's own triangles {gape}: the model is draped over its \
+         tetrahedra instead (more --tets may help; --skin model keeps its triangles)"
     );
-    Ok((of_tets(), Some(warning)))
+    Ok((draped(), Some(warning)))
 }
 
 /// Sides of triangles that have no neighbour the other way round, by the places of their

@@ -21,8 +21,11 @@ use parry3d::shape::TypedShape;
 use thiserror::Error;
 
 use crate::rigid::Scene;
+use crate::skins::Dressed;
 
-const MAGIC: &str = "fracas film 1";
+const MAGIC: &str = "fracas film 2";
+/// Films without normals, which are still read.
+const OLDER: &str = "fracas film 1";
 
 /// Why bytes are no film.
 #[derive(Debug, Error)]
@@ -50,6 +53,8 @@ pub struct FilmPiece {
     pub colour: [u8; 3],
     /// Vertices of its surface.
     pub positions: Vec<Vec3>,
+    /// Normals for each of them; empty where there are none.
+    pub normals: Vec<Vec3>,
     /// Its triangles, cracks last.
     pub triangles: Vec<[u32; 3]>,
     /// How many of them are old surface.
@@ -294,14 +299,23 @@ fn film_piece(
         meshes.push(mesh);
         meshes.len() - 1
     });
-    let surface = shape.surface();
+    let seen = scene.dressed(piece).unwrap_or_else(|| {
+        let surface = shape.surface();
+        Dressed {
+            positions: surface.positions().to_vec(),
+            normals: Vec::new(),
+            triangles: surface.triangles().to_vec(),
+            old_triangles: surface.old_triangles(),
+        }
+    });
     FilmPiece {
         object: piece.object.0,
         fragment: piece.fragment.0,
         colour: scene.colour(piece.object),
-        positions: surface.positions().to_vec(),
-        triangles: surface.triangles().to_vec(),
-        old_triangles: surface.old_triangles() as u32,
+        positions: seen.positions,
+        normals: seen.normals,
+        triangles: seen.triangles,
+        old_triangles: seen.old_triangles as u32,
         spheres: shape.tree().spheres().collect(),
         mesh: mesh as u32,
         tets,
@@ -371,9 +385,11 @@ impl Film {
     /// See [`FilmError`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FilmError> {
         let mut input = Decoder::new(bytes);
-        if !input.text().is_ok_and(|magic| magic == MAGIC) {
-            return Err(FilmError::NotAFilm);
-        }
+        let has_normals = match input.text() {
+            Ok(magic) if magic == MAGIC => true,
+            Ok(magic) if magic == OLDER => false,
+            _ => return Err(FilmError::NotAFilm),
+        };
         let name = input.text()?;
         let step = input.f32()?;
         let view = points(input.f32s()?, "the camera's numbers")?;
@@ -389,7 +405,7 @@ impl Film {
             let first = input.u32()?;
             let poses = chunks(&input.f32s()?, "a body's poses")?;
             let shape = match input.u8()? {
-                0 => FilmShape::Piece(Box::new(FilmPiece::read(&mut input, &meshes)?)),
+                0 => FilmShape::Piece(Box::new(FilmPiece::read(&mut input, &meshes, has_normals)?)),
                 1 => FilmShape::Ball(input.f32()?),
                 2 => {
                     let half = points(input.f32s()?, "a box's sides")?;
@@ -435,6 +451,7 @@ impl FilmPiece {
         out.u32(self.fragment);
         out.u8s(&self.colour);
         out.f32s(&flat(&self.positions));
+        out.f32s(&flat(&self.normals));
         out.u32s(self.triangles.as_flattened());
         out.u32(self.old_triangles);
         let spheres = self.spheres.iter();
@@ -446,10 +463,21 @@ impl FilmPiece {
         out.u32s(self.tets.as_flattened());
     }
 
-    fn read(input: &mut Decoder<'_>, meshes: &[Vec<Vec3>]) -> Result<Self, FilmError> {
+    fn read(
+        input: &mut Decoder<'_>,
+        meshes: &[Vec<Vec3>],
+        has_normals: bool,
+    ) -> Result<Self, FilmError> {
         let (object, fragment) = (input.u32()?, input.u32()?);
         let colour = input.u8s()?;
         let positions = points(input.f32s()?, "a surface's vertices")?;
+        let normals = match has_normals {
+            true => points(input.f32s()?, "a surface's normals")?,
+            false => Vec::new(),
+        };
+        if !normals.is_empty() && normals.len() != positions.len() {
+            return Err(FilmError::Unfit("vertices and normals"));
+        }
         let triangles: Vec<[u32; 3]> = chunks(&input.u32s()?, "a surface's triangles")?;
         let old_triangles = input.u32()?;
         let spheres: Vec<[f32; 5]> = chunks(&input.f32s()?, "a tree's spheres")?;
@@ -470,6 +498,7 @@ impl FilmPiece {
                 .try_into()
                 .map_err(|_| FilmError::Unfit("a body's colours"))?,
             positions,
+            normals,
             triangles,
             old_triangles,
             spheres: spheres
@@ -606,6 +635,7 @@ mod tests {
             fragment: 7,
             colour: [1, 2, 3],
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
+            normals: vec![Vec3::X; 4],
             triangles: vec![[0, 2, 1], [0, 1, 3]],
             old_triangles: 1,
             spheres: vec![(Vec3::ONE, 0.5, 0), (Vec3::X, 0.0, 3)],
@@ -644,6 +674,27 @@ mod tests {
         assert_eq!(there(2), [1, 2, 3]);
         assert_eq!(there(9), [] as [usize; 0]);
         assert_eq!(film.steps(), 2);
+    }
+
+    #[test]
+    fn films_without_normals_are_read_and_too_few_normals_are_not() {
+        let mut film = film();
+        let FilmShape::Piece(piece) = &mut film.bodies[0].shape else {
+            panic!("the first body is a piece")
+        };
+        piece.normals.pop();
+        let wrong = Film::from_bytes(&film.to_bytes());
+        assert!(matches!(wrong, Err(FilmError::Unfit(_))), "{wrong:?}");
+        // A film without pieces is the same in both formats, but for its first words.
+        film.bodies.remove(0);
+        let new = film.to_bytes();
+        let mut words = Encoder::new();
+        words.text(OLDER);
+        let words = words.finish();
+        let mut old = new.clone();
+        old[..words.len()].copy_from_slice(&words);
+        assert_ne!(old, new);
+        assert_eq!(Film::from_bytes(&old).unwrap(), film);
     }
 
     #[test]

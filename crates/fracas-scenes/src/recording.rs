@@ -15,7 +15,8 @@ use crate::skins::Dressed;
 pub struct Track {
     /// Its surface, in the object's frame.
     pub surface: Arc<FragmentSurface>,
-    /// What is seen of it instead, where it has a fine skin and that is wanted.
+    /// What is seen of it instead, where it is rounder than its tetrahedra and that is
+    /// wanted.
     pub dressed: Option<Arc<Dressed>>,
     /// The first step after which it was there.
     pub first: u64,
@@ -43,7 +44,7 @@ pub struct Watch {
     pub colliding_points: bool,
     /// Leave out poses, where only numbers are wanted: long runs stay small.
     pub numbers_only: bool,
-    /// Dress bodies in their fine skins, for pictures.
+    /// Show bodies as round as they really are, for pictures.
     pub skins: bool,
 }
 

@@ -190,6 +190,7 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     }
     let watch = Watch {
         colliding_points: options.count_colliding,
+        skins: true,
         ..Watch::default()
     };
     let mut reports = Vec::new();

@@ -6,6 +6,8 @@
 //! old surface.
 
 use fracas::FragmentSurface;
+use fracas::dressing::Dressed;
+use fracas_bake::model::pieces::Buffers;
 use glam::Vec3;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -19,6 +21,10 @@ pub struct Geometry {
     positions: Vec<f32>,
     normals: Vec<f32>,
     old_triangles: u32,
+    /// Texture coordinates, two a corner; none where nothing has a texture.
+    uvs: Vec<f32>,
+    /// For each material of the old surface its number and how many triangles it has.
+    groups: Vec<u32>,
 }
 
 #[wasm_bindgen]
@@ -33,6 +39,19 @@ impl Geometry {
     #[must_use]
     pub fn normals(&self) -> Vec<f32> {
         self.normals.clone()
+    }
+
+    /// Texture coordinates, two a corner; empty where nothing has a texture.
+    #[must_use]
+    pub fn uvs(&self) -> Vec<f32> {
+        self.uvs.clone()
+    }
+
+    /// The materials of the old surface, in the order of its triangles: number (of
+    /// `Simulation::looks`) and count of triangles; empty where it has none of its own.
+    #[must_use]
+    pub fn groups(&self) -> Vec<u32> {
+        self.groups.clone()
     }
 
     /// How many triangles, from the first on, are old surface; the rest are cracks.
@@ -51,6 +70,70 @@ impl Geometry {
             surface.triangles(),
             surface.old_triangles(),
         )
+    }
+
+    /// Of a piece as it really looks.
+    #[must_use]
+    pub fn dressed(seen: &Dressed) -> Self {
+        Self::with_normals(
+            &seen.positions,
+            &seen.normals,
+            &seen.triangles,
+            seen.old_triangles,
+        )
+    }
+
+    /// Of triangles with normals for each vertex, the first `old` of which are old
+    /// surface.
+    #[must_use]
+    pub fn with_normals(
+        positions: &[Vec3],
+        normals: &[Vec3],
+        triangles: &[[u32; 3]],
+        old: usize,
+    ) -> Self {
+        let at = |of: &[Vec3]| -> Vec<f32> {
+            let corners = triangles.as_flattened().iter();
+            corners.flat_map(|&v| of[v as usize].to_array()).collect()
+        };
+        Self {
+            positions: at(positions),
+            normals: at(normals),
+            old_triangles: old as u32,
+            ..Self::default()
+        }
+    }
+
+    /// Of a piece of a model. `uv_set` names the texture coordinates of a material.
+    #[must_use]
+    pub fn of_model(surfaces: &[Buffers], uv_set: impl Fn(usize) -> String) -> Self {
+        let mut all = Self::default();
+        for surface in surfaces {
+            let own = surface.material.map(&uv_set);
+            let find = |name: &str| surface.attributes.iter().find(|a| a.name == name);
+            let shaded = match find("NORMAL") {
+                Some(normals) => {
+                    let normals = normals.values.as_chunks::<3>().0.iter();
+                    let normals: Vec<Vec3> = normals.map(|&n| Vec3::from_array(n)).collect();
+                    Self::with_normals(&surface.positions, &normals, &surface.triangles, 0)
+                }
+                None => Self::shade(&surface.positions, &surface.triangles, 0),
+            };
+            all.positions.extend(shaded.positions);
+            all.normals.extend(shaded.normals);
+            let uvs = own.and_then(|name| find(&name)).filter(|a| a.width == 2);
+            for &v in surface.triangles.as_flattened() {
+                let uv = uvs.map_or([0.0; 2], |a| [0, 1].map(|k| a.values[2 * v as usize + k]));
+                all.uvs.extend(uv);
+            }
+            let count = surface.triangles.len() as u32;
+            if !surface.is_crack {
+                all.old_triangles += count;
+                let number = surface.material.map_or(u32::MAX, |m| m as u32);
+                all.groups.extend([number, count]);
+            }
+        }
+        all
     }
 
     /// Of triangles, the first `old` of which are old surface.
@@ -84,6 +167,7 @@ impl Geometry {
             positions: Vec::with_capacity(9 * triangles.len()),
             normals: Vec::with_capacity(9 * triangles.len()),
             old_triangles: old as u32,
+            ..Self::default()
         };
         for (t, triangle) in triangles.iter().enumerate() {
             for &v in triangle {

@@ -19,6 +19,7 @@ pub mod actors;
 pub mod geometry;
 pub mod look;
 pub mod own;
+pub mod own_look;
 pub mod playback;
 pub mod simulation;
 pub mod soft;

@@ -22,6 +22,7 @@ use fracas_rapier::world::{ObjectOptions, World, WorldSettings};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
+use crate::own_look::OwnLook;
 use crate::stage::{Own, Stage, time};
 
 /// The longest side of what is dropped on the page, in metres.
@@ -62,7 +63,9 @@ pub fn build(
             mesh
         }
     };
-    let mesh = Arc::new(fitted(&mesh)?);
+    let (mesh, moved) = fitted(&mesh)?;
+    let look = OwnLook::read(file, bytes, &mesh, moved);
+    let mesh = Arc::new(mesh);
     progress("distances and sphere tree");
     let blueprint = Blueprint::build(mesh, &FieldOptions::default(), &BuildOptions::default())
         .map_err(|e| e.to_string())?;
@@ -84,6 +87,7 @@ pub fn build(
         name: name.into(),
         world,
         view: (Vec3::new(-0.35, 0.0, -0.3), Vec3::new(0.35, 0.35, 0.3)),
+        look,
     })))
 }
 
@@ -133,8 +137,17 @@ fn filled(
     }
 }
 
+/// How a mesh was moved: its middle went to the origin, and then it was scaled.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    /// Where its middle was.
+    pub middle: Vec3,
+    /// By how much it became larger.
+    pub scale: f32,
+}
+
 /// The mesh at the page's size, around the origin.
-fn fitted(mesh: &TetMesh) -> Result<TetMesh, String> {
+fn fitted(mesh: &TetMesh) -> Result<(TetMesh, Moved), String> {
     let (low, high) = mesh.bounds();
     let longest = (high - low).max_element();
     if !(longest.is_finite() && longest > 0.0) {
@@ -146,7 +159,8 @@ fn fitted(mesh: &TetMesh) -> Result<TetMesh, String> {
         .iter()
         .map(|&p| (p - middle) * scale)
         .collect();
-    TetMesh::build(positions, mesh.tets().to_vec()).map_err(|e| e.to_string())
+    let fitted = TetMesh::build(positions, mesh.tets().to_vec()).map_err(|e| e.to_string())?;
+    Ok((fitted, Moved { middle, scale }))
 }
 
 #[cfg(test)]

@@ -135,7 +135,12 @@ impl Playback {
             return now.map_or_else(Geometry::default, |(p, t)| soft::shade(p, t));
         }
         self.piece(number).map_or_else(Geometry::default, |p| {
-            Geometry::shade(&p.positions, &p.triangles, p.old_triangles as usize)
+            let old = p.old_triangles as usize;
+            if p.normals.is_empty() {
+                Geometry::shade(&p.positions, &p.triangles, old)
+            } else {
+                Geometry::with_normals(&p.positions, &p.normals, &p.triangles, old)
+            }
         })
     }
 

@@ -247,14 +247,35 @@ impl Simulation {
         body.to_string()
     }
 
+    /// The looks of a model of the user's own: its materials as JSON, `null` where it has
+    /// none. See [`OwnLook::describe`](crate::own_look::OwnLook::describe).
+    #[must_use]
+    pub fn looks(&self) -> String {
+        let look = self.stage.own_look();
+        look.map_or_else(|| "null".into(), |look| look.describe().to_string())
+    }
+
+    /// The file of a picture that `looks` names; empty where there is none.
+    #[must_use]
+    pub fn picture(&self, number: u32) -> Vec<u8> {
+        let look = self.stage.own_look();
+        look.map_or_else(Vec::new, |look| look.picture(number as usize))
+    }
+
     /// The triangles of a piece; none where it is no piece.
     #[must_use]
     pub fn geometry(&self, number: u32) -> Geometry {
-        self.actors
-            .piece(number)
-            .and_then(|piece| self.world().surface(piece))
-            .map(|surface| Geometry::of(surface))
-            .unwrap_or_default()
+        let Some(piece) = self.actors.piece(number) else {
+            return Geometry::default();
+        };
+        if let Some(seen) = self.stage.dressed(piece) {
+            return Geometry::dressed(&seen);
+        }
+        if let Some(geometry) = self.stage.of_model(piece) {
+            return geometry;
+        }
+        let surface = self.world().surface(piece);
+        surface.map_or_else(Geometry::default, |surface| Geometry::of(surface))
     }
 
     /// The last step, see [`film::numbers`], and the milliseconds that saving it for undo

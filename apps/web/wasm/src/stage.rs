@@ -1,8 +1,12 @@
 //! What is simulated: one of the scenes, or a mesh of the user's own.
 
-use fracas_rapier::world::{ObjectId, World};
+use fracas::dressing::Dressed;
+use fracas_rapier::world::{ObjectId, PieceId, World};
 use fracas_scenes::rigid::{self, Scene, SceneError, SceneOptions};
 use glam::Vec3;
+
+use crate::geometry::Geometry;
+use crate::own_look::OwnLook;
 
 /// A world in which something happens.
 pub enum Stage {
@@ -20,6 +24,8 @@ pub struct Own {
     pub world: World,
     /// The box that a camera should show.
     pub view: (Vec3, Vec3),
+    /// Its materials and textures, where the file has some.
+    pub look: Option<OwnLook>,
 }
 
 /// The scene that the page begins with: four plates on a shelf, and nothing happens to
@@ -95,6 +101,32 @@ impl Stage {
             Self::Scene(scene) => scene.colour(object),
             Self::Own(_) => CLAY,
         }
+    }
+
+    /// A piece as it really looks, where its tetrahedra are coarser.
+    #[must_use]
+    pub fn dressed(&self, piece: PieceId) -> Option<Dressed> {
+        match self {
+            Self::Scene(scene) => scene.dressed(piece),
+            Self::Own(_) => None,
+        }
+    }
+
+    /// The looks of a mesh of the user's own, where it has some.
+    #[must_use]
+    pub fn own_look(&self) -> Option<&OwnLook> {
+        match self {
+            Self::Scene(_) => None,
+            Self::Own(own) => own.look.as_ref(),
+        }
+    }
+
+    /// A piece of a mesh of the user's own with its materials, where it has some.
+    #[must_use]
+    pub fn of_model(&self, piece: PieceId) -> Option<Geometry> {
+        let look = self.own_look()?;
+        let state = self.world().shape(piece)?.object().read();
+        Some(look.geometry(state.fragments(), piece.fragment))
     }
 
     /// Whether a hand of the scene's own holds something.

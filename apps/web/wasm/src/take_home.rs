@@ -24,16 +24,31 @@ pub fn glb(stage: &Stage) -> Result<Vec<u8>, GlbError> {
         let pale = |c: f32| c + 0.6 * (1.0 - c);
         let old = glb.material(&Material::new("surface", [r, g, b, 1.0]));
         let new = glb.material(&Material::new("crack", [pale(r), pale(g), pale(b), 1.0]));
-        let (before, cracks) = surface.triangles().split_at(surface.old_triangles());
-        let corners = |triangles: &[[u32; 3]]| -> (Vec<Vec3>, Vec<[u32; 3]>) {
-            let at = |v: &u32| surface.positions()[*v as usize];
-            let places: Vec<Vec3> = triangles.as_flattened().iter().map(at).collect();
+        let seen = stage.dressed(piece);
+        let (positions, triangles, old_triangles) = match &seen {
+            Some(seen) => (&*seen.positions, &*seen.triangles, seen.old_triangles),
+            None => (
+                surface.positions(),
+                surface.triangles(),
+                surface.old_triangles(),
+            ),
+        };
+        let normals = seen.as_ref().map(|seen| &*seen.normals);
+        let (before, cracks) = triangles.split_at(old_triangles);
+        let corners = |triangles: &[[u32; 3]]| -> (Vec<Vec3>, Vec<[u32; 3]>, Vec<Vec3>) {
+            let of = |all: &[Vec3]| -> Vec<Vec3> {
+                let corners = triangles.as_flattened().iter();
+                corners.map(|&v| all[v as usize]).collect()
+            };
             let numbers = (0..triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-            (places, numbers.collect())
+            let normals = normals.map_or_else(Vec::new, of);
+            (of(positions), numbers.collect(), normals)
         };
         let (outside, inside) = (corners(before), corners(cracks));
-        let parts = [(&outside, old), (&inside, new)]
-            .map(|((places, triangles), look)| Part::new(places, triangles, look));
+        let parts =
+            [(&outside, old), (&inside, new)].map(|((places, triangles, normals), look)| {
+                Part::new(places, triangles, look).normals(normals)
+            });
         let name = format!("{} {}", piece.object.0, piece.fragment.0);
         let mesh = glb.mesh(&name, &parts)?;
         let place = Place {

@@ -6,12 +6,14 @@
 //! | glTF and GLB in | `gltf` |
 //! | OBJ with MTL in | `obj` |
 //! | fragments as vertex buffers | [`pieces`] |
+//! | the same where the model's triangles do not close them | [`drape`] |
 //! | glTF, GLB, OBJ and USDA out | [`write`](mod@write) |
 //!
 //! What belongs to looks stays the JSON it was (materials, textures, samplers, their
 //! extensions, nodes), so that nothing is lost that this library does not know.
 //! Animations, morphs and joints do not survive breaking and are named as left out.
 
+pub mod drape;
 mod gltf;
 mod obj;
 pub mod pieces;
@@ -188,6 +190,18 @@ impl Model {
     #[must_use]
     pub fn with_attribute(mut self, attribute: Attribute) -> Self {
         self.parts[0].attributes.push(attribute);
+        self
+    }
+
+    /// The same model with its vertices elsewhere: moved, turned by nothing, scaled alike
+    /// in all directions.
+    #[must_use]
+    pub fn moved(mut self, place: impl Fn(DVec3) -> DVec3) -> Self {
+        for part in &mut self.parts {
+            for p in &mut part.positions {
+                *p = place(*p);
+            }
+        }
         self
     }
 

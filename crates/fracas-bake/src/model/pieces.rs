@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use fracas::dressing::{CrackFace, Dress};
+use fracas::dressing::{CrackFace, Dress, Dressed};
+use fracas::used_vertices::used_vertices;
 use glam::{DMat3, DVec3, Vec3};
 
 use super::{Attribute, Model, ModelPart};
@@ -81,18 +82,18 @@ pub fn surfaces(model: &Model, dress: &Dress, crack_scale: f32) -> Vec<Buffers> 
     all
 }
 
-struct Builder<'a> {
+pub(super) struct Builder<'a> {
     part: &'a ModelPart,
     /// From the node's frame to the scene's, for normals and for tangents; `None`
     /// where nothing turns.
     turn: Option<(DMat3, DMat3)>,
-    buffers: Buffers,
+    pub(super) buffers: Buffers,
     vertices: HashMap<u32, u32>,
     between: HashMap<(u32, [u32; 3]), u32>,
 }
 
 impl<'a> Builder<'a> {
-    fn new(part: &'a ModelPart) -> Self {
+    pub(super) fn new(part: &'a ModelPart) -> Self {
         let linear = DMat3::from_mat4(part.placed);
         let turn = (linear != DMat3::IDENTITY).then(|| {
             let inverse = linear.inverse();
@@ -147,7 +148,8 @@ impl<'a> Builder<'a> {
         new
     }
 
-    fn push(&mut self, position: Vec3, mix: &[(u32, f32)]) -> u32 {
+    /// A new vertex, its attributes mixed from those of the part.
+    pub(super) fn push(&mut self, position: Vec3, mix: &[(u32, f32)]) -> u32 {
         self.buffers.positions.push(position);
         for (to, from) in self
             .buffers
@@ -187,6 +189,74 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// A piece that has no other looks than its shape: its outside in the model's first
+/// material, then its cracks.
+#[must_use]
+pub fn plain_surfaces(dressed: &Dressed, crack_scale: f32) -> Vec<Buffers> {
+    let mut all = Vec::new();
+    let old = &dressed.triangles[..dressed.old_triangles];
+    if !old.is_empty() {
+        let (positions, triangles) = used_vertices(&dressed.positions, old);
+        let (normals, _) = used_vertices(&dressed.normals, old);
+        all.push(Buffers {
+            material: Some(0),
+            is_crack: false,
+            positions,
+            attributes: vec![normals_of(&normals)],
+            triangles,
+        });
+    }
+    all.extend(crack_surface(dressed, crack_scale));
+    all
+}
+
+/// The cracks of a piece, where it has some.
+pub(super) fn crack_surface(dressed: &Dressed, scale: f32) -> Option<Buffers> {
+    let cracks = &dressed.triangles[dressed.old_triangles..];
+    if cracks.is_empty() {
+        return None;
+    }
+    let (positions, triangles) = used_vertices(&dressed.positions, cracks);
+    let (normals, _) = used_vertices(&dressed.normals, cracks);
+    let corners = positions.iter().zip(&normals);
+    let uvs = corners.flat_map(|(&p, &n)| project(p, n, scale)).collect();
+    Some(Buffers {
+        material: None,
+        is_crack: true,
+        attributes: vec![
+            normals_of(&normals),
+            Attribute {
+                name: "TEXCOORD_0".into(),
+                width: 2,
+                values: uvs,
+            },
+        ],
+        positions,
+        triangles,
+    })
+}
+
+fn normals_of(normals: &[Vec3]) -> Attribute {
+    Attribute {
+        name: "NORMAL".into(),
+        width: 3,
+        values: normals.iter().flat_map(|n| n.to_array()).collect(),
+    }
+}
+
+/// Texture coordinates of a point, projected along the axis that its face faces.
+fn project(p: Vec3, normal: Vec3, scale: f32) -> [f32; 2] {
+    let size = normal.abs();
+    let [u, v] = if size.x >= size.y && size.x >= size.z {
+        [p.y, p.z]
+    } else if size.y >= size.z {
+        [p.z, p.x]
+    } else {
+        [p.x, p.y]
+    };
+    [u * scale, v * scale]
+}
+
 /// Crack faces: flat, with coordinates projected along the axis they face.
 fn cracks(faces: &[CrackFace], scale: f32) -> Buffers {
     let mut buffers = Buffers {
@@ -200,15 +270,7 @@ fn cracks(faces: &[CrackFace], scale: f32) -> Buffers {
         buffers.triangles.push([first, first + 1, first + 2]);
         for p in face.corners {
             normals.extend(face.normal.to_array());
-            let size = face.normal.abs();
-            let [u, v] = if size.x >= size.y && size.x >= size.z {
-                [p.y, p.z]
-            } else if size.y >= size.z {
-                [p.z, p.x]
-            } else {
-                [p.x, p.y]
-            };
-            uvs.extend([u * scale, v * scale]);
+            uvs.extend(project(p, face.normal, scale));
         }
     }
     buffers.attributes = vec![

@@ -1,122 +1,45 @@
-//! A fine, smooth surface of a signed function, for the eye only.
+//! What rounded things look like: their surface, finer than their tetrahedra.
 //!
-//! Naive surface nets (Gibson 1998): a vertex in every cell of a grid that the surface
-//! passes, a quad across every edge of the grid that it crosses; then every vertex goes
-//! along the gradient onto the surface. Closed whatever the function.
+//! Points of the boundary go along the gradient of the thing's own function onto its
+//! surface; for things turned on a wheel see [`revolved`](super::revolved).
 
 use fracas::TetMesh;
-use fracas::dressing::SkinMap;
-use glam::{DVec3, Vec3};
+use fracas::dressing::{FacePoint, FineBoundary, FinePoint, FineSurface};
+use glam::DVec3;
 
-/// A surface with normals.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FineSkin {
-    /// Where its vertices are.
-    pub positions: Vec<DVec3>,
-    /// Unit normals, outwards.
-    pub normals: Vec<Vec3>,
-    /// Its triangles, counter-clockwise seen from outside.
-    pub triangles: Vec<[u32; 3]>,
+/// The signed function of a thing, and by how much the mesh is larger than it.
+pub(super) struct Rounded<'a> {
+    pub(super) f: &'a dyn Fn(DVec3) -> f64,
+    pub(super) scale: f64,
+    /// No point goes farther than this, in units of the function.
+    pub(super) reach: f64,
 }
 
-impl FineSkin {
-    /// Lays it on tetrahedra of the same shape.
-    #[must_use]
-    pub fn map(&self, mesh: &TetMesh) -> Option<SkinMap> {
-        SkinMap::build(mesh, &self.positions, &self.triangles).ok()
+impl FineSurface for Rounded<'_> {
+    fn place(&self, point: &FacePoint) -> FinePoint {
+        self.near(point.flat)
     }
 
-    /// Larger or smaller.
-    #[must_use]
-    pub fn scaled(mut self, scale: f64) -> Self {
-        for p in &mut self.positions {
-            *p *= scale;
-        }
-        self
+    fn settle(&self, p: DVec3) -> Option<FinePoint> {
+        Some(self.near(p))
     }
 }
 
-/// The surface where `f` is zero, within bounds, with cells of this size.
-pub(super) fn surface(f: &dyn Fn(DVec3) -> f64, bounds: (DVec3, DVec3), cell: f64) -> FineSkin {
-    let low = bounds.0 - 2.0 * cell;
-    let span = bounds.1 + 2.0 * cell - low;
-    let [nx, ny, nz] = (span / cell).to_array().map(|x| x as usize + 2);
-    let at = |x: usize, y: usize, z: usize| (z * ny + y) * nx + x;
-    let place =
-        |x: usize, y: usize, z: usize| low + cell * DVec3::new(x as f64, y as f64, z as f64);
-    let mut values = vec![0.0_f64; nx * ny * nz];
-    for z in 0..nz {
-        for y in 0..ny {
-            for x in 0..nx {
-                values[at(x, y, z)] = f(place(x, y, z));
-            }
+impl Rounded<'_> {
+    fn near(&self, p: DVec3) -> FinePoint {
+        let place = onto(self.f, p / self.scale, self.reach);
+        let normal = gradient(self.f, place, 0.01 * self.reach);
+        FinePoint {
+            position: place * self.scale,
+            normal: normal.normalize_or(DVec3::Y).as_vec3(),
         }
     }
-    let mut skin = FineSkin::default();
-    let mut vertex = vec![u32::MAX; nx * ny * nz];
-    for z in 0..nz - 1 {
-        for y in 0..ny - 1 {
-            for x in 0..nx - 1 {
-                let corner = |i: usize| {
-                    let (dx, dy, dz) = (i & 1, i >> 1 & 1, i >> 2);
-                    (
-                        place(x + dx, y + dy, z + dz),
-                        values[at(x + dx, y + dy, z + dz)],
-                    )
-                };
-                let (mut sum, mut count) = (DVec3::ZERO, 0.0);
-                for i in 0..8 {
-                    for bit in [1, 2, 4] {
-                        let j = i | bit;
-                        let ((p, a), (q, b)) = (corner(i), corner(j));
-                        if j != i && (a < 0.0) != (b < 0.0) {
-                            sum += p + (q - p) * (a / (a - b));
-                            count += 1.0;
-                        }
-                    }
-                }
-                if count > 0.0 {
-                    vertex[at(x, y, z)] = skin.positions.len() as u32;
-                    skin.positions.push(onto(f, sum / count, cell));
-                }
-            }
-        }
-    }
-    skin.normals = skin
-        .positions
-        .iter()
-        .map(|&p| gradient(f, p, 0.02 * cell).normalize_or(DVec3::Y).as_vec3())
-        .collect();
-    // A quad across each edge that is crossed, among the four cells around it.
-    for z in 1..nz - 1 {
-        for y in 1..ny - 1 {
-            for x in 1..nx - 1 {
-                let here = values[at(x, y, z)] < 0.0;
-                for axis in 0..3 {
-                    let step = |k: usize| usize::from(axis == k);
-                    let next = values[at(x + step(0), y + step(1), z + step(2))] < 0.0;
-                    if here == next {
-                        continue;
-                    }
-                    let around: [u32; 4] = std::array::from_fn(|i| {
-                        // Back along the other two axes: (0, 0), (1, 0), (1, 1), (0, 1).
-                        let (u, v) = (usize::from(i == 1 || i == 2), usize::from(i >= 2));
-                        let mut back = [0; 3];
-                        back[(axis + 1) % 3] = u;
-                        back[(axis + 2) % 3] = v;
-                        vertex[at(x - back[0], y - back[1], z - back[2])]
-                    });
-                    let [a, b, c, d] = if here {
-                        around
-                    } else {
-                        [around[3], around[2], around[1], around[0]]
-                    };
-                    skin.triangles.extend([[a, b, c], [a, c, d]]);
-                }
-            }
-        }
-    }
-    skin
+}
+
+/// Each face of a mesh in so many parts a side that theirs are about `length` long.
+pub(super) fn divide(mesh: &TetMesh, length: f64, surface: &dyn FineSurface) -> FineBoundary {
+    let parts = (f64::from(mesh.mean_edge_length()) / length).round();
+    FineBoundary::build(mesh, parts.clamp(1.0, 8.0) as usize, surface)
 }
 
 fn gradient(f: &dyn Fn(DVec3) -> f64, p: DVec3, h: f64) -> DVec3 {
@@ -124,48 +47,141 @@ fn gradient(f: &dyn Fn(DVec3) -> f64, p: DVec3, h: f64) -> DVec3 {
     DVec3::new(along(DVec3::X), along(DVec3::Y), along(DVec3::Z))
 }
 
-/// A few Newton steps onto the surface, no farther than half a cell.
-fn onto(f: &dyn Fn(DVec3) -> f64, start: DVec3, cell: f64) -> DVec3 {
+/// Newton steps onto the surface where `f` is zero. Points from which they do not get
+/// there within `reach` stay.
+fn onto(f: &dyn Fn(DVec3) -> f64, start: DVec3, reach: f64) -> DVec3 {
+    let close = 1e-4 * reach;
     let mut p = start;
-    for _ in 0..4 {
-        let slope = gradient(f, p, 0.02 * cell);
-        let squared = slope.length_squared();
-        if squared < 1e-12 {
+    for _ in 0..12 {
+        let value = f(p);
+        if value.abs() < close {
+            return p;
+        }
+        let slope = gradient(f, p, 0.01 * reach);
+        let step = slope * (value / slope.length_squared().max(1e-12));
+        p -= step.clamp_length_max(0.3 * reach);
+        if p.distance(start) > reach {
             break;
         }
-        p -= slope * (f(p) / squared);
-        let off = p - start;
-        if off.length() > 0.5 * cell {
-            return start + off.normalize() * (0.5 * cell);
-        }
     }
-    p
+    start
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::shapes;
+    use fracas::TetMesh;
+    use glam::DVec3;
+    use std::f64::consts::PI;
+
+    /// How far middles of triangles are off a surface: median and 99%.
+    fn off(triangles: &[[DVec3; 3]], f: &dyn Fn(DVec3) -> f64) -> [f64; 2] {
+        let middle = |[a, b, c]: &[DVec3; 3]| (*a + *b + *c) / 3.0;
+        let mut all: Vec<f64> = triangles.iter().map(|t| f(middle(t)).abs()).collect();
+        all.sort_by(f64::total_cmp);
+        [all.len() / 2, all.len() * 99 / 100].map(|i| all[i])
+    }
+
+    fn boundary(mesh: &TetMesh) -> Vec<[DVec3; 3]> {
+        let at = |n: u32| mesh.positions()[n as usize].as_dvec3();
+        mesh.boundary().map(|face| face.nodes.map(at)).collect()
+    }
 
     #[test]
-    fn a_ball_is_round_closed_and_outward() {
-        let f = |p: DVec3| p.length() - 0.9;
-        let skin = surface(&f, (DVec3::splat(-1.0), DVec3::splat(1.0)), 0.07);
-        let mut sides = std::collections::HashMap::new();
-        let mut volume = 0.0;
-        for t in &skin.triangles {
-            for i in 0..3 {
-                let (a, b) = (t[i], t[(i + 1) % 3]);
-                *sides.entry((a.min(b), a.max(b))).or_insert(0) += if a < b { 1 } else { -1 };
+    fn a_ball_is_round_whatever_its_size() {
+        let shape = shapes::by_name("ball-sparse").unwrap();
+        for scale in [1.0, 3.0] {
+            let mesh = shape.build();
+            let positions = mesh.positions().iter().map(|&p| p * scale as f32).collect();
+            let mesh = TetMesh::build(positions, mesh.tets().to_vec()).unwrap();
+            let fine = shape.fine_boundary(&mesh, scale).unwrap().triangles();
+            let radius = 0.05 * scale;
+            let edge = f64::from(mesh.mean_edge_length());
+            for p in fine.iter().flatten() {
+                assert!((p.length() - radius).abs() < 1.01e-4 * edge, "{p}");
             }
-            let [a, b, c] = t.map(|v| skin.positions[v as usize]);
-            volume += a.dot(b.cross(c)) / 6.0;
+            let volume: f64 = fine.iter().map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0).sum();
+            let missing = 1.0 - volume / (4.0 / 3.0 * PI * radius.powi(3));
+            assert!((0.0..0.003).contains(&missing), "{missing}");
+            let f = |p: DVec3| p.length() - radius;
+            let [_, fine] = off(&fine, &f);
+            let [_, flat] = off(&boundary(&mesh), &f);
+            assert!(fine < 0.5 * flat, "{fine} of {flat}");
         }
-        assert!(sides.values().all(|&n| n == 0), "it is closed");
-        let wanted = 4.0 / 3.0 * std::f64::consts::PI * 0.9_f64.powi(3);
-        assert!((volume / wanted - 1.0).abs() < 0.01, "{volume} of {wanted}");
-        for (p, n) in skin.positions.iter().zip(&skin.normals) {
-            assert!((p.length() - 0.9).abs() < 1e-6);
-            assert!(n.as_dvec3().dot(p.normalize()) > 0.999);
+    }
+
+    #[test]
+    fn the_pig_and_the_rabbit_lie_on_their_functions_at_any_detail() {
+        let things: [(&str, &dyn Fn(DVec3) -> f64); 2] = [
+            ("piggy-bank", &shapes::piggy_bank),
+            ("rabbit", &shapes::rabbit),
+        ];
+        for (name, f) in things {
+            let shape = shapes::by_name(name).unwrap();
+            for detail in [0.6, 1.0] {
+                let mesh = shape.build_refined(detail);
+                let fine = shape.fine_boundary(&mesh, 1.0).unwrap().triangles();
+                let edge = f64::from(mesh.mean_edge_length());
+                // Vertices are on the surface, but for a few that found no way.
+                let vertices = fine.iter().flatten();
+                let astray = vertices.filter(|&&p| f(p).abs() > 1e-3 * edge).count();
+                assert!(astray * 1000 < fine.len(), "{name} {detail}: {astray}");
+                let [median, most] = off(&fine, f);
+                let [flat_median, flat_most] = off(&boundary(&mesh), f);
+                println!(
+                    "{name} {detail}: {} triangles, {astray} corners astray; off by {:.4} of \
+                     {:.4} edges, 99% {:.4} of {:.4}",
+                    fine.len(),
+                    median / edge,
+                    flat_median / edge,
+                    most / edge,
+                    flat_most / edge
+                );
+                // Small triangles lie along the surface, on ridges too.
+                let turned = |[a, b, c]: &&[DVec3; 3]| {
+                    let across = (*b - *a).cross(*c - *a).normalize_or_zero();
+                    let normal = super::gradient(f, (*a + *b + *c) / 3.0, 1e-2 * edge);
+                    across.dot(normal.normalize_or_zero()) < 0.5
+                };
+                let askew = fine.iter().filter(turned).count();
+                println!("{name} {detail}: {askew} triangles askew by more than 60 degrees");
+                assert!(askew * 200 < fine.len(), "{name} {detail}: {askew}");
+                // Middles of flat faces are as often in front of the surface as behind it:
+                // most of them are close.
+                assert!(median < flat_median, "{name} {detail}");
+                assert!(most < 0.5 * flat_most, "{name} {detail}");
+            }
         }
+    }
+
+    #[test]
+    fn plates_and_bowls_are_round_and_bricks_are_what_they_are() {
+        for (name, radius) in [("plate", 0.130), ("bowl", 0.080)] {
+            let shape = shapes::by_name(name).unwrap();
+            let mesh = shape.build();
+            let fine = shape.fine_boundary(&mesh, 1.0).unwrap();
+            let all = fine.triangles();
+            // The outermost points of the upper side are on one circle.
+            let high = all.iter().flatten().map(|p| p.y).fold(0.0, f64::max);
+            let rim: Vec<f64> = all
+                .iter()
+                .flatten()
+                .filter(|p| p.y > high - 1e-6)
+                .map(|p| p.x.hypot(p.z))
+                .collect();
+            assert!(rim.len() > 200, "{name}");
+            for r in rim {
+                assert!((r - radius).abs() < 1e-6, "{name}: {r}");
+            }
+            // Nodes are where they were.
+            let flat = f64::from(mesh.volume() as f32);
+            let volume: f64 = all.iter().map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0).sum();
+            assert!(
+                (volume / flat - 1.0).abs() < 0.02,
+                "{name}: {volume} {flat}"
+            );
+        }
+        let brick = shapes::by_name("brick").unwrap();
+        assert!(brick.fine_boundary(&brick.build(), 1.0).is_none());
     }
 }

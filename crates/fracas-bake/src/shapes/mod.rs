@@ -32,8 +32,8 @@ mod revolved;
 mod sdf;
 
 use fracas::TetMesh;
+use fracas::dressing::FineBoundary;
 
-pub use fine_skin::FineSkin;
 pub use organic::ball;
 pub use piggy_bank::{WALL as PIGGY_BANK_WALL, piggy_bank};
 pub use rabbit::rabbit;
@@ -104,11 +104,13 @@ impl Shape {
         self.material
     }
 
-    /// A fine, smooth surface to be seen instead of its tetrahedra; none for things whose
-    /// tetrahedra have their surface exactly.
+    /// What is to be seen of it: the boundary of `mesh` (one of its own, at any
+    /// resolution, larger by `scale`) finer and as round as it really is. None for
+    /// things whose tetrahedra have their surface exactly.
     #[must_use]
-    pub fn fine_skin(&self) -> Option<FineSkin> {
-        organic::fine_skin(self.name)
+    pub fn fine_boundary(&self, mesh: &TetMesh, scale: f64) -> Option<FineBoundary> {
+        organic::fine_boundary(self.name, mesh, scale)
+            .or_else(|| revolved::fine_boundary(self.name, mesh, scale))
     }
 
     /// Generates it at its own resolution.

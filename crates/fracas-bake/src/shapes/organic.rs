@@ -5,11 +5,12 @@
 //! counts of Table 1 are met: those meshes have few points below their surfaces.
 
 use fracas::TetMesh;
+use fracas::dressing::FineBoundary;
 use glam::DVec3;
 
 use super::coarsen::{Until, coarsen};
 use super::densify::densify;
-use super::fine_skin::{FineSkin, surface};
+use super::fine_skin::{Rounded, divide};
 use super::{piggy_bank, rabbit};
 use crate::tetrahedralize::{Grading, Options, boundary_topology, implicit};
 
@@ -72,18 +73,22 @@ pub(super) fn build_rabbit(refine: f64) -> TetMesh {
     coarsen(&mesh, &|p| -f(p), Until::Tets(tets))
 }
 
-/// A fine surface of a rounded thing.
-pub(super) fn fine_skin(name: &str) -> Option<FineSkin> {
-    match name {
-        "piggy-bank" => Some(surface(&piggy_bank::piggy_bank, piggy_bank::BOUNDS, 0.0022)),
-        "rabbit" => Some(surface(&rabbit::rabbit, rabbit::BOUNDS, 0.0022)),
-        "ball" | "ball-fine" | "ball-sparse" => {
-            let f = |p: DVec3| p.length() - BALL_RADIUS;
-            let bounds = (DVec3::splat(-BALL_RADIUS), DVec3::splat(BALL_RADIUS));
-            Some(surface(&f, bounds, 0.002))
-        }
-        _ => None,
-    }
+/// Length of the edges of a fine surface, metres.
+const FINE_EDGE: f64 = 0.0033;
+
+/// The fine surface of a rounded thing on a mesh of it.
+pub(super) fn fine_boundary(name: &str, mesh: &TetMesh, scale: f64) -> Option<FineBoundary> {
+    let f: &dyn Fn(DVec3) -> f64 = match name {
+        "piggy-bank" => &piggy_bank::piggy_bank,
+        "rabbit" => &rabbit::rabbit,
+        "ball" | "ball-fine" | "ball-sparse" => &|p| p.length() - BALL_RADIUS,
+        _ => return None,
+    };
+    // Nodes of the boundary are on the surface: what lies between them is nearer to it
+    // than an edge is long.
+    let reach = f64::from(mesh.mean_edge_length()) / scale;
+    let rounded = Rounded { f, scale, reach };
+    Some(divide(mesh, FINE_EDGE * scale, &rounded))
 }
 
 /// A ball, 0.1 m across, with about so many triangles, and about so many points

@@ -8,9 +8,11 @@
 //! so that neighbours agree.
 
 use fracas::TetMesh;
-use glam::{DVec2, Vec3};
+use fracas::dressing::{FacePoint, FineBoundary, FinePoint, FineSurface};
+use glam::{DVec2, DVec3, Vec3};
 
 use super::blocks::positive;
+use super::fine_skin::divide;
 
 /// A profile: points of the upper side as (radius, height), with the thickness there.
 struct Profile {
@@ -75,6 +77,106 @@ pub(super) fn bowl(refine: f64) -> TetMesh {
     BOWL.turn(scaled(20, refine), 6)
 }
 
+/// Length of the edges of a fine surface, metres.
+const FINE_EDGE: f64 = 0.0033;
+
+/// The fine surface of a thing turned on a wheel, on a mesh of it.
+pub(super) fn fine_boundary(name: &str, mesh: &TetMesh, scale: f64) -> Option<FineBoundary> {
+    let profile = match name {
+        "plate" => &PLATE,
+        "bowl" => &BOWL,
+        _ => return None,
+    };
+    let side = profile.upper_side();
+    // Nodes are in pairs, upper and lower: both have the place of the upper along its side.
+    let along = |n: usize| side.along_at(f64::from(pair_radius(mesh, n)) / scale);
+    let turned = Turned {
+        profile,
+        along: (0..mesh.positions().len()).map(along).collect(),
+        side,
+        scale,
+    };
+    Some(divide(mesh, FINE_EDGE * scale, &turned))
+}
+
+/// Distance from the axis of the upper of two nodes.
+fn pair_radius(mesh: &TetMesh, node: usize) -> f32 {
+    let p = mesh.positions()[node & !1];
+    p.x.hypot(p.z)
+}
+
+/// The upper side of a profile, in short straight pieces.
+struct UpperSide {
+    curve: Vec<DVec2>,
+    /// Lengths from the axis to each point of it.
+    along: Vec<f64>,
+}
+
+impl UpperSide {
+    fn length(&self) -> f64 {
+        self.along[self.along.len() - 1]
+    }
+
+    /// The length at which it has this radius.
+    fn along_at(&self, radius: f64) -> f64 {
+        let i = self.curve.partition_point(|p| p.x < radius);
+        let i = i.clamp(1, self.curve.len() - 1);
+        let [a, b] = [i - 1, i].map(|k| self.curve[k].x);
+        let t = ((radius - a) / (b - a)).clamp(0.0, 1.0);
+        self.along[i - 1] + (self.along[i] - self.along[i - 1]) * t
+    }
+}
+
+/// A turned thing as it really is.
+struct Turned<'a> {
+    profile: &'a Profile,
+    side: UpperSide,
+    /// For each node, its length along the upper side.
+    along: Vec<f64>,
+    scale: f64,
+}
+
+impl Turned<'_> {
+    /// Point of the profile: along it, and through the thickness from 0 (upper side) to 1.
+    fn at(&self, along: f64, through: f64) -> DVec2 {
+        let along = along.clamp(0.0, self.side.length());
+        let [upper, lower] = self.profile.station(&self.side, along);
+        upper.lerp(lower, through)
+    }
+}
+
+impl FineSurface for Turned<'_> {
+    /// The upper side, the lower side, and the rim between them.
+    fn part_of(&self, nodes: [u32; 3]) -> u32 {
+        match nodes.iter().filter(|&&n| n % 2 == 1).count() {
+            0 => 0,
+            3 => 1,
+            _ => 2,
+        }
+    }
+
+    fn place(&self, point: &FacePoint) -> FinePoint {
+        let (mut along, mut through) = (0.0, 0.0);
+        for (&n, w) in point.nodes.iter().zip(point.weights) {
+            along += self.along[n as usize] * w;
+            through += f64::from(n % 2) * w;
+        }
+        let away = DVec2::new(point.flat.x, point.flat.z).normalize_or(DVec2::X);
+        let turn = |p: DVec2| DVec3::new(p.x * away.x, p.y, p.x * away.y);
+        let near = 0.01 * self.side.length();
+        let way = self.at(along + near, through) - self.at(along - near, through);
+        let normal = match self.part_of(point.nodes) {
+            0 => way.perp(),
+            1 => -way.perp(),
+            _ => (self.at(along, 1.0) - self.at(along, 0.0)).perp(),
+        };
+        FinePoint {
+            position: turn(self.at(along, through)) * self.scale,
+            normal: turn(normal).normalize_or(DVec3::Y).as_vec3(),
+        }
+    }
+}
+
 fn scaled(rings: usize, refine: f64) -> usize {
     (libm::round(rings as f64 * refine) as usize).max(4)
 }
@@ -122,6 +224,13 @@ impl Profile {
 
     /// Points of the upper and lower side at equal distances along the upper side.
     fn stations(&self, rings: usize) -> Vec<[DVec2; 2]> {
+        let side = self.upper_side();
+        (0..=rings)
+            .map(|ring| self.station(&side, side.length() * ring as f64 / rings as f64))
+            .collect()
+    }
+
+    fn upper_side(&self) -> UpperSide {
         const FINE: usize = 40;
         let mut curve = Vec::new();
         for i in 0..self.upper.len() - 1 {
@@ -132,25 +241,24 @@ impl Profile {
         for pair in curve.windows(2) {
             along.push(along[along.len() - 1] + pair[0].distance(pair[1]));
         }
-        let total = along[along.len() - 1];
-        (0..=rings)
-            .map(|ring| {
-                let wanted = total * ring as f64 / rings as f64;
-                let i = along
-                    .partition_point(|&l| l < wanted)
-                    .clamp(1, curve.len() - 1);
-                let t = (wanted - along[i - 1]) / (along[i] - along[i - 1]);
-                let upper = curve[i - 1].lerp(curve[i], t);
-                let tangent = (curve[i] - curve[i - 1]).normalize();
-                // Down and out.
-                let below = DVec2::new(tangent.y, -tangent.x);
-                let mut lower = upper + below * self.thickness_at(upper.x);
-                if ring == 0 {
-                    lower.x = 0.0;
-                }
-                [upper, lower]
-            })
-            .collect()
+        UpperSide { curve, along }
+    }
+
+    /// Upper and lower point at a length along the upper side.
+    fn station(&self, UpperSide { curve, along }: &UpperSide, wanted: f64) -> [DVec2; 2] {
+        let i = along
+            .partition_point(|&l| l < wanted)
+            .clamp(1, curve.len() - 1);
+        let t = (wanted - along[i - 1]) / (along[i] - along[i - 1]);
+        let upper = curve[i - 1].lerp(curve[i], t);
+        let tangent = (curve[i] - curve[i - 1]).normalize();
+        // Down and out.
+        let below = DVec2::new(tangent.y, -tangent.x);
+        let mut lower = upper + below * self.thickness_at(upper.x);
+        if wanted == 0.0 {
+            lower.x = 0.0;
+        }
+        [upper, lower]
     }
 
     /// A smooth curve through the corners (Catmull-Rom, flat at the axis).

@@ -11,7 +11,7 @@ const LEAF: usize = 4;
 
 /// A node: its box, its children or triangles, and its moments.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub low: DVec3,
     pub high: DVec3,
     /// Leaf: first entry of `order`. Inner: index of the second child (the first follows).
@@ -28,7 +28,7 @@ pub(super) struct Node {
 
 /// The tree.
 #[derive(Clone, Debug)]
-pub(super) struct Bvh {
+pub(crate) struct Bvh {
     pub nodes: Vec<Node>,
     /// Corners in tree order.
     pub corners: Vec<[DVec3; 3]>,
@@ -38,7 +38,7 @@ pub(super) struct Bvh {
 
 /// The closest point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Closest {
+pub(crate) struct Closest {
     pub point: DVec3,
     pub distance_squared: f64,
     /// Entry in tree order.
@@ -55,7 +55,7 @@ pub(super) struct Hit {
 }
 
 impl Bvh {
-    pub(super) fn build(positions: &[DVec3], triangles: &[[u32; 3]]) -> Self {
+    pub(crate) fn build(positions: &[DVec3], triangles: &[[u32; 3]]) -> Self {
         let corners: Vec<[DVec3; 3]> = triangles
             .iter()
             .map(|t| t.map(|v| positions[v as usize]))
@@ -110,6 +110,16 @@ impl Bvh {
 
     /// The closest point, if it is nearer than `reach`.
     pub(super) fn closest(&self, p: DVec3, reach: f64) -> Option<Closest> {
+        self.closest_where(p, reach, |_| true)
+    }
+
+    /// The closest point of the entries that `counts` takes, if it is nearer than `reach`.
+    pub(crate) fn closest_where(
+        &self,
+        p: DVec3,
+        reach: f64,
+        counts: impl Fn(u32) -> bool,
+    ) -> Option<Closest> {
         let mut best: Option<Closest> = None;
         let mut limit = reach * reach;
         let mut stack = Stack::default();
@@ -134,7 +144,7 @@ impl Bvh {
             for entry in n.start..n.start + n.count {
                 let point = closest_on_triangle(p, self.corners[entry as usize]);
                 let d = point.distance_squared(p);
-                if d < limit {
+                if d < limit && counts(entry) {
                     limit = d;
                     best = Some(Closest {
                         point,
@@ -183,7 +193,7 @@ impl Bvh {
     }
 
     /// Unit normal of an entry's triangle; zero if it is degenerate.
-    pub(super) fn normal(&self, entry: u32) -> DVec3 {
+    pub(crate) fn normal(&self, entry: u32) -> DVec3 {
         let [a, b, c] = self.corners[entry as usize];
         (b - a).cross(c - a).normalize_or_zero()
     }

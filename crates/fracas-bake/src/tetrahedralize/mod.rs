@@ -19,7 +19,7 @@
 //! deviations are measured, not proven: the [`Report`] has the first,
 //! [`hausdorff()`] the second.
 
-mod bvh;
+pub(crate) mod bvh;
 mod domain;
 mod features;
 mod fit;

@@ -41,7 +41,11 @@ impl SceneRun {
         };
         let mut scratch = CollidingScratch::default();
         let mut found = Vec::new();
-        let watch = Watch::default();
+        // Stills are made of it.
+        let watch = Watch {
+            skins: true,
+            ..Watch::default()
+        };
         let recording = Recording::watch(&mut scene, steps, watch, &mut |scene| {
             let world = scene.world();
             let step = world.steps();

@@ -38,6 +38,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         view,
     );
     scene.floor(0.0, 0.6);
+    scene.wear(&kit);
     let mut rabbits = Vec::new();
     for i in 0..5_u32 {
         let (x, z) = (

@@ -97,10 +97,15 @@ impl Kit {
         })?;
         progress("tetrahedra");
         let mesh = scaled(found.build_refined(detail), scale);
-        let mut kit = Self::of_mesh(shape, mesh, found.colour(), options, progress)?;
-        let mesh = kit.mesh.clone();
-        kit.skin = Some(Arc::new(Skin::new(found, f64::from(scale), mesh)));
-        Ok(kit)
+        let kit = Self::of_mesh(shape, mesh, found.colour(), options, progress)?;
+        Ok(kit.looks_like(found, scale))
+    }
+
+    /// Says of which shape, and how much larger, its tetrahedra are: pictures show that.
+    pub(super) fn looks_like(mut self, shape: &'static shapes::Shape, scale: f32) -> Self {
+        let skin = Skin::new(shape, f64::from(scale), self.mesh.clone());
+        self.skin = Some(Arc::new(skin));
+        self
     }
 
     /// Any tetrahedra.
@@ -147,7 +152,7 @@ impl Kit {
         })
     }
 
-    /// Its fine skin, for pictures.
+    /// What it looks like, for pictures.
     #[must_use]
     pub fn skin(&self) -> Option<&Arc<Skin>> {
         self.skin.as_ref()

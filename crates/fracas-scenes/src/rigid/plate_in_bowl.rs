@@ -22,6 +22,8 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let settings = options.world(0.010, 0.05);
     let mut scene = Scene::new("plate-in-bowl", settings, steps, view);
     scene.floor(0.0, 0.6);
+    scene.wear(&bowl);
+    scene.wear(&plate);
     scene.add(bowl.fixed(Pose::identity()), bowl.colour());
     let mut rng = Rng(options.seed ^ 0xb0);
     let turn = Quat::from_scaled_axis(rng.direction() * rng.range(0.0, 1.2));

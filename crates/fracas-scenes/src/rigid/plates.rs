@@ -28,6 +28,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let steps = options.steps(6.0, 0.030);
     let mut scene = Scene::new("plates", options.world(0.030, 0.05), steps, view);
     scene.floor(0.0, 0.6);
+    scene.wear(&plate);
     scene.add(shelf.fixed(Pose::identity()), shelf.colour());
     let (low, _) = plate.bounds();
     for i in 0..4_u32 {

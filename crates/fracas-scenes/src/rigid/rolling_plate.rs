@@ -15,6 +15,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let steps = options.steps(4.0, 0.010);
     let mut scene = Scene::new("rolling-plate", options.world(0.010, 0.05), steps, view);
     scene.floor(0.0, 0.6);
+    scene.wear(&kit);
     // Its axis lies across the way, leaning a little, so that it rolls in a curve.
     let upright = Quat::from_scaled_axis(Vec3::X * std::f32::consts::FRAC_PI_2);
     let lean = Quat::from_scaled_axis(Vec3::X * -0.12);

@@ -217,12 +217,12 @@ impl Scene {
             .unwrap_or([178, 172, 160])
     }
 
-    /// Bodies of this kind wear its fine skin in pictures.
+    /// Bodies of this kind are shown as round as they really are.
     pub fn wear(&mut self, kit: &Kit) {
         self.skins.extend(kit.skin().cloned());
     }
 
-    /// A living piece in its fine skin, where it has one.
+    /// A living piece as it really looks, where its tetrahedra are coarser.
     #[must_use]
     pub fn dressed(&self, piece: PieceId) -> Option<Dressed> {
         let state = self.world.shape(piece)?.object().read();

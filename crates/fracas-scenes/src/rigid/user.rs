@@ -438,6 +438,9 @@ impl UserScene {
         if let Some(floor) = &file.floor {
             scene.floor(floor.height, number(&floor.friction, 0.6));
         }
+        for (_, kit) in &made {
+            scene.wear(kit);
+        }
         for (body, colour, voxels) in bodies {
             let object = scene.add(body, colour);
             if voxels {
@@ -501,6 +504,10 @@ impl UserScene {
         let colour = shape.map_or([178, 172, 160], |s| s.colour());
         let kit = Kit::of_mesh(mesh_name, scaled(mesh, scale), colour, kinds, progress)
             .map_err(|e| self.wrong(body.mesh.span(), "mesh", e.to_string()))?;
+        let kit = match shape {
+            Some(shape) => kit.looks_like(shape, scale),
+            None => kit,
+        };
         made.push((key, kit.clone()));
         Ok(kit)
     }

@@ -23,12 +23,16 @@
 mod cage;
 mod dress;
 mod ears;
+mod fine_boundary;
+mod fine_dress;
 mod polygon;
 mod solids;
 mod tets;
 mod weld;
 
 pub use dress::{CrackFace, Dress, SkinCorner, SkinFace};
+pub use fine_boundary::{FacePoint, FineBoundary, FinePoint, FineSurface};
+pub use fine_dress::Dressed;
 
 use glam::DVec3;
 use thiserror::Error;
