@@ -18,7 +18,7 @@ MeshLike = Union[Path, "Surface", "TetMesh", "Asset", Any]
 MaterialLike = Union[str, dict[str, Union[float, str]]]
 """A name, or numbers that differ from those of the material `like`."""
 Pattern = Literal["voronoi", "slices", "radial", "conchoidal", "impact"]
-Skin = Literal["auto", "model", "tets"]
+Skin = Literal["auto", "model", "draped", "tets"]
 Grade = Literal["uniform", "thin", "graded"]
 PieceName = tuple[int, int]
 """Object and fragment."""
