@@ -166,8 +166,8 @@ class Settings:
             check.fail("name", "must be a word of letters, digits, - and _")
         if v["format"] not in ("obj", "glb"):
             check.fail("format", "must be obj or glb")
-        if v["skin"] not in ("auto", "model", "tets"):
-            check.fail("skin", "must be auto, model or tets")
+        if v["skin"] not in ("auto", "model", "draped", "tets"):
+            check.fail("skin", "must be auto, model, draped or tets")
         for key, low, high in (
             ("seed", 0, 2**63),
             ("tets", 50, 1_000_000),
