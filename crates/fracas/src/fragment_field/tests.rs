@@ -37,6 +37,32 @@ fn break_one(fragments: &mut Fragments, rng: &mut Rng) -> Option<Split> {
     fragments.apply(&Fracture { fragment, cracks }).ok()
 }
 
+/// Breaks a random fragment by several cracks at once; `None` when it cannot.
+fn break_by_several(fragments: &mut Fragments, rng: &mut Rng) -> Option<Split> {
+    let living: Vec<_> = fragments.living().collect();
+    let fragment = living[rng.below(living.len())];
+    let mesh = fragments.mesh().clone();
+    let mut parts = vec![fragments.fragment(fragment).nodes().to_vec()];
+    let mut cracks = Vec::new();
+    for _ in 0..4 {
+        let part = rng.below(parts.len());
+        let nodes = parts[part].clone();
+        let middle = mesh.positions()[nodes[rng.below(nodes.len())] as usize];
+        let direction = rng.direction();
+        let crack = Crack::from_level(&mesh, part as u32, &nodes, |n| {
+            direction.dot(mesh.positions()[n as usize] - middle) + rng.range(-0.02, 0.02)
+        });
+        if let Some(crack) = crack {
+            let leaves = |(n, level): &(u32, f32)| (*level > 0.0).then_some(*n);
+            let new: Vec<u32> = crack.levels.iter().filter_map(leaves).collect();
+            parts[part].retain(|n| !new.contains(n));
+            parts.push(new);
+            cracks.push(crack);
+        }
+    }
+    fragments.apply(&Fracture { fragment, cracks }).ok()
+}
+
 fn broken(
     mesh: Arc<TetMesh>,
     propagation: Propagation,
@@ -303,8 +329,8 @@ fn trees_of_faces_have_the_same_bits_whenever_they_are_made() {
                 .expect("a living fragment");
             format!("{:?}", view.faces.tree(&field.features, fragments, id))
         };
-        for _ in 0..12 {
-            let Some(split) = break_one(&mut fragments, &mut rng) else {
+        for _ in 0..5 {
+            let Some(split) = break_by_several(&mut fragments, &mut rng) else {
                 continue;
             };
             early.apply(&fragments, &split);
