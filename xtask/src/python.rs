@@ -73,8 +73,8 @@ fn program(name: &str) -> String {
 /// A Python that is new enough.
 fn find_python() -> Option<String> {
     let given = std::env::var("PYTHON").ok();
-    let names = given.into_iter().chain(["python3".into(), "python".into()]);
-    names.into_iter().find(|name: &String| {
+    let mut names = given.into_iter().chain(["python3".into(), "python".into()]);
+    names.find(|name: &String| {
         let probed = Command::new(name).args(["-c", PROBE]).output();
         probed.is_ok_and(|out| out.status.success())
     })

@@ -1,12 +1,13 @@
-"""Samples per core and hour, for shapes of 5,000 to 100,000 triangles and 20 pieces.
+"""Samples per core and hour: shapes of many triangles, 20 pieces at most.
 
-    python benches/throughput.py [SAMPLES]
+    python benches/throughput.py SAMPLES [MESH ...]
 
-Times are of the processor, of one thread: filling and modes of the shape once, then its
-samples. The shape is the rabbit, its triangles divided. Needs trimesh.
+Times are of the processor, of one thread: filling and modes of a shape once, then its
+samples. Without meshes the rabbit is taken, its triangles divided, which needs trimesh.
 """
 
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -14,37 +15,46 @@ from pathlib import Path
 
 os.environ["RAYON_NUM_THREADS"] = "1"
 
-import trimesh
-
 import fracas
 from fracas import dataset
+from fracas.dataset.sample import make_kind
 from fracas.dataset.settings import Settings
+from fracas.dataset.shapes import find_shapes
 
 count = int(sys.argv[1]) if len(sys.argv) > 1 else 16
 settings = Settings({"pieces": 20, "variants": 1, "size": 0.25, "material": "plaster"})
 
-print("| triangles | tetrahedra | shape ready (s) | a sample (s) | samples per core and hour | pieces |")
-print("| --- | --- | --- | --- | --- | --- |")
-for tets, divide in ((11_000, 0), (11_000, 1), (14_000, 2)):
-    with tempfile.TemporaryDirectory() as folder:
-        shapes = Path(folder) / "shapes"
-        shapes.mkdir()
+
+def put_shapes(folder):
+    """One folder a shape."""
+    for i, mesh in enumerate(sys.argv[2:]):
+        (folder / str(i)).mkdir(parents=True)
+        shutil.copy(mesh, folder / str(i))
+    for i, (tets, divide) in enumerate(() if sys.argv[2:] else ((11_000, 0), (11_000, 1), (14_000, 2))):
         surface = fracas.shape("rabbit", tets=tets).boundary().to_trimesh()
         for _ in range(divide):
             surface = surface.subdivide()
-        surface.export(shapes / "rabbit.ply")
+        (folder / str(i)).mkdir(parents=True)
+        surface.export(folder / str(i) / "rabbit.ply")
+    return sorted(folder.iterdir(), key=lambda p: int(p.name))
+
+
+print("| shape | triangles | shape ready (s) | a sample (s) | samples per core and hour | pieces |")
+print("| --- | --- | --- | --- | --- | --- |")
+with tempfile.TemporaryDirectory() as work:
+    for folder in put_shapes(Path(work) / "shapes"):
+        shape = find_shapes(folder)[0]
+        triangles = len(fracas.read(shape.source).triangles)
         start = time.process_time()
-        kind = fracas.dataset.sample.make_kind(
-            settings, fracas.dataset.shapes.find_shapes(shapes)[0], 0
-        )
+        make_kind(settings, shape, 0)
         ready = time.process_time() - start
+        out = Path(work) / f"set-{folder.name}"
         start = time.process_time()
-        made = dataset.make(shapes, count, Path(folder) / "set", settings, processes=1, progress=None)
+        made = dataset.make(folder, count, out, settings, processes=1, progress=None)
         each = (time.process_time() - start - ready) / count
-        rows = list(dataset.rows(Path(folder) / "set"))
-        pieces = sum(row["pieces"] for row in rows) / max(1, len(rows))
+        pieces = [row["pieces"] for row in dataset.rows(out)]
         print(
-            f"| {len(surface.faces):,} | {len(kind.blueprint.mesh.tets):,} | {ready:.1f} | {each:.2f} |"
-            f" {3600 / each:,.0f} | {pieces:.1f} of {made['samples']} samples |",
+            f"| {shape.name} | {triangles:,} | {ready:.1f} | {each:.2f} | {3600 / each:,.0f} |"
+            f" {sum(pieces) / max(1, len(pieces)):.1f} of {made['samples']} samples |",
             flush=True,
         )

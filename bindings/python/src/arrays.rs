@@ -156,10 +156,10 @@ pub fn rows<T: Element>(
 }
 
 /// Vectors, as rows.
-pub fn vectors<'py>(
-    py: Python<'py>,
+pub fn vectors(
+    py: Python<'_>,
     values: impl IntoIterator<Item = Vec3>,
-) -> PyResult<Bound<'py, PyArray2<f32>>> {
+) -> PyResult<Bound<'_, PyArray2<f32>>> {
     rows(
         py,
         values.into_iter().flat_map(|v| v.to_array()).collect(),
@@ -168,10 +168,10 @@ pub fn vectors<'py>(
 }
 
 /// Vectors in double precision, as rows.
-pub fn vectors_f64<'py>(
-    py: Python<'py>,
+pub fn vectors_f64(
+    py: Python<'_>,
     values: impl IntoIterator<Item = DVec3>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Bound<'_, PyArray2<f64>>> {
     rows(
         py,
         values.into_iter().flat_map(|v| v.to_array()).collect(),

@@ -482,7 +482,7 @@ pub fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
 /// Reads a mesh file and repairs it: a `Surface`, or a `TetMesh` where it holds
 /// tetrahedra.
 #[pyfunction]
-pub fn read<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
+pub fn read(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
     let name = path
         .file_stem()
         .map_or_else(String::new, |s| s.to_string_lossy().into());

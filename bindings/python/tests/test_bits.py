@@ -1,5 +1,8 @@
 """The same bits as Rust, and as the command line."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from conftest import checksum
@@ -133,6 +136,22 @@ def test_files_of_shatter(command, tmp_path, options, flags):
     rust, python = ((tmp_path / f"{name}.glb").read_bytes() for name in ("rust", "python"))
     assert rust == python
     assert (broken.stats is not None) == (options.get("pattern") == "impact")
+
+
+DATA = Path(os.environ.get("FRACAS_DATA", Path(__file__).parents[4] / "shared" / "data"))
+
+
+@pytest.mark.parametrize(
+    "file", ["tet/ipc_bunny.msh", "tet/bullet_torus.vtk", "surface/spot.obj", "textured/BoxTextured.glb"]
+)
+def test_public_meshes(command, tmp_path, file):
+    path = DATA / file
+    if not path.exists():
+        pytest.skip(f"needs {file} under {DATA} (set FRACAS_DATA)")
+    command("shatter", path, "--pieces", "7", "--tets", "3000", "-o", tmp_path / "rust.glb")
+    broken = fracas.shatter(path, pieces=7, tets=3000)
+    broken.save(tmp_path / "python.glb")
+    assert (tmp_path / "rust.glb").read_bytes() == (tmp_path / "python.glb").read_bytes()
 
 
 @pytest.mark.parametrize(
