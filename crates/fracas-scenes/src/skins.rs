@@ -50,3 +50,41 @@ impl Skin {
         self.built.get().is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::film::{FilmShape, Filming};
+    use crate::recording::{Recording, Watch};
+    use crate::rigid::{Kit, KitOptions, Scene};
+    use fracas_fracture::Material;
+    use fracas_rapier::world::WorldSettings;
+    use glam::Vec3;
+    use parry3d::math::Pose;
+
+    #[test]
+    fn nothing_is_built_until_somebody_looks() {
+        let solid = KitOptions::solid(Material::GLASS);
+        let kit = Kit::build("ball-sparse", 0.5, solid, &mut |_| ()).unwrap();
+        let view = (Vec3::ZERO, Vec3::ONE);
+        let mut scene = Scene::new("ball", WorldSettings::default(), 4, view);
+        scene.wear(&kit);
+        scene.add(kit.body(Pose::identity(), 0), kit.colour());
+        Recording::run(&mut scene, 2, |_| ());
+        assert!(!kit.skin().unwrap().is_built());
+        let watch = Watch {
+            skins: true,
+            ..Watch::default()
+        };
+        let recording = Recording::watch(&mut scene, 1, watch, &mut |_| ());
+        assert!(kit.skin().unwrap().is_built());
+        let track = recording.tracks.values().next().unwrap();
+        let seen = track.dressed.as_ref().unwrap();
+        assert!(seen.triangles.len() >= 4 * track.surface.triangles().len());
+        let film = Filming::new(&scene).finish();
+        let FilmShape::Piece(piece) = &film.bodies[0].shape else {
+            panic!("the ball is a piece")
+        };
+        assert_eq!(piece.positions, seen.positions);
+        assert_eq!(piece.normals, seen.normals);
+    }
+}
