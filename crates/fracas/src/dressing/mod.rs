@@ -19,6 +19,10 @@
 //! 1e-6 of its size. Where the skin is open, crack faces are those of the tetrahedra.
 //!
 //! Why a cage: `docs/decisions/0017`.
+//!
+//! Things that can say where each point of their boundary really is need neither a map
+//! nor a cage: [`FineBoundary`] divides the boundary itself, and its pieces are closed
+//! however thin the wall (`docs/decisions/0021`).
 
 mod cage;
 mod dress;
