@@ -9,6 +9,11 @@ use numpy::{
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+/// Two arrays that belong together: values and vectors, or two lists of vectors.
+pub type Pair<'py, A, B> = (Bound<'py, A>, Bound<'py, B>);
+/// Distances and directions.
+pub type Distances<'py> = Pair<'py, PyArray1<f32>, PyArray2<f32>>;
+
 /// `(n, 3)` numbers.
 pub fn points(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<DVec3>> {
     let array = floats(value, name)?;
@@ -35,7 +40,7 @@ fn floats<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<PyReadonlyArra
     let array = numpy.call_method1("ascontiguousarray", (array, "float64"))?;
     // An empty list has one dimension only.
     let array = array.call_method1("reshape", ((-1, 3),))?;
-    Ok(array.extract::<PyReadonlyArray2<'py, f64>>()?)
+    array.extract::<PyReadonlyArray2<'py, f64>>()
 }
 
 /// `(n, N)` indices.

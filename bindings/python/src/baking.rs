@@ -263,10 +263,7 @@ impl Asset {
     #[getter]
     fn frequencies<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         let modes = self.asset.modes()?;
-        Some(column(
-            py,
-            modes.frequencies().iter().map(|&f| f64::from(f)).collect(),
-        ))
+        Some(column(py, modes.frequencies().to_vec()))
     }
 
     fn __repr__(&self) -> String {

@@ -20,7 +20,9 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{column, direction, index_rows, points_f32, rows, vector, vectors, within};
+use crate::arrays::{
+    Distances, Pair, column, direction, index_rows, points_f32, rows, vector, vectors, within,
+};
 use crate::baking::{Fineness, Loaded, load, material_of};
 use crate::errors::{refuse, run, run_long};
 use crate::meshes::{Surface, distances, ending, given, save};
@@ -366,10 +368,7 @@ impl Broken {
 
     /// Which pieces were neighbours: pairs `(k, 2)` of their places in `pieces`, and the
     /// areas `(k,)` of the cracks between them, one side.
-    fn graph<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyArray2<u32>>, Bound<'py, PyArray1<f64>>)> {
+    fn graph<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py, PyArray2<u32>, PyArray1<f64>>> {
         let shared = run(py, || {
             let pieces: Vec<_> = self.living.iter().copied().zip(&self.surfaces).collect();
             breaking::shared_areas(&pieces)
@@ -406,7 +405,7 @@ impl Broken {
         points: &Bound<'py, PyAny>,
         piece: usize,
         max_distance: f32,
-    ) -> PyResult<(Bound<'py, PyArray1<f32>>, Bound<'py, PyArray2<f32>>)> {
+    ) -> PyResult<Distances<'py>> {
         let points = points_f32(points, "points")?;
         let Some(&id) = self.living.get(piece) else {
             return Err(PyIndexError::new_err(format!(

@@ -10,12 +10,14 @@ use fracas_bake::{
     Mesh, Repairs, SurfaceMesh, TetSoup, boundary_surface, inspect_surface, inspect_tets, shapes,
 };
 use glam::{DVec3, Vec3};
-use numpy::{PyArray1, PyArray2};
+use numpy::PyArray2;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::arrays::{column, index_rows, indices, points, points_f32, vectors, vectors_f64};
+use crate::arrays::{
+    Distances, column, index_rows, indices, points, points_f32, vectors, vectors_f64,
+};
 use crate::errors::{refuse, run, run_long};
 
 /// A triangle surface, repaired: equal vertices are one, flat triangles are gone.
@@ -248,8 +250,6 @@ pub fn distances(
     };
     points.iter().map(ask).unzip()
 }
-
-type Distances<'py> = (Bound<'py, PyArray1<f32>>, Bound<'py, PyArray2<f32>>);
 
 #[pymethods]
 impl Tets {

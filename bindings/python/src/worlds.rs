@@ -18,7 +18,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rapier3d::prelude::{ColliderBuilder, Pose, RigidBodyBuilder, RigidBodyHandle};
 
-use crate::arrays::{column, direction, index_rows, rotation, rows, vector, vectors, within};
+use crate::arrays::{
+    Distances, Pair, column, direction, index_rows, rotation, rows, vector, vectors, within,
+};
 use crate::baking::{Fineness, Loaded, check_modes, load, material_of};
 use crate::breaking::{Broken, Ingredients, pattern_of, skin_choice, stats_dict};
 use crate::errors::{refuse, run, run_long};
@@ -491,7 +493,7 @@ impl World {
     fn velocities<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f32>>)> {
+    ) -> PyResult<Pair<'py, PyArray2<f32>, PyArray2<f32>>> {
         let all: Vec<(Vec3, Vec3)> = self.look(py, |inside| {
             let world = &inside.world;
             let bodies = world.pieces().filter_map(|p| world.body(p));
@@ -513,10 +515,7 @@ impl World {
 
     /// Positions `(n, 3)` and velocities `(n, 3)` of all balls, in the order in which they
     /// were added; not numbers where one is gone.
-    fn balls<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f32>>)> {
+    fn balls<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py, PyArray2<f32>, PyArray2<f32>>> {
         let all: Vec<(Vec3, Vec3)> = self.look(py, |inside| {
             let bodies = &inside.world.physics.bodies;
             let find = |&ball: &RigidBodyHandle| bodies.get(ball);
@@ -746,7 +745,7 @@ impl World {
         points: &Bound<'py, PyAny>,
         piece: (u32, u32),
         max_distance: f32,
-    ) -> PyResult<(Bound<'py, PyArray1<f32>>, Bound<'py, PyArray2<f32>>)> {
+    ) -> PyResult<Distances<'py>> {
         let points = crate::arrays::points_f32(points, "points")?;
         let id = piece_id(piece);
         let (found, normals) = self.look(py, |inside| {
