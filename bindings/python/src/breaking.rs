@@ -297,7 +297,9 @@ pub fn skin_choice(name: &str) -> PyResult<SkinChoice> {
         "model" => Ok(SkinChoice::Model),
         "draped" => Ok(SkinChoice::Draped),
         "tets" => Ok(SkinChoice::Tets),
-        _ => Err(PyValueError::new_err("skin: must be auto, model, draped or tets")),
+        _ => Err(PyValueError::new_err(
+            "skin: must be auto, model, draped or tets",
+        )),
     }
 }
 
