@@ -11,6 +11,18 @@ const MOST_SHOWN = 6000;
 const post = (message: FromWorker, move: Transferable[] = []) =>
   (self as unknown as Worker).postMessage(message, move);
 
+/** Whether a graphics card draws the page. Without one, triangles cost more than the world. */
+function hasGraphicsCard(): boolean {
+  if (typeof OffscreenCanvas === "undefined") return true;
+  const gl = new OffscreenCanvas(1, 1).getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  return !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+/** Whether round things are drawn as round as they are. */
+const round = hasGraphicsCard();
+
 type World = Simulation | SoftSimulation | Playback;
 let world: World | null = null;
 let epoch = 0;
@@ -173,7 +185,7 @@ function born(number: number): Born {
   const body: Body = JSON.parse(world!.describe(number)) ?? { kind: "other" };
   bodies.set(number, body);
   if (body.kind !== "piece") return { number, body };
-  const shape = world!.geometry(number);
+  const shape = world instanceof Simulation && !round ? world.plain_geometry(number) : world!.geometry(number);
   const out: Born = { number, body, positions: shape.positions(), normals: shape.normals(), oldTriangles: shape.old_triangles() };
   const groups = shape.groups();
   if (groups.length > 0) [out.groups, out.uvs] = [groups, shape.uvs()];

@@ -265,12 +265,20 @@ impl Simulation {
     /// The triangles of a piece; none where it is no piece.
     #[must_use]
     pub fn geometry(&self, number: u32) -> Geometry {
+        let piece = self.actors.piece(number);
+        match piece.and_then(|piece| self.stage.dressed(piece)) {
+            Some(seen) => Geometry::dressed(&seen),
+            None => self.plain_geometry(number),
+        }
+    }
+
+    /// The triangles of a piece as its tetrahedra have them, a quarter as many: for a page
+    /// that is drawn without a graphics card.
+    #[must_use]
+    pub fn plain_geometry(&self, number: u32) -> Geometry {
         let Some(piece) = self.actors.piece(number) else {
             return Geometry::default();
         };
-        if let Some(seen) = self.stage.dressed(piece) {
-            return Geometry::dressed(&seen);
-        }
         if let Some(geometry) = self.stage.of_model(piece) {
             return geometry;
         }
