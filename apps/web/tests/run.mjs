@@ -161,10 +161,12 @@ const tests = {
     const inView = (p) => p.screen[0] > 0.25 && p.screen[0] < 0.6 && p.screen[1] > 0.2 && p.screen[1] < 0.8;
     let risen = false;
     // A piece's middle may lie beside it, or behind another: several are tried.
-    for (let attempt = 0; attempt < 6 && !risen; attempt++) {
+    for (let attempt = 0; attempt < 12 && !risen; attempt++) {
       const { pieces } = await until(page, "pieces are in view", (s) => s.pieces.some(inView));
       const all = pieces.filter(inView);
-      const chosen = all[Math.floor((attempt * all.length) / 6)].number;
+      // Six that are far apart, then those between them.
+      const share = ((attempt % 6) + (attempt < 6 ? 0 : 0.5)) / 6;
+      const chosen = all[Math.floor(share * all.length)].number;
       const { piece, x, y } = await place(page, (p) => p.number === chosen);
       await page.mouse.move(x, y);
       await page.mouse.down();
