@@ -282,7 +282,9 @@ impl FractureEvent {
                 break;
             }
             // A crack that cannot be paid stays a flaw, and the load goes on.
-            self.unload(modes, &body.zone);
+            if stats.cracks > 0 {
+                self.unload(modes, shake.touched());
+            }
             from = critical.sample + 1;
             let most = shake.most_energy(modes, from);
             least = (2.0 * critical.energy.max(least)).min(most);
@@ -302,10 +304,8 @@ impl FractureEvent {
 
     /// Takes the load off the pieces that no contact presses any more: cracks open across
     /// tension, and hand nothing on. What such a piece meets later is another blow.
-    fn unload(&mut self, modes: &Modes, contacts: &ContactZone) {
-        let points = contacts.points().iter();
-        let nearest = points.map(|&p| modes.surface_node(modes.nearest_surface(p)));
-        let pressed: BTreeSet<u32> = nearest.map(|n| self.growth.piece(n)).collect();
+    fn unload(&mut self, modes: &Modes, touched: &[u32]) {
+        let pressed: BTreeSet<u32> = touched.iter().map(|&n| self.growth.piece(n)).collect();
         for &n in modes.nodes() {
             if !pressed.contains(&self.growth.piece(n)) {
                 self.left[n as usize] = 0.0;

@@ -78,6 +78,8 @@ pub struct Shake {
     bounds: Vec<f32>,
     /// Points of contact.
     points: Vec<Vec3>,
+    /// The mesh node nearest to each.
+    touched: Vec<u32>,
     zone_squared: f32,
     press: Press,
 }
@@ -100,11 +102,6 @@ pub struct ContactZone {
 }
 
 impl ContactZone {
-    /// The contacts.
-    pub(crate) fn points(&self) -> &[Vec3] {
-        &self.points
-    }
-
     /// Whether a point is so near to a contact that modes say nothing about it.
     #[must_use]
     pub fn contains(&self, point: Vec3) -> bool {
@@ -148,7 +145,11 @@ impl Shake {
             |i: &&Impact| i.impulse.is_finite() && i.point.is_finite() && i.impulse != Vec3::ZERO;
         let step = if step > 0.0 { f64::from(step) } else { 0.01 };
         let impacts: Vec<&Impact> = impacts.iter().filter(usable).collect();
-        let blow = blow_of(modes, &impacts)?;
+        let touched: Vec<usize> = impacts
+            .iter()
+            .map(|i| modes.nearest_surface(i.point))
+            .collect();
+        let blow = blow_of(modes, &impacts, &touched)?;
         let contact = blow.duration().min(step);
         // Its impulse is at most 2 M V, its energy at most all.
         let (impulse, energy) = (2.0 * blow.mass * blow.speed, blow.energy());
@@ -163,6 +164,7 @@ impl Shake {
             contact,
             motion: None,
             points: impacts.iter().map(|i| i.point).collect(),
+            touched: touched.iter().map(|&s| modes.surface_node(s)).collect(),
             zone_squared: zone * zone,
             press,
         })
@@ -199,6 +201,11 @@ impl Shake {
             points: self.points.clone(),
             squared: self.zone_squared,
         }
+    }
+
+    /// The mesh node nearest to each contact.
+    pub(crate) fn touched(&self) -> &[u32] {
+        &self.touched
     }
 
     /// Duration of the contact (s).
@@ -369,8 +376,9 @@ fn crack_run(modes: &Modes) -> f64 {
     f64::from(modes.thickness()) / modes.material().crack_speed()
 }
 
-/// All points of a step's impacts as one blow; see [`crate::blow`].
-fn blow_of(modes: &Modes, impacts: &[&Impact]) -> Option<Blow> {
+/// All points of a step's impacts as one blow; see [`crate::blow`]. `touched` are the surface
+/// nodes nearest to them.
+fn blow_of(modes: &Modes, impacts: &[&Impact], touched: &[usize]) -> Option<Blow> {
     let total: f64 = impacts.iter().map(|i| f64::from(i.impulse.length())).sum();
     if total.is_nan() || total <= 0.0 {
         return None;
@@ -378,7 +386,7 @@ fn blow_of(modes: &Modes, impacts: &[&Impact]) -> Option<Blow> {
     let (mut inverse, mut speed, mut stiffness, mut crush) = (0.0, 0.0, 0.0, 0.0);
     let mut shares = vec![0.0; modes.count()];
     let mut apart: Vec<Vec3> = Vec::new();
-    for impact in impacts {
+    for (impact, &surface) in impacts.iter().zip(touched) {
         let (hertz, tip) = hertz_of(modes, impact);
         let share = f64::from(impact.impulse.length()) / total;
         inverse += share * share / hertz.mass;
@@ -392,7 +400,6 @@ fn blow_of(modes: &Modes, impacts: &[&Impact]) -> Option<Blow> {
             stiffness += 4.0 / 3.0 * hertz.modulus * hertz.radius.sqrt();
             crush += tip.section() * hertz.radius * modes.material().crushing;
         }
-        let surface = modes.nearest_surface(impact.point);
         for (sum, shape) in shares.iter_mut().zip(modes.shapes_at(surface)) {
             *sum += f64::from(shape.dot(impact.impulse)) / total;
         }
