@@ -4,8 +4,8 @@
 
 use glam::Vec3;
 
-use crate::TetMesh;
 use crate::grid::bent_grid;
+use crate::{Crack, Fracture, Fragments, TetMesh};
 
 /// A box of `cells` cubes, each split into six tetrahedra along the axis
 /// permutations from its low to its high corner (Kuhn), scaled to `size`, with
@@ -17,6 +17,30 @@ use crate::grid::bent_grid;
 pub fn box_grid(cells: [u32; 3], size: Vec3) -> TetMesh {
     let counts = Vec3::from(cells.map(|c| c as f32));
     bent_grid(cells, false, |p| p * size / counts).expect("a grid of cubes is a mesh")
+}
+
+/// Breaks random fragments so many times along planes through a random node, each node's
+/// level off by up to `rough`.
+///
+/// # Panics
+/// When a crack that was made for a fragment does not break it.
+pub fn break_at_random(fragments: &mut Fragments, rng: &mut Rng, times: usize, rough: f32) {
+    for _ in 0..times {
+        let living: Vec<_> = fragments.living().collect();
+        let fragment = living[rng.below(living.len())];
+        let mesh = fragments.mesh().clone();
+        let nodes = fragments.fragment(fragment).nodes();
+        let middle = mesh.positions()[nodes[rng.below(nodes.len())] as usize];
+        let direction = rng.direction();
+        let crack = Crack::from_level(&mesh, 0, nodes, |n| {
+            direction.dot(mesh.positions()[n as usize] - middle) + rng.range(-rough, rough)
+        });
+        if let Some(crack) = crack {
+            let cracks = vec![crack];
+            let broken = fragments.apply(&Fracture { fragment, cracks });
+            broken.expect("a crack of a living fragment");
+        }
+    }
 }
 
 /// A small, fast, seeded generator (splitmix64) so that tests repeat everywhere.

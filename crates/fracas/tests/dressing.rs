@@ -6,8 +6,8 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 
 use fracas::dressing::{Dress, SkinMap, SkinMapError};
-use fracas::testing::{Rng, box_grid};
-use fracas::{Crack, Fracture, FragmentId, Fragments, TetMesh};
+use fracas::testing::{Rng, box_grid, break_at_random};
+use fracas::{FragmentId, Fragments, TetMesh};
 
 /// All triangles of a dress.
 fn shown(dress: &Dress, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
@@ -82,27 +82,6 @@ fn cube_skin(n: u32, place: impl Fn(DVec3) -> DVec3) -> (Vec<DVec3>, Vec<[u32; 3
         }
     }
     (positions, triangles)
-}
-
-fn break_at_random(fragments: &mut Fragments, rng: &mut Rng, times: usize, rough: f32) {
-    for _ in 0..times {
-        let living: Vec<_> = fragments.living().collect();
-        let id = living[rng.below(living.len())];
-        let mesh = fragments.mesh().clone();
-        let nodes = fragments.fragment(id).nodes();
-        let middle = mesh.positions()[nodes[rng.below(nodes.len())] as usize];
-        let direction = rng.direction();
-        let crack = Crack::from_level(&mesh, 0, nodes, |n| {
-            direction.dot(mesh.positions()[n as usize] - middle) + rng.range(-rough, rough)
-        });
-        if let Some(crack) = crack {
-            let fracture = Fracture {
-                fragment: id,
-                cracks: vec![crack],
-            };
-            fragments.apply(&fracture).unwrap();
-        }
-    }
 }
 
 fn check(mesh: &Arc<TetMesh>, positions: &[DVec3], triangles: &[[u32; 3]], seed: u64, what: &str) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 
 use fracas::dressing::{Dressed, FacePoint, FineBoundary, FinePoint, FineSurface};
-use fracas::testing::{Rng, box_grid};
-use fracas::{Crack, Fracture, FragmentId, Fragments, TetMesh};
+use fracas::testing::{Rng, box_grid, break_at_random};
+use fracas::{FragmentId, Fragments, TetMesh};
 
 /// A surface given by where each point of the flat one goes.
 struct Moved<F: Fn(DVec3) -> DVec3>(F);
@@ -58,27 +58,6 @@ fn area<'a>(triangles: impl Iterator<Item = &'a [DVec3; 3]>) -> f64 {
         .sum()
 }
 
-fn break_at_random(fragments: &mut Fragments, rng: &mut Rng, times: usize, rough: f32) {
-    for _ in 0..times {
-        let living: Vec<_> = fragments.living().collect();
-        let id = living[rng.below(living.len())];
-        let mesh = fragments.mesh().clone();
-        let nodes = fragments.fragment(id).nodes();
-        let middle = mesh.positions()[nodes[rng.below(nodes.len())] as usize];
-        let direction = rng.direction();
-        let crack = Crack::from_level(&mesh, 0, nodes, |n| {
-            direction.dot(mesh.positions()[n as usize] - middle) + rng.range(-rough, rough)
-        });
-        if let Some(crack) = crack {
-            let fracture = Fracture {
-                fragment: id,
-                cracks: vec![crack],
-            };
-            fragments.apply(&fracture).unwrap();
-        }
-    }
-}
-
 /// Breaks a mesh and looks at all pieces; returns by how much their volumes miss that of
 /// the surface, as a share.
 fn check(mesh: &Arc<TetMesh>, fine: &FineBoundary, seed: u64, times: usize, what: &str) -> f64 {
@@ -125,6 +104,7 @@ fn pieces_in_a_round_surface_are_closed_and_cover_it() {
         for seed in 0..8 {
             let missing = check(&mesh, &fine, seed, 20, "waves");
             println!("waves {divisions} {seed}: {missing:.2e}");
+            assert!(missing < 2e-3, "{divisions}, seed {seed}: {missing:e}");
         }
     }
 }
@@ -138,6 +118,7 @@ fn a_wall_thinner_than_its_edges_is_no_harder() {
     for seed in 0..12 {
         let missing = check(&mesh, &fine, seed, 16, "wall");
         println!("wall {seed}: {missing:.2e}");
+        assert!(missing < 2e-3, "seed {seed}: {missing:e}");
     }
 }
 

@@ -19,6 +19,7 @@ use glam::DVec3;
 use super::Model;
 use super::pieces::{Buffers, Builder, crack_surface};
 use crate::tetrahedralize::bvh::{Bvh, Closest};
+use crate::topology::Sets;
 
 /// In so many parts each side of a boundary face is divided.
 const DIVISIONS: usize = 3;
@@ -154,24 +155,12 @@ impl Drape {
 
 /// For each vertex the lowest one that triangles join it to.
 fn joined(count: usize, triangles: &[[u32; 3]]) -> Vec<u32> {
-    fn root(of: &mut [u32], mut v: u32) -> u32 {
-        while of[v as usize] != v {
-            of[v as usize] = of[of[v as usize] as usize];
-            v = of[v as usize];
-        }
-        v
-    }
-    let mut of: Vec<u32> = (0..count as u32).collect();
+    let mut sets = Sets::new(count);
     for &[a, b, c] in triangles {
-        for other in [b, c] {
-            let (x, y) = (root(&mut of, a), root(&mut of, other));
-            of[x.max(y) as usize] = x.min(y);
-        }
+        sets.join(a as usize, b as usize);
+        sets.join(a as usize, c as usize);
     }
-    for v in 0..count as u32 {
-        of[v as usize] = root(&mut of, v);
-    }
-    of
+    (0..count).map(|v| sets.root(v) as u32).collect()
 }
 
 /// Barycentric coordinates of a point of a triangle.

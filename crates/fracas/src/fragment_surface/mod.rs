@@ -281,31 +281,8 @@ impl FragmentSurface {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Rng, box_grid};
-    use crate::{Crack, Fracture};
+    use crate::testing::{Rng, box_grid, break_at_random};
     use std::sync::Arc;
-
-    fn break_at_random(fragments: &mut Fragments, rng: &mut Rng, times: usize) {
-        for _ in 0..times {
-            let living: Vec<_> = fragments.living().collect();
-            let id = living[rng.below(living.len())];
-            let mesh = fragments.mesh().clone();
-            let nodes = fragments.fragment(id).nodes();
-            let middle = mesh.positions()[nodes[rng.below(nodes.len())] as usize];
-            let direction = rng.direction();
-            let crack = Crack::from_level(&mesh, 0, nodes, |n| {
-                direction.dot(mesh.positions()[n as usize] - middle) + rng.range(-0.1, 0.1)
-            });
-            if let Some(crack) = crack {
-                let cracks = vec![crack];
-                let fracture = Fracture {
-                    fragment: id,
-                    cracks,
-                };
-                fragments.apply(&fracture).unwrap();
-            }
-        }
-    }
 
     #[test]
     fn surfaces_are_closed_and_masses_add_up_after_any_breaking() {
@@ -316,7 +293,7 @@ mod tests {
             let whole = FragmentSurface::extract(&fragments, FragmentId(0), &mut scratch);
             assert_eq!(whole.triangles().len(), mesh.boundary().count());
             assert!((whole.mass_properties().volume - 60.0).abs() < 1e-12);
-            break_at_random(&mut fragments, &mut Rng(seed), 40);
+            break_at_random(&mut fragments, &mut Rng(seed), 40, 0.1);
             let mut masses = Vec::new();
             for id in fragments.living() {
                 let surface = FragmentSurface::extract(&fragments, id, &mut scratch);
@@ -336,7 +313,7 @@ mod tests {
     #[test]
     fn the_two_sides_of_a_crack_share_their_vertices_bit_for_bit() {
         let mut fragments = Fragments::new(Arc::new(box_grid([3; 3], Vec3::ONE)));
-        break_at_random(&mut fragments, &mut Rng(9), 12);
+        break_at_random(&mut fragments, &mut Rng(9), 12, 0.1);
         let mut scratch = SurfaceScratch::default();
         let mut by_name = std::collections::HashMap::new();
         let mut shared = 0;
@@ -354,7 +331,7 @@ mod tests {
     #[test]
     fn a_broken_fragment_has_no_surface() {
         let mut fragments = Fragments::new(Arc::new(box_grid([2; 3], Vec3::ONE)));
-        break_at_random(&mut fragments, &mut Rng(1), 3);
+        break_at_random(&mut fragments, &mut Rng(1), 3, 0.1);
         let mut scratch = SurfaceScratch::default();
         let surface = FragmentSurface::extract(&fragments, FragmentId(0), &mut scratch);
         assert!(surface.triangles().is_empty());
