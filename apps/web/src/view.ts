@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+import { hasGraphicsCard } from "./graphics";
 import { isClear, looks } from "./materials";
 import { OwnLooks } from "./own_looks";
 import type { Born, Frame, Info } from "./protocol";
@@ -59,6 +60,9 @@ export class View {
   private arrived = 0;
   private gap = 33;
   private ratio = Math.min(window.devicePixelRatio, 2);
+  /** Milliseconds from one picture to the next, at least, and when the last was. */
+  private least = 0;
+  private last = -Infinity;
   private slow = 0;
   private moving = 0;
   private changed = true;
@@ -76,9 +80,12 @@ export class View {
   }
 
   constructor(readonly canvas: HTMLCanvasElement) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+    const card = hasGraphicsCard();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: card, powerPreference: "high-performance" });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.shadowMap.type = card ? THREE.PCFSoftShadowMap : THREE.BasicShadowMap;
+    this.least = card ? 0 : 120;
+    if (!card) this.ratio = Math.min(this.ratio, 1);
     this.renderer.toneMapping = THREE.NeutralToneMapping;
     this.renderer.toneMappingExposure = 1.05;
     this.renderer.localClippingEnabled = true;
@@ -86,7 +93,7 @@ export class View {
     this.scene.environment = room.fromScene(new RoomEnvironment(), 0.03).texture;
     room.dispose();
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.mapSize.setScalar(card ? 2048 : 1024);
     this.sun.shadow.radius = 5;
     this.sun.shadow.bias = -0.0004;
     this.sun.shadow.normalBias = 0.004;
@@ -291,14 +298,15 @@ export class View {
 
   /** Whether the next picture differs from the last. */
   isMoving(now: number): boolean {
-    return this.stale || now - this.moving <= 2 * this.gap;
+    return this.stale || now - this.moving <= 2 * this.gap + this.least;
   }
 
   draw(now: number) {
     this.controls.update();
     // One gap more, for the way between the last two frames.
-    if (!this.isMoving(now)) return;
+    if (!this.isMoving(now) || now - this.last < this.least) return;
     this.changed = false;
+    this.last = now;
     this.drawn += 1;
     this.keepInView();
     const part = Math.min(1, (now - this.arrived) / this.gap);

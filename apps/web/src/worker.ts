@@ -2,6 +2,7 @@
 // as they are made, and not faster than the page takes them.
 
 import init, { materials, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
+import { hasGraphicsCard } from "./graphics";
 import type { Body, Born, Deed, Done, Frame, FromWorker, Look, Overlay, OwnMaterial, OwnPicture, ToWorker } from "./protocol";
 
 const SLICE = { width: 160, height: 112, reach: 0.06, every: 120 };
@@ -10,15 +11,6 @@ const MOST_SHOWN = 6000;
 
 const post = (message: FromWorker, move: Transferable[] = []) =>
   (self as unknown as Worker).postMessage(message, move);
-
-/** Whether a graphics card draws the page. Without one, triangles cost more than the world. */
-function hasGraphicsCard(): boolean {
-  if (typeof OffscreenCanvas === "undefined") return true;
-  const gl = new OffscreenCanvas(1, 1).getContext("webgl2");
-  const info = gl?.getExtension("WEBGL_debug_renderer_info");
-  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-  return !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
-}
 
 /** Whether round things are drawn as round as they are. */
 const round = hasGraphicsCard();

@@ -39,7 +39,7 @@ export function launch(extra = []) {
 
 /** A page whose console errors are collected. */
 export async function open(browser, address, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 900, height: 560 }, colorScheme: "dark", reducedMotion: "reduce", ...options });
+  const context = await browser.newContext({ viewport: { width: 800, height: 480 }, colorScheme: "dark", reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(120_000);
   const errors = [];
@@ -63,11 +63,16 @@ export async function pause(page) {
 /** Waits until the worker has done, and the page has been told, all that was asked before. */
 export const settled = (page) => page.evaluate(() => window.fracas.settled());
 
-/** Waits until what the page was told last is drawn. */
+/** Waits until what the page was told last is drawn: nothing is left to draw, or, in a world
+ * that moves on, two pictures were made. */
 export const drawn = (page) => page.evaluate(() => new Promise((done) => {
-  let left = 6; // poses are blended over a few frames
-  const frame = () => (--left > 0 ? requestAnimationFrame(frame) : done());
-  requestAnimationFrame(frame);
+  const enough = window.fracas.state().drawn + 2;
+  const frame = () => {
+    const { drawn, moving } = window.fracas.state();
+    if (moving && drawn < enough) requestAnimationFrame(frame);
+    else done();
+  };
+  requestAnimationFrame(() => requestAnimationFrame(frame));
 }));
 
 export const state = (page) => page.evaluate(() => window.fracas.state());
