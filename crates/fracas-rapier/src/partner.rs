@@ -17,13 +17,11 @@
 //! | compound | its parts | of each |
 //! | polyline, foreign custom shapes | none: [`UnsupportedShape`] | |
 //!
-//! **Sheets.** Meshes and height fields have no inside: behind their surface, which is
-//! where their triangles do not look, counts as inside as deep as a thickness that the
-//! caller chooses. Which side a point is on is told by the angle-weighted pseudonormal at
-//! the closest point [Bærentzen and Aanæs 2005]: the normal of the closest triangle alone
-//! is wrong at acute edges, where it depends on rounding which triangle is closest. The
-//! triangles about a point are found by place, so meshes need no topology, and vertices
-//! that are stored twice do no harm. Beyond a free edge there is no behind.
+//! Sheets are told in [`sheet`].
+
+mod sheet;
+#[cfg(test)]
+mod tests;
 
 use fracas::fragment_surface::FaceKind;
 use fracas::sphere_tree::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
@@ -31,9 +29,11 @@ use fracas::tet_mesh::NONE;
 use glam::{Vec2, Vec3};
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Pose;
-use parry3d::query::{PointQuery, PointQueryWithLocation};
-use parry3d::shape::{ConvexPolyhedron, HeightField, Shape, TriMesh, Triangle, TypedShape, Voxels};
+use parry3d::query::PointQuery;
+use parry3d::shape::{ConvexPolyhedron, Shape, Triangle, TypedShape, Voxels};
 use thiserror::Error;
+
+use sheet::{Sheet, Surface};
 
 /// A shape that fragments cannot meet: the pair does not collide. Ask
 /// [`check_shape`] before.
@@ -61,9 +61,8 @@ enum Core<'a> {
     Segment([Vec3; 2]),
     Turned(Profile),
     Hull(&'a ConvexPolyhedron),
-    Triangle(OneTriangle),
-    Mesh(Mesh<'a>),
-    Heights(Heights<'a>),
+    Triangle(Triangle),
+    Sheet(Sheet<'a>),
 }
 
 /// A simple part of a shape.
@@ -168,38 +167,25 @@ fn simple(shape: &dyn Shape, thickness: f32) -> Result<Part<'_>, UnsupportedShap
         TypedShape::RoundConvexPolyhedron(r) => {
             polyhedron(&r.inner_shape, shape).rounded(r.border_radius)
         }
-        TypedShape::Triangle(t) => {
-            let triangle = *t;
-            let core = Core::Triangle(OneTriangle {
-                triangle,
-                behind: Some(thickness),
-            });
-            part(core, thickness, true)
-        }
+        TypedShape::Triangle(t) => sheet(Surface::Triangle(t), thickness),
+        TypedShape::TriMesh(mesh) => sheet(Surface::Mesh(mesh), thickness),
+        TypedShape::HeightField(field) => sheet(Surface::Heights(field), thickness),
+        // Its own rounding is its inside.
         TypedShape::RoundTriangle(r) => {
-            let triangle = r.inner_shape;
-            // Its own rounding is its inside.
-            let core = Core::Triangle(OneTriangle {
-                triangle,
-                behind: None,
-            });
-            part(core, 0.0, true).rounded(r.border_radius)
+            part(Core::Triangle(r.inner_shape), 0.0, true).rounded(r.border_radius)
         }
-        TypedShape::TriMesh(mesh) => Part {
-            core: Core::Mesh(Mesh { mesh, thickness }),
-            border: 0.0,
-            inner: thickness,
-            smooth: true,
-        },
-        TypedShape::HeightField(field) => Part {
-            core: Core::Heights(Heights { field, thickness }),
-            border: 0.0,
-            inner: thickness,
-            smooth: true,
-        },
         TypedShape::Polyline(_) => return Err(UnsupportedShape("polyline")),
         _ => return Err(UnsupportedShape("custom shape that is no fragment")),
     })
+}
+
+fn sheet(surface: Surface<'_>, thickness: f32) -> Part<'_> {
+    Part {
+        core: Core::Sheet(Sheet { surface, thickness }),
+        border: 0.0,
+        inner: thickness,
+        smooth: true,
+    }
 }
 
 fn boxed(half: Vec3) -> Part<'static> {
@@ -246,9 +232,8 @@ impl Part<'_> {
             Core::Segment(ends) => segment_sample(*ends, p, max),
             Core::Turned(profile) => profile.sample(p, max),
             Core::Hull(hull) => hull_sample(hull, p, max),
-            Core::Triangle(triangle) => triangle.sample(p, max),
-            Core::Mesh(mesh) => mesh.sample(p, max),
-            Core::Heights(heights) => heights.sample(p, max),
+            Core::Triangle(triangle) => triangle_sample(triangle, p, max),
+            Core::Sheet(sheet) => sheet.sample(p, max),
         }
     }
 }
@@ -269,30 +254,14 @@ impl Part<'_> {
                 .for_each(add),
             Core::Turned(profile) => profile.own_points(&mut add),
             Core::Hull(hull) => hull.points().iter().copied().for_each(add),
-            Core::Triangle(t) => [t.triangle.a, t.triangle.b, t.triangle.c]
-                .into_iter()
-                .for_each(add),
-            Core::Mesh(Mesh { mesh, .. }) => {
-                let triangles = mesh.bvh().intersect_aabb(near);
-                let mut vertices: Vec<u32> =
-                    triangles.flat_map(|t| mesh.indices()[t as usize]).collect();
-                vertices.sort_unstable();
-                vertices.dedup();
-                vertices
-                    .iter()
-                    .for_each(|&v| add(mesh.vertices()[v as usize]));
-            }
-            // Its own corners are found where the fragment's points are near them.
-            Core::Heights(_) => {}
+            Core::Triangle(t) => [t.a, t.b, t.c].into_iter().for_each(add),
+            Core::Sheet(sheet) => sheet.surface.own_points(near, add),
         }
     }
 
     /// Whether it is a surface without inside, which fast points may cross.
     pub(crate) fn is_sheet(&self) -> bool {
-        match &self.core {
-            Core::Triangle(triangle) => triangle.behind.is_some(),
-            core => matches!(core, Core::Mesh(_) | Core::Heights(_)),
-        }
+        matches!(self.core, Core::Sheet(_))
     }
 }
 
@@ -308,9 +277,8 @@ impl Partner for Part<'_> {
             }
             Core::Turned(profile) => profile.distance(p) <= reach,
             Core::Hull(hull) => hull_planes(hull, p).0 <= reach,
-            Core::Triangle(t) => t.may_touch(p, reach),
-            Core::Mesh(mesh) => mesh.may_touch(p, reach),
-            Core::Heights(heights) => heights.may_touch(p, reach),
+            Core::Triangle(t) => t.distance_to_local_point(p, true) <= reach,
+            Core::Sheet(sheet) => sheet.may_touch(p, reach),
         }
     }
 
@@ -327,8 +295,15 @@ impl Partner for Part<'_> {
         }
     }
 
-    fn is_solid(&self) -> bool {
-        !self.is_sheet()
+    fn has_bounds(&self) -> bool {
+        true
+    }
+
+    fn bound(&self, p: Vec3, max: f32, found: Option<f32>) -> f32 {
+        match &self.core {
+            Core::Sheet(sheet) => sheet.bound(p, max, found),
+            _ => found.unwrap_or(max),
+        }
     }
 }
 
@@ -499,229 +474,13 @@ fn hull_sample(hull: &ConvexPolyhedron, p: Vec3, max: f32) -> Option<Sample> {
     })
 }
 
-/// A triangle by itself.
-struct OneTriangle {
-    triangle: Triangle,
-    /// How far behind it is inside; `None`: it has no side, and no inside.
-    behind: Option<f32>,
-}
-
-impl OneTriangle {
-    fn may_touch(&self, p: Vec3, reach: f32) -> bool {
-        self.triangle.distance_to_local_point(p, true) <= reach.max(self.behind.unwrap_or(0.0))
-    }
-
-    fn sample(&self, p: Vec3, max: f32) -> Option<Sample> {
-        let found = self.triangle.project_local_point(p, false).point;
-        let mut side = Pseudonormal::at(found);
-        side.add(&self.triangle);
-        if let Some(thickness) = self.behind {
-            return one_sided(p, found, &side, max, thickness);
-        }
-        let away = p - found;
-        let distance = away.length();
-        (distance < max).then(|| Sample {
-            distance,
-            normal: away.normalize_or(side.normal().unwrap_or(Vec3::Y)),
-        })
-    }
-}
-
-/// A triangle mesh, seen from the side its triangles look to.
-struct Mesh<'a> {
-    mesh: &'a TriMesh,
-    /// How far behind a triangle is still inside.
-    thickness: f32,
-}
-
-impl Mesh<'_> {
-    fn may_touch(&self, p: Vec3, radius: f32) -> bool {
-        let reach = radius.max(self.thickness);
-        let gap = p - p.clamp(self.mesh.local_aabb().mins, self.mesh.local_aabb().maxs);
-        gap.length_squared() <= reach * reach
-            && self
-                .mesh
-                .project_local_point_with_max_dist(p, false, reach)
-                .is_some()
-    }
-
-    fn sample(&self, p: Vec3, max: f32) -> Option<Sample> {
-        let reach = max.max(self.thickness);
-        let (found, (triangle, _)) = self
-            .mesh
-            .project_local_point_and_get_location_with_max_dist(p, false, reach)?;
-        let mut side = Pseudonormal::at(found.point);
-        side.add(&self.mesh.triangle(triangle));
-        if side.is_at_rim() {
-            let around = side.surroundings();
-            side = Pseudonormal::at(found.point);
-            for near in self.mesh.bvh().intersect_aabb(&around) {
-                side.add(&self.mesh.triangle(near));
-            }
-        }
-        one_sided(p, found.point, &side, max, self.thickness)
-    }
-}
-
-/// A height field: up is +y of its own frame.
-struct Heights<'a> {
-    field: &'a HeightField,
-    thickness: f32,
-}
-
-impl Heights<'_> {
-    fn may_touch(&self, p: Vec3, radius: f32) -> bool {
-        let reach = radius.max(self.thickness);
-        let gap = p - p.clamp(self.field.root_aabb().mins, self.field.root_aabb().maxs);
-        gap.length_squared() <= reach * reach
-    }
-
-    fn sample(&self, p: Vec3, max: f32) -> Option<Sample> {
-        let reach = max.max(self.thickness);
-        let found = self
-            .field
-            .project_local_point_with_max_dist(p, false, reach)?;
-        let mut side = Pseudonormal::at(found.point);
-        let size = self.field.cell_width().max(self.field.cell_height());
-        side.reach = size * SAME_PLACE;
-        let around = side.surroundings();
-        self.field
-            .map_elements_in_local_aabb(&around, &mut |_, triangle| side.add(&upward(*triangle)));
-        one_sided(p, found.point, &side, max, self.thickness)
-    }
-}
-
-/// A triangle of a height field, made to look up.
-fn upward(triangle: Triangle) -> Triangle {
-    if triangle.scaled_normal().y < 0.0 {
-        Triangle::new(triangle.a, triangle.c, triangle.b)
-    } else {
-        triangle
-    }
-}
-
-/// Places are the same within this share of a triangle's longest side.
-const SAME_PLACE: f32 = 1e-4;
-
-/// The sum of the normals of all triangles about a point of a surface, weighted by the
-/// angle that each fills there.
-struct Pseudonormal {
-    place: Vec3,
-    sum: Vec3,
-    /// Angle filled, in radians.
-    angle: f32,
-    triangles: u32,
-    /// Whether the place is on an edge or a corner of the last triangle.
-    at_rim: bool,
-    at_corner: bool,
-    /// Within this distance places are the same.
-    reach: f32,
-}
-
-impl Pseudonormal {
-    fn at(place: Vec3) -> Self {
-        Self {
-            place,
-            sum: Vec3::ZERO,
-            angle: 0.0,
-            triangles: 0,
-            at_rim: false,
-            at_corner: false,
-            reach: 0.0,
-        }
-    }
-
-    fn add(&mut self, triangle: &Triangle) {
-        use std::f32::consts::{PI, TAU};
-        let corners = [triangle.a, triangle.b, triangle.c];
-        let Some(normal) = triangle.normal() else {
-            return;
-        };
-        let longest = (0..3)
-            .map(|i| corners[i].distance(corners[(i + 1) % 3]))
-            .fold(0.0, f32::max);
-        let same = longest * SAME_PLACE;
-        self.reach = self.reach.max(same);
-        if triangle.distance_to_local_point(self.place, true) > same {
-            return;
-        }
-        let corner = (0..3).find(|&i| corners[i].distance(self.place) <= same);
-        let on_edge = |i: usize| {
-            let ends = [corners[i], corners[(i + 1) % 3]];
-            closest_on_segment(ends, self.place).distance(self.place) <= same
-        };
-        let angle = if let Some(i) = corner {
-            self.at_corner = true;
-            let to = |j: usize| (corners[j] - corners[i]).normalize_or_zero();
-            let cosine = to((i + 1) % 3).dot(to((i + 2) % 3)).clamp(-1.0, 1.0);
-            libm::acosf(cosine)
-        } else if (0..3).any(on_edge) {
-            PI
-        } else {
-            TAU
-        };
-        self.at_rim = angle < TAU;
-        self.angle += angle;
-        self.triangles += 1;
-        self.sum += normal * angle;
-    }
-
-    /// Whether other triangles may share the place.
-    fn is_at_rim(&self) -> bool {
-        self.at_rim
-    }
-
-    /// Where other triangles that share the place are.
-    fn surroundings(&self) -> Aabb {
-        let reach = Vec3::splat(self.reach);
-        Aabb::new(self.place - reach, self.place + reach)
-    }
-
-    /// Unit; nothing where triangles look both ways.
-    fn normal(&self) -> Option<Vec3> {
-        let least = 1e-3 * self.angle;
-        (self.sum.length_squared() > least * least).then(|| self.sum.normalize())
-    }
-
-    /// Whether the place is on a free edge: one triangle only.
-    fn is_free(&self) -> bool {
-        self.at_rim && self.triangles == 1
-    }
-}
-
-/// Signed distance to a surface without inside: the side of the pseudonormal decides.
-fn one_sided(
-    p: Vec3,
-    surface: Vec3,
-    side: &Pseudonormal,
-    max: f32,
-    thickness: f32,
-) -> Option<Sample> {
-    let away = p - surface;
-    let length = away.length();
-    let face = side.normal();
-    // Beyond a free edge there is no behind, nor where a sheet looks both ways; on the edge
-    // itself the sheet has its side.
-    let beyond = side.is_free() && length > 1e-4 * thickness && {
-        let face = face.unwrap_or(Vec3::Y);
-        let aside = away - face * away.dot(face);
-        aside.length_squared() > 1e-6 * length * length
-    };
-    let behind = !beyond && face.is_some_and(|face| away.dot(face) < 0.0);
-    if length >= if behind { thickness } else { max } {
-        return None;
-    }
-    let sign = if behind { -1.0 } else { 1.0 };
-    let face = face.unwrap_or(Vec3::Y);
-    // Near the surface the quotient is noise: the face's own normal is not.
-    let normal = if length > 1e-4 * thickness {
-        (away * sign).normalize_or(face)
-    } else {
-        face
-    };
-    Some(Sample {
-        distance: sign * length,
-        normal,
+/// Distance to a triangle that has no sides.
+fn triangle_sample(triangle: &Triangle, p: Vec3, max: f32) -> Option<Sample> {
+    let away = p - triangle.project_local_point(p, false).point;
+    let distance = away.length();
+    (distance < max).then(|| Sample {
+        distance,
+        normal: away.normalize_or(triangle.normal().unwrap_or(Vec3::Y)),
     })
 }
 

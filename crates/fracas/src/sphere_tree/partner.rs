@@ -50,12 +50,18 @@ pub trait Partner {
         Some(sample)
     }
 
-    /// Whether the true distance never falls by more than a point moves, also where
-    /// [`Partner::sample`] says nothing. Then pairs may remember how far their points
-    /// were. Not so for a sheet with a thickness: a point that has sunk through it is
-    /// outside, and may be deep inside a moment later.
-    fn is_solid(&self) -> bool {
+    /// Whether [`Partner::bound`] holds. Then pairs may remember how far their points were.
+    fn has_bounds(&self) -> bool {
         false
+    }
+
+    /// A lower bound of the distance at `p`, where the partner was asked up to `max` and
+    /// found this, that falls by no more than the point moves. As it stands, for solids:
+    /// their true distance does so. A sheet with a thickness has points of which this cannot
+    /// be said: one that has sunk through is outside, and may be deep inside a moment later.
+    fn bound(&self, p: Vec3, max: f32, found: Option<f32>) -> f32 {
+        let _ = p;
+        found.unwrap_or(max)
     }
 }
 
@@ -118,7 +124,7 @@ impl Partner for FragmentDistance<'_> {
         })
     }
 
-    fn is_solid(&self) -> bool {
+    fn has_bounds(&self) -> bool {
         true
     }
 }
@@ -163,7 +169,7 @@ impl Partner for HalfSpace {
         }
     }
 
-    fn is_solid(&self) -> bool {
+    fn has_bounds(&self) -> bool {
         true
     }
 }
@@ -212,7 +218,7 @@ impl Partner for Ball {
         }
     }
 
-    fn is_solid(&self) -> bool {
+    fn has_bounds(&self) -> bool {
         true
     }
 }
@@ -271,7 +277,7 @@ impl Partner for BoxShape {
         }
     }
 
-    fn is_solid(&self) -> bool {
+    fn has_bounds(&self) -> bool {
         true
     }
 }

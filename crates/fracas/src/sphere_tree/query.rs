@@ -502,12 +502,8 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         let max = self.farthest(self.limit(node.point));
         let (found, kept) = self.ask(node.point, p, max);
         if let Some(list) = &mut self.list {
-            list.push(Watched {
-                point: node.point,
-                bound: found.unwrap_or(max),
-                at: p,
-                kept,
-            });
+            let bound = self.partner.bound(p, max, found);
+            list.push(Watched::new(node.point, p, found, bound, kept));
         }
         found
     }
@@ -536,23 +532,19 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             }
         }
         let max = self.farthest(limit);
-        let (found, kept) = if self.partner.sphere_may_touch(p, max) {
-            self.ask(watched.point, p, max)
+        let (found, kept, bound) = if self.partner.sphere_may_touch(p, max) {
+            let (found, kept) = self.ask(watched.point, p, max);
+            (found, kept, self.partner.bound(p, max, found))
         } else {
-            (None, Kept::NOTHING)
+            (None, Kept::NOTHING, max)
         };
         // Points that are deep are asked every time and do not count, or a query that
         // may do little work would never get past them.
         if self.deep && found.is_none_or(|distance| distance >= limit) {
             self.deep_work = self.deep_work.saturating_sub(1);
         }
-        *watched = Watched {
-            point: watched.point,
-            bound: found.unwrap_or(max),
-            at: p,
-            kept,
-        };
-        watched.bound
+        *watched = Watched::new(watched.point, p, found, bound, kept);
+        bound
     }
 
     /// Up to which distance to ask, when contacts are below a limit.

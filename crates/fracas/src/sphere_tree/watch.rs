@@ -114,6 +114,19 @@ impl Kept {
 }
 
 impl Watched {
+    /// A point that was asked at `at`.
+    pub fn new(point: u32, at: Vec3, found: Option<f32>, bound: f32, kept: Kept) -> Self {
+        // A contact is kept as long as it is certainly within the limit: that is told by the
+        // bound, where it is the distance itself.
+        let is_exact = found == Some(bound);
+        Self {
+            point,
+            bound,
+            at,
+            kept: if is_exact { kept } else { Kept::NOTHING },
+        }
+    }
+
     /// A point of which nothing is known.
     pub fn unknown(point: u32, at: Vec3) -> Self {
         Self {
@@ -270,7 +283,7 @@ impl Watch {
         tree: &SphereTree,
         pose: &Pose,
         tolerance: f32,
-        solid: bool,
+        has_bounds: bool,
         recall: &mut Recall,
     ) -> (Memory, f32) {
         let radius = tree.object_radius();
@@ -300,7 +313,7 @@ impl Watch {
             last: *pose,
             tolerance,
             skin: match step {
-                _ if !solid => 0.0,
+                _ if !has_bounds => 0.0,
                 None => FIRST_SKIN * radius,
                 Some(step) if step <= FAST * radius => {
                     (LIST_STEPS * step).clamp(SKINS[0] * radius, SKINS[1] * radius)
@@ -356,8 +369,8 @@ impl SphereTree {
             recall,
             ..
         } = scratch;
-        let solid = partner.is_solid();
-        let (mut memory, ahead) = watch.begin(self, pose, query.tolerance, solid, recall);
+        let has_bounds = partner.has_bounds();
+        let (mut memory, ahead) = watch.begin(self, pose, query.tolerance, has_bounds, recall);
         let mut run = Run::new(self, pose, partner, query, stages, faces, out);
         run.reach += memory.skin + memory.strayed;
         run.deep_work = deep_work;

@@ -1,0 +1,91 @@
+//! What pairs remember of sheets, held against pairs that remember nothing.
+
+use fracas::sphere_tree::{AdaptiveSettings, BuildOptions, PairState, Query, QueryScratch};
+use fracas::testing::{Rng, box_grid};
+use fracas::{Contact, Pose, SphereTree};
+use parry3d::math::Pose as EnginePose;
+use parry3d::shape::{HeightField, TriMesh};
+use parry3d::utils::Array2;
+
+use super::*;
+
+/// Hills with ridges, with free edges all round.
+fn heights(rng: &mut Rng) -> HeightField {
+    let cells = Array2::new(9, 9, (0..81).map(|_| rng.range(-0.3, 0.3)).collect());
+    HeightField::new(cells, Vec3::new(4.0, 1.0, 4.0))
+}
+
+/// The same as triangles, with a thin wall on it.
+fn mesh(field: &HeightField) -> TriMesh {
+    let (mut vertices, mut triangles) = field.to_trimesh();
+    let first = vertices.len() as u32;
+    for (x, y) in [(-0.05, -0.2), (0.05, -0.2), (0.05, 0.6), (-0.05, 0.6)] {
+        vertices.extend([-1.0, 1.0].map(|z| Vec3::new(x, y, z)));
+    }
+    for k in 0..4 {
+        let [a, b] = [2 * k, 2 * ((k + 1) % 4)].map(|i| first + i);
+        triangles.extend([[a, b, a + 1], [b, b + 1, a + 1]]);
+    }
+    TriMesh::new(vertices, triangles).unwrap()
+}
+
+#[test]
+fn pairs_remember_sheets_and_find_what_pairs_without_memory_find() {
+    let mut rng = Rng(7);
+    let tree = box_grid([6, 3, 4], Vec3::new(0.9, 0.4, 0.6));
+    let tree = SphereTree::build(&tree, &BuildOptions::default()).unwrap();
+    let settings = AdaptiveSettings {
+        first: u32::MAX,
+        ..AdaptiveSettings::default()
+    };
+    let mut scratch = QueryScratch::default();
+    let (mut touching, mut spared, mut lost, mut invented) = (0, 0, 0, 0);
+    for round in 0..80 {
+        let field = heights(&mut rng);
+        let mesh = mesh(&field);
+        let shape: &dyn Shape = if round % 2 == 0 { &field } else { &mesh };
+        let tolerance = [0.0, 0.02][rng.below(2)];
+        let query = Query::new(tolerance, tree.object_radius());
+        let is_among = |contact: &Contact, all: &[Contact]| {
+            let same = all.iter().find(|c| c.feature == contact.feature);
+            same.is_some_and(|c| (c.distance - contact.distance).abs() < query.normals.band)
+        };
+        let mut pose = Pose::new(rng.direction(), 3.0, 1.6 * rng.direction());
+        pose.translation.y = rng.range(0.35, 0.8);
+        let mut state = PairState::default();
+        for _ in 0..40 {
+            let everywhere = Aabb::new(Vec3::splat(-9.0), Vec3::splat(9.0));
+            let identity = EnginePose::identity();
+            parts(shape, &identity, 0.2, &everywhere, &mut |_, _, part| {
+                let [mut kept, mut asked, mut every] = [const { Vec::new() }; 3];
+                let stats = tree.contacts_adaptive(
+                    &pose,
+                    part,
+                    &query,
+                    &settings,
+                    &mut state,
+                    &mut scratch,
+                    &mut kept,
+                );
+                let plain = tree.contacts(&pose, part, &query, &mut scratch, &mut asked);
+                tree.contacts_of_every_point(&pose, part, &query, &mut every);
+                touching += u32::from(!asked.is_empty());
+                spared += u32::from(stats.distance_queries < plain.distance_queries);
+                // Nothing is lost, nothing invented. (Behind a free edge, and where triangles
+                // cross, a search may leave out what asking every point finds.)
+                lost += asked.iter().filter(|c| !is_among(c, &kept)).count();
+                invented += kept.iter().filter(|c| !is_among(c, &every)).count();
+            })
+            .unwrap();
+            let size = [0.0, 0.0003, 0.001, 0.001, 0.02][rng.below(5)];
+            let turn = Pose::new(rng.direction(), rng.range(0.0, size), Vec3::ZERO);
+            pose = pose.then(&turn);
+            pose.translation += rng.direction() * size - Vec3::Y * 0.2 * size;
+        }
+    }
+    assert!(touching > 1000 && spared > 500, "{touching}, {spared}");
+    assert!(
+        lost + invented == 0,
+        "{lost} contacts are lost, {invented} invented"
+    );
+}
