@@ -8,7 +8,7 @@
 //! have m + 1. When the pair parts, m is 8 again.
 //!
 //! **Deviations**: a pair remembers its points and is not searched anew every step
-//! (`watch.rs`), and the search for points deeper than epsilon is spread over
+//! (`contact_cache.rs`), and the search for points deeper than epsilon is spread over
 //! several steps: at most [`AdaptiveSettings::deep_work`] nodes and points are looked at
 //! per query once the first 8 contacts are found. It goes on where it stopped, since the
 //! memory knows which points have been asked. (With freshly broken pieces every crack
@@ -29,10 +29,10 @@
 //! push the pair apart meanwhile.
 
 use super::SphereTree;
+use super::contact_cache::ContactCache;
+use super::contact_cache::save::Reader;
 use super::partner::Partner;
 use super::query::{Query, QueryScratch, QueryStats, Stage, Traversal};
-use super::watch::Watch;
-use super::watch::save::Reader;
 use crate::fragment_field::FragmentDistance;
 use crate::{Contact, Pose};
 
@@ -68,7 +68,7 @@ pub struct PairState {
     /// Contacts beyond the first ones that the next query may have.
     beyond_first: u32,
     adapted: bool,
-    watch: Watch,
+    cache: ContactCache,
 }
 
 impl PairState {
@@ -83,10 +83,10 @@ impl PairState {
         let Self {
             beyond_first,
             adapted,
-            watch,
+            cache,
         } = self;
         out.extend([*beyond_first, u32::from(*adapted)]);
-        watch.save(out);
+        cache.save(out);
     }
 
     /// Takes a state that [`PairState::save`] wrote off the front; `None` where there is
@@ -97,7 +97,7 @@ impl PairState {
         Some(Self {
             beyond_first: from.word()?,
             adapted: from.word()? == 1,
-            watch: Watch::load(from)?,
+            cache: ContactCache::load(from)?,
         })
     }
 
@@ -148,9 +148,9 @@ impl SphereTree {
             ..*query
         };
         let shared = self.points_shared_with(partner.fragments(), partner.id());
-        let (limit, watch) = (settings.first, &mut state.watch);
+        let (limit, cache) = (settings.first, &mut state.cache);
         let stats =
-            self.contacts_at_birth(pose, partner, query, shared, limit, watch, scratch, out);
+            self.contacts_at_birth(pose, partner, query, shared, limit, cache, scratch, out);
         state.adapted = true;
         Some(stats)
     }
@@ -184,9 +184,9 @@ impl SphereTree {
             },
         ];
         let stats = if query.traversal == Traversal::WidestFirst {
-            let watch = &mut state.watch;
+            let cache = &mut state.cache;
             let work = settings.deep_work;
-            self.contacts_watched(pose, partner, query, &stages, work, watch, scratch, out)
+            self.contacts_cached(pose, partner, query, &stages, work, cache, scratch, out)
         } else {
             self.contacts_in_stages(pose, partner, query, &stages, scratch, out)
         };

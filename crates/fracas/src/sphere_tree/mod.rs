@@ -18,10 +18,11 @@
 //! | `build` | points of an object, tree from an order (5.1, 6.1) |
 //! | `split`, `insert` | the trees of the fragments of a broken body (6.2, 6.3) |
 //! | `layout` | the flat arrays; radii |
-//! | [`query`] | Algorithm 1 (section 3) with the traversal of 5.3 |
+//! | [`query`] | Algorithm 1 (section 3) |
+//! | [`traversal`] | the order in which nodes are visited (5.3) |
 //! | [`adapt`] | self-adapting contact selection (5.2) |
 //! | `newborn` | contacts of fragments that have just parted |
-//! | `watch` | the points a pair remembers from step to step |
+//! | `contact_cache` | the points a pair remembers from step to step |
 //! | [`feature`], [`normal_choice`] | the surface around a point, the contact's normal |
 //! | [`partner`] | what a tree is asked against: half-space, box, ball, mesh, fragment |
 //! | [`advance`] | time of impact by conservative advancement |
@@ -41,6 +42,7 @@
 pub mod adapt;
 pub mod advance;
 mod build;
+mod contact_cache;
 pub mod coverage;
 mod determinism;
 pub mod feature;
@@ -53,8 +55,8 @@ pub mod partner;
 pub mod query;
 mod separate;
 mod split;
+pub mod traversal;
 mod validate;
-mod watch;
 
 use std::sync::Arc;
 

@@ -18,9 +18,10 @@
 use glam::Vec3;
 
 use super::SphereTree;
+use super::contact_cache::{CachedPoint, ContactCache};
 use super::partner::Partner;
 use super::query::{Query, QueryScratch, QueryStats, Run, Stage};
-use super::watch::{Watch, Watched};
+use super::traversal::Visitor as _;
 use crate::fragment::{FragmentId, Fragments};
 use crate::tet_mesh::NONE;
 use crate::{Contact, Pose};
@@ -55,7 +56,7 @@ impl SphereTree {
         query: &Query,
         shared: impl Iterator<Item = u32>,
         limit: u32,
-        watch: &mut Watch,
+        cache: &mut ContactCache,
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> QueryStats {
@@ -63,24 +64,24 @@ impl SphereTree {
             limit,
             tolerance: query.tolerance,
         }];
-        if !watch.is_of_birth(self) {
+        if !cache.is_of_birth(self) {
             let points = &mut scratch.shared;
             points.clear();
             points.extend(shared);
             self.spread(points);
             let list = points
                 .iter()
-                .map(|&i| Watched::unknown(i, pose.point(self.positions[i as usize])));
-            watch.begin_at_birth(self, pose, query.tolerance, list);
+                .map(|&i| CachedPoint::unknown(i, pose.point(self.positions[i as usize])));
+            cache.begin_at_birth(self, pose, query.tolerance, list);
         }
         let mut run = Run::new(self, pose, partner, query, &stages, &mut scratch.faces, out);
         run.stats.enough = limit == 0;
-        for watched in watch.list_mut() {
+        for cached in cache.list_mut() {
             if run.is_over() {
                 break;
             }
-            let p = pose.point(self.positions[watched.point as usize]);
-            run.recheck(watched, p);
+            let p = pose.point(self.positions[cached.point as usize]);
+            cached.look_again(&mut run, p, 0.0);
         }
         run.stats
     }

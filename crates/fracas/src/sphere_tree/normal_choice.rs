@@ -16,7 +16,7 @@
 //!    no contact.
 //!
 //! A choice also says how far the point may move until the rules could choose otherwise
-//! (`Choice::margin`), so that a contact at rest is not asked again (`watch.rs`): a face
+//! (`Choice::margin`), so that a contact at rest is not asked again (`contact_cache.rs`): a face
 //! leaves or enters the band only when the point has moved by half of what it is away
 //! from the band's rim.
 //!

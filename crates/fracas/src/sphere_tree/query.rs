@@ -4,35 +4,19 @@
 //! again: take the next node -> test its sphere; drop it if no contact can be inside
 //! -> the first time its point is seen, ask the partner; a point nearer than the
 //! tolerance is a contact -> queue its children. The query ends when it has enough
-//! contacts or the queue is empty. The order in which nodes are taken decides how
-//! well the first contacts are spread:
-//! - [`Traversal::WidestFirst`], ours: by the distance of a point to its parent's
-//!   point, in steps of a factor of the square root of two, the largest first. In an
-//!   unbroken tree this is nearly the maximum-distance order itself.
-//! - [`Traversal::Alternating`], the paper's: level by level; within a level, first
-//!   children of all nodes, then second children, and so on, so that siblings, which
-//!   are close to one another, are visited far apart.
-//! - [`Traversal::Naive`]: level by level with a plain queue.
+//! contacts or the queue is empty. The order in which nodes are taken is told in
+//! [`super::traversal`].
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | Q1, Q2 | `QueryScratch::current`, `QueryScratch::next` |
 //! | epsilon, the signed tolerance | [`Query::tolerance`] |
-//! | cached inside status | `Entry::distance` |
 //!
-//! **Corrections**: the loop ends when Q2 is empty (line 24 says the opposite), and a
-//! node is descended if d < r + tolerance (the text's r - epsilon is right only for
-//! the negative tolerance of section 5.2, and only if depths are exact; here they may
-//! be too large, and a negative tolerance counts as zero). **Deviations**: widest first is the
-//! default. Splitting a tree leaves out nodes with one child, after which levels no
-//! longer tell how fine a node is; distances do (mean spacing of the first 8 contacts
-//! of plate fragments on a floor: 12% wider than alternating, which is no wider than
-//! the plain queue there). The sphere test comes first, since it is the cheaper one
-//! and most nodes fail it. A node that the paper puts back into Q1 for its next child
-//! is not visited again but kept in a list of active nodes: the order of Q2 is the
-//! same. A point's own leaf is never queued: the point is known by then. A point inside
-//! its own body is a contact only if it is inside the partner too: where it comes near
-//! from outside, the surface before it has long been in contact.
+//! **Corrections**: a node is descended if d < r + tolerance (the text's r - epsilon is
+//! right only for the negative tolerance of section 5.2, and only if depths are exact; here
+//! they may be too large, and a negative tolerance counts as zero). **Deviations**: the
+//! sphere test comes first, since it is the cheaper one and most nodes fail it. A point
+//! inside its own body is a contact only if it is inside the partner too: where it comes
+//! near from outside, the surface before it has long been in contact.
 //!
 //! **Guarantee**: with [`Selection::All`] exactly the points are found that the same
 //! partner reports within the tolerance when it is asked about every point, provided
@@ -41,11 +25,13 @@
 
 use glam::Vec3;
 
+use super::SphereTree;
+use super::contact_cache::Recall;
 use super::feature::FeatureRef;
-use super::normal_choice::{NormalRule, NormalSettings, choose_normal};
+use super::normal_choice::{Choice, NormalRule, NormalSettings, choose_normal};
 use super::partner::{NearFace, Partner, Sample};
-use super::watch::{Kept, NOISE, Recall, Watched};
-use super::{Node, SphereTree};
+pub use super::traversal::Traversal;
+use super::traversal::{Entry, Visitor, alternating, clear_buckets, plain, widest_first};
 use crate::{Contact, Pose};
 
 /// How many contacts are wanted.
@@ -56,18 +42,6 @@ pub enum Selection {
     All,
     /// The first so many in the order of traversal.
     First(u32),
-}
-
-/// In which order nodes are visited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Traversal {
-    /// Coarse points before fine ones.
-    #[default]
-    WidestFirst,
-    /// Breadth first, children of different parents alternating (section 5.3).
-    Alternating,
-    /// Breadth first with a plain queue, as in the authors' earlier work.
-    Naive,
 }
 
 /// Settings of a query.
@@ -157,26 +131,6 @@ pub struct QueryScratch {
     pub(super) shared: Vec<u32>,
 }
 
-/// Buckets of [`Traversal::WidestFirst`]: half an octave of length each, so that the
-/// last holds whatever is finer than 2^-24 of the tree.
-pub(super) const BUCKETS: usize = 48;
-
-/// A node in the queue.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub node: u32,
-    /// Signed distance of the representative: NaN if its point was not seen yet,
-    /// infinite if it is farther than the tolerance.
-    pub distance: f32,
-}
-
-impl Entry {
-    pub const ROOT: Self = Self {
-        node: 0,
-        distance: f32::NAN,
-    };
-}
-
 /// Up to how many contacts, and with which tolerance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stage {
@@ -226,10 +180,12 @@ impl SphereTree {
             Traversal::WidestFirst => {
                 clear_buckets(&mut scratch.buckets);
                 scratch.buckets[0].push(Entry::ROOT);
-                run.by_width(&mut scratch.buckets);
+                widest_first(self, &mut scratch.buckets, &mut run);
             }
-            Traversal::Alternating => run.by_levels(&mut scratch.current, &mut scratch.next),
-            Traversal::Naive => run.by_queue(&mut scratch.current),
+            Traversal::Alternating => {
+                alternating(self, &mut scratch.current, &mut scratch.next, &mut run);
+            }
+            Traversal::Naive => plain(self, &mut scratch.current, &mut run),
         }
         run.stats
     }
@@ -266,16 +222,19 @@ impl SphereTree {
     }
 }
 
-pub(super) fn clear_buckets(buckets: &mut Vec<Vec<Entry>>) {
-    buckets.resize(BUCKETS, Vec::new());
-    buckets.iter_mut().for_each(Vec::clear);
+/// What asking about a point gave.
+pub(super) struct Asked {
+    /// Signed, if it is inside or within what was asked for.
+    pub distance: Option<f32>,
+    /// What was chosen for it, where it is within the tolerance.
+    pub choice: Option<Choice>,
 }
 
-/// One traversal under way.
+/// One query under way: tests spheres, asks points, and writes contacts down.
 pub(super) struct Run<'a, P: ?Sized> {
     pub tree: &'a SphereTree,
     pub pose: &'a Pose,
-    partner: &'a P,
+    pub partner: &'a P,
     query: &'a Query,
     /// Of the current stage.
     pub tolerance: f32,
@@ -283,12 +242,8 @@ pub(super) struct Run<'a, P: ?Sized> {
     stages: &'a [Stage],
     /// What is added to a sphere's radius when it is tested.
     pub reach: f32,
-    /// Points within reach are written down here, see `watch.rs`.
-    pub list: Option<Vec<Watched>>,
-    /// What an earlier list knew of them.
-    pub recall: Option<&'a Recall>,
-    /// How far beyond the tolerance to look when a point is asked.
-    pub ahead: f32,
+    /// Whether the reach is the same in all stages.
+    pub keeps_reach: bool,
     /// Whether the first stage is over.
     pub deep: bool,
     /// Nodes and points that may still be looked at after the first stage.
@@ -319,9 +274,7 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             // A negative tolerance does not shrink the reach: a partner may report a
             // point deeper than it is, and what it reports is what counts.
             reach: tolerance.max(0.0) + tree.placement_error(pose),
-            list: None,
-            recall: None,
-            ahead: 0.0,
+            keeps_reach: false,
             deep: false,
             deep_work: u32::MAX,
             stats: QueryStats::default(),
@@ -330,139 +283,15 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         }
     }
 
-    /// Whether the query ends before the next node or point is looked at.
-    #[inline]
-    pub fn is_over(&mut self) -> bool {
-        let looked_at = self.stats.nodes_visited + self.stats.distance_queries;
-        self.stats.truncated |= looked_at >= self.query.visit_limit;
-        self.stats.postponed |= self.deep && self.deep_work == 0 && !self.stats.enough;
-        self.stats.enough || self.stats.truncated || self.stats.postponed
-    }
-
-    /// Widest first. Takes entries from the buckets, and leaves those in them that it
-    /// did not come to.
-    pub fn by_width(&mut self, buckets: &mut [Vec<Entry>]) {
-        let tree = self.tree;
-        // The exponent of a squared length: a factor of two each.
-        let exponent = |squared: f32| squared.to_bits() >> 23;
-        let widest = exponent(tree.nodes[0].radius * tree.nodes[0].radius);
-        for at in 0..BUCKETS {
-            let mut next = 0;
-            while let Some(&entry) = buckets[at].get(next) {
-                if self.is_over() {
-                    buckets[at].drain(..next);
-                    return;
-                }
-                next += 1;
-                let Some(distance) = self.visit(entry) else {
-                    continue;
-                };
-                let node = &tree.nodes[entry.node as usize];
-                for (round, child) in node.children().enumerate() {
-                    let below = &tree.nodes[child as usize];
-                    // New points by their distance to the parent's; an own child,
-                    // whose point is known, by the points it has still to give.
-                    let (squared, distance) = if round > 0 {
-                        (below.centre.distance_squared(node.centre), f32::NAN)
-                    } else if below.child_count > 0 {
-                        (below.radius * below.radius, distance)
-                    } else {
-                        continue;
-                    };
-                    let bucket = widest.saturating_sub(exponent(squared)) as usize;
-                    buckets[bucket.clamp(at, BUCKETS - 1)].push(Entry {
-                        node: child,
-                        distance,
-                    });
-                }
-            }
-            buckets[at].clear();
-        }
-    }
-
-    fn by_levels(&mut self, current: &mut Vec<Entry>, next: &mut Vec<Entry>) {
-        current.clear();
-        current.push(Entry::ROOT);
-        while !current.is_empty() {
-            // Visit; active nodes stay in `current`, in order.
-            let mut active = 0;
-            for i in 0..current.len() {
-                if self.is_over() {
-                    return;
-                }
-                let entry = current[i];
-                if let Some(distance) = self.visit(entry) {
-                    current[active] = Entry {
-                        node: entry.node,
-                        distance,
-                    };
-                    active += 1;
-                }
-            }
-            current.truncate(active);
-            // Hand over children by rounds; nodes without further children drop out.
-            next.clear();
-            let mut round = 0;
-            while !current.is_empty() {
-                current.retain(|entry| {
-                    let node = &self.tree.nodes[entry.node as usize];
-                    self.push_child(entry, node, round, next);
-                    round + 1 < node.child_count
-                });
-                round += 1;
-            }
-            std::mem::swap(current, next);
-        }
-    }
-
-    fn by_queue(&mut self, queue: &mut Vec<Entry>) {
-        queue.clear();
-        queue.push(Entry::ROOT);
-        let mut head = 0;
-        while head < queue.len() {
-            if self.is_over() {
-                return;
-            }
-            let entry = queue[head];
-            head += 1;
-            if let Some(distance) = self.visit(entry) {
-                let node = &self.tree.nodes[entry.node as usize];
-                let entry = Entry {
-                    node: entry.node,
-                    distance,
-                };
-                for round in 0..node.child_count {
-                    self.push_child(&entry, node, round, queue);
-                }
-            }
-        }
-    }
-
-    /// Queues the child number `round`; an own child knows its distance, an own
-    /// leaf has nothing left to tell.
-    #[inline]
-    fn push_child(&self, entry: &Entry, node: &Node, round: u32, queue: &mut Vec<Entry>) {
-        if round >= node.child_count {
-            return;
-        }
-        let child = node.first_child + round;
-        if round > 0 {
-            queue.push(Entry {
-                node: child,
-                distance: f32::NAN,
-            });
-        } else if self.tree.nodes[child as usize].child_count > 0 {
-            queue.push(Entry {
-                node: child,
-                distance: entry.distance,
-            });
-        }
-    }
-
     /// Tests a node; `Some` with its representative's distance if its children may
-    /// hold contacts.
+    /// hold contacts. The first time that its point is seen, and is in reach, `look` tells
+    /// a lower bound of its distance, if there is one.
     #[inline]
-    fn visit(&mut self, entry: Entry) -> Option<f32> {
+    pub fn visit_node(
+        &mut self,
+        entry: Entry,
+        look: impl FnOnce(&mut Self, u32, Vec3) -> Option<f32>,
+    ) -> Option<f32> {
         self.stats.nodes_visited += 1;
         self.deep_work = self.deep_work.saturating_sub(u32::from(self.deep));
         let tree = self.tree;
@@ -480,88 +309,13 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         if !known.is_nan() {
             return Some(known);
         }
-        // What is farther than the tolerance may still be near enough for the sphere.
-        self.first_look(node, p)
-            .map_or(Some(f32::INFINITY), |d| (d < reach).then_some(d))
-    }
-
-    /// Looks at a node's point, placed at `p`, for the first time: a lower bound of its
-    /// distance, if there is one.
-    #[inline]
-    fn first_look(&mut self, node: &Node, p: Vec3) -> Option<f32> {
         // A leaf's sphere is its point.
         let is_leaf = node.child_count == 0;
         if !is_leaf && !self.partner.sphere_may_touch(p, self.reach) {
-            return None;
+            return Some(f32::INFINITY);
         }
-        if let Some(mut old) = self.recall.and_then(|recall| recall.get(node.point)) {
-            let bound = self.recheck(&mut old, p);
-            self.list.iter_mut().for_each(|list| list.push(old));
-            return Some(bound);
-        }
-        let max = self.farthest(self.limit(node.point));
-        let (found, kept) = self.ask(node.point, p, max);
-        if let Some(list) = &mut self.list {
-            let bound = self.partner.bound(p, max, found);
-            list.push(Watched::new(node.point, p, found, bound, kept));
-        }
-        found
-    }
-
-    /// Looks again at a point that was asked before, now placed at `p`. Returns a lower
-    /// bound of its distance.
-    #[inline]
-    pub fn recheck(&mut self, watched: &mut Watched, p: Vec3) -> f32 {
-        let limit = self.limit(watched.point);
-        if let Some(bound) = watched.bound_at(p, limit + self.noise()) {
-            return bound;
-        }
-        if let Some(kept) = watched.kept.at(watched.at, p) {
-            let moved = p.distance(watched.at);
-            match kept {
-                // Certainly still within the limit; else it is asked again.
-                Some(sample) if watched.bound + moved < limit => {
-                    self.push(watched.point, p, &sample);
-                    return watched.bound - moved;
-                }
-                Some(_) => {}
-                None => {
-                    self.stats.normals_rejected += 1;
-                    return watched.bound - moved;
-                }
-            }
-        }
-        let max = self.farthest(limit);
-        let (found, kept, bound) = if self.partner.sphere_may_touch(p, max) {
-            let (found, kept) = self.ask(watched.point, p, max);
-            (found, kept, self.partner.bound(p, max, found))
-        } else {
-            (None, Kept::NOTHING, max)
-        };
-        // Points that are deep are asked every time and do not count, or a query that
-        // may do little work would never get past them.
-        if self.deep && found.is_none_or(|distance| distance >= limit) {
-            self.deep_work = self.deep_work.saturating_sub(1);
-        }
-        *watched = Watched::new(watched.point, p, found, bound, kept);
-        bound
-    }
-
-    /// Up to which distance to ask, when contacts are below a limit.
-    #[inline]
-    pub fn farthest(&self, limit: f32) -> f32 {
-        // Where depth alone counts, whatever is outside can wait.
-        if self.deep {
-            0.0
-        } else {
-            limit.max(0.0) + self.ahead
-        }
-    }
-
-    /// Points are known to be farther than a limit only if by more than this.
-    #[inline]
-    pub fn noise(&self) -> f32 {
-        NOISE * self.tree.object_radius
+        // What is farther than the tolerance may still be near enough for the sphere.
+        look(self, node.point, p).map_or(Some(f32::INFINITY), |d| (d < reach).then_some(d))
     }
 
     /// Below which distance a point is a contact.
@@ -574,11 +328,10 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         }
     }
 
-    /// The distance of a point placed at `p`, if it is inside or nearer than `max`;
-    /// makes it a contact if it is one, and tells what may be kept of that. The ball of
-    /// that radius has passed the sphere test.
+    /// Asks about a point placed at `p`, up to `max`; makes it a contact if it is one. The
+    /// ball of that radius has passed the sphere test.
     #[inline]
-    pub fn ask(&mut self, point: u32, p: Vec3, max: f32) -> (Option<f32>, Kept) {
+    pub fn ask(&mut self, point: u32, p: Vec3, max: f32) -> Asked {
         self.stats.distance_queries += 1;
         let normals = &self.query.normals;
         let is_interior = self.tree.points[point as usize].feature == FeatureRef::INTERIOR;
@@ -587,22 +340,18 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         } else {
             self.partner.touch(p, max, normals.around(), self.faces)
         };
-        let Some(sample) = sample else {
-            return (None, Kept::NOTHING);
-        };
-        let kept = if sample.distance < self.limit(point) {
-            self.add_contact(point, p, &sample)
-        } else {
-            Kept::NOTHING
-        };
-        (Some(sample.distance), kept)
+        let within = sample.filter(|sample| sample.distance < self.limit(point));
+        Asked {
+            distance: sample.map(|sample| sample.distance),
+            choice: within.map(|sample| self.choose(point, p, &sample)),
+        }
     }
 
     fn slack(&self) -> f32 {
         self.tree.placement_error(self.pose)
     }
 
-    fn add_contact(&mut self, point: u32, p: Vec3, sample: &Sample) -> Kept {
+    fn choose(&mut self, point: u32, p: Vec3, sample: &Sample) -> Choice {
         let choice = choose_normal(
             || self.tree.feature(point),
             self.pose,
@@ -614,10 +363,11 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             Some(sample) => self.push(point, p, &sample),
             None => self.stats.normals_rejected += 1,
         }
-        Kept::new(choice)
+        choice
     }
 
-    fn push(&mut self, point: u32, p: Vec3, &Sample { distance, normal }: &Sample) {
+    /// Writes a contact down.
+    pub fn push(&mut self, point: u32, p: Vec3, &Sample { distance, normal }: &Sample) {
         self.out.push(Contact {
             point: p,
             distance,
@@ -633,13 +383,36 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
                     self.tolerance = next.tolerance;
                     self.stages = later;
                     self.deep = true;
-                    if self.list.is_none() {
+                    if !self.keeps_reach {
                         self.reach = self.reach.min(next.tolerance.max(0.0) + self.slack());
                     }
                 }
                 _ => self.stats.enough = true,
             }
         }
+    }
+}
+
+impl<P: Partner + ?Sized> Visitor for Run<'_, P> {
+    #[inline]
+    fn is_over(&mut self) -> bool {
+        let looked_at = self.stats.nodes_visited + self.stats.distance_queries;
+        self.stats.truncated |= looked_at >= self.query.visit_limit;
+        self.stats.postponed |= self.deep && self.deep_work == 0 && !self.stats.enough;
+        self.stats.enough || self.stats.truncated || self.stats.postponed
+    }
+
+    #[inline]
+    fn visit(&mut self, entry: Entry) -> Option<f32> {
+        self.visit_node(entry, |run, point, p| {
+            // Where depth alone counts, whatever is outside can wait.
+            let max = if run.deep {
+                0.0
+            } else {
+                run.limit(point).max(0.0)
+            };
+            run.ask(point, p, max).distance
+        })
     }
 }
 

@@ -39,7 +39,8 @@ use glam::Vec3;
 use super::SphereTree;
 use super::normal_choice::Choice;
 use super::partner::{Partner, Sample};
-use super::query::{BUCKETS, Entry, Query, QueryScratch, QueryStats, Run, Stage, clear_buckets};
+use super::query::{Asked, Query, QueryScratch, QueryStats, Run, Stage};
+use super::traversal::{BUCKETS, Entry, Visitor, clear_buckets, widest_first};
 use crate::{Contact, Pose};
 
 // Lengths below are shares of the object's radius.
@@ -55,11 +56,11 @@ const LIST_STEPS: f32 = 8.0;
 const POINT_STEPS: f32 = 8.0;
 /// Skipped points are farther than the tolerance by at least this: much more than what
 /// rounding can do to a placed point, or to a point on the very boundary of the field.
-pub(super) const NOISE: f32 = 1e-5;
+const NOISE: f32 = 1e-5;
 
 /// A point that is, or may come, within the tolerance.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Watched {
+pub(super) struct CachedPoint {
     pub point: u32,
     /// Its true signed distance at `at` was not less than this.
     pub bound: f32,
@@ -113,17 +114,25 @@ impl Kept {
     }
 }
 
-impl Watched {
-    /// A point that was asked at `at`.
-    pub fn new(point: u32, at: Vec3, found: Option<f32>, bound: f32, kept: Kept) -> Self {
+impl CachedPoint {
+    /// What a query that asked about a point at `at`, up to `max`, tells of it.
+    fn new<P: Partner + ?Sized>(
+        run: &Run<'_, P>,
+        point: u32,
+        at: Vec3,
+        max: f32,
+        asked: &Asked,
+    ) -> Self {
+        let bound = run.partner.bound(at, max, asked.distance);
         // A contact is kept as long as it is certainly within the limit: that is told by the
         // bound, where it is the distance itself.
-        let is_exact = found == Some(bound);
+        let is_exact = asked.distance == Some(bound);
+        let choice = asked.choice.filter(|_| is_exact);
         Self {
             point,
             bound,
             at,
-            kept: if is_exact { kept } else { Kept::NOTHING },
+            kept: choice.map_or(Kept::NOTHING, Kept::new),
         }
     }
 
@@ -137,9 +146,57 @@ impl Watched {
         }
     }
 
+    /// Looks again at a point that is now placed at `p`. Returns a lower bound of its
+    /// distance.
+    #[inline]
+    pub fn look_again<P: Partner + ?Sized>(
+        &mut self,
+        run: &mut Run<'_, P>,
+        p: Vec3,
+        ahead: f32,
+    ) -> f32 {
+        let limit = run.limit(self.point);
+        if let Some(bound) = self.bound_at(p, limit + noise(run)) {
+            return bound;
+        }
+        if let Some(kept) = self.kept.at(self.at, p) {
+            let moved = p.distance(self.at);
+            match kept {
+                // Certainly still within the limit; else it is asked again.
+                Some(sample) if self.bound + moved < limit => {
+                    run.push(self.point, p, &sample);
+                    return self.bound - moved;
+                }
+                Some(_) => {}
+                None => {
+                    run.stats.normals_rejected += 1;
+                    return self.bound - moved;
+                }
+            }
+        }
+        let max = farthest(run, limit, ahead);
+        let mut is_deep = false;
+        *self = if run.partner.sphere_may_touch(p, max) {
+            let asked = run.ask(self.point, p, max);
+            is_deep = asked.distance.is_some_and(|distance| distance < limit);
+            Self::new(run, self.point, p, max, &asked)
+        } else {
+            Self {
+                bound: max,
+                ..Self::unknown(self.point, p)
+            }
+        };
+        // Points that are deep are asked every time and do not count, or a query that
+        // may do little work would never get past them.
+        if run.deep && !is_deep {
+            run.deep_work = run.deep_work.saturating_sub(1);
+        }
+        self.bound
+    }
+
     /// A lower bound of the distance at `p`, if it is above a limit.
     #[inline]
-    pub fn bound_at(&self, p: Vec3, limit: f32) -> Option<f32> {
+    fn bound_at(&self, p: Vec3, limit: f32) -> Option<f32> {
         let bound = self.bound - p.distance(self.at);
         (bound > limit).then_some(bound)
     }
@@ -149,31 +206,31 @@ impl Watched {
 /// nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recall {
-    list: Vec<Watched>,
+    list: Vec<CachedPoint>,
     /// Per point of the tree: its place in the list, plus one.
     places: Vec<u32>,
 }
 
 impl Recall {
-    fn fill(&mut self, list: &[Watched], points: usize) {
+    fn fill(&mut self, list: &[CachedPoint], points: usize) {
         self.list.clear();
         self.list.extend_from_slice(list);
         if self.places.len() < points {
             self.places.resize(points, 0);
         }
-        for (i, watched) in self.list.iter().enumerate() {
-            self.places[watched.point as usize] = i as u32 + 1;
+        for (i, cached) in self.list.iter().enumerate() {
+            self.places[cached.point as usize] = i as u32 + 1;
         }
     }
 
     fn clear(&mut self) {
-        for watched in self.list.drain(..) {
-            self.places[watched.point as usize] = 0;
+        for cached in self.list.drain(..) {
+            self.places[cached.point as usize] = 0;
         }
     }
 
     #[inline]
-    pub fn get(&self, point: u32) -> Option<Watched> {
+    pub fn get(&self, point: u32) -> Option<CachedPoint> {
         let place = *self.places.get(point as usize)?;
         (place > 0).then(|| self.list[place as usize - 1])
     }
@@ -188,9 +245,9 @@ struct Pending {
 
 /// One direction of a pair.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct ContactCache {
     /// In the order of traversal.
-    list: Vec<Watched>,
+    list: Vec<CachedPoint>,
     /// Where the traversal stopped; empty when all is known.
     pending: Vec<Pending>,
     memory: Option<Memory>,
@@ -241,7 +298,7 @@ impl TreeName {
     }
 }
 
-impl Watch {
+impl ContactCache {
     /// Whether the list is that of a newborn pair.
     pub fn is_of_birth(&self, tree: &SphereTree) -> bool {
         let memory = self.memory.as_ref();
@@ -254,7 +311,7 @@ impl Watch {
         tree: &SphereTree,
         pose: &Pose,
         tolerance: f32,
-        list: impl Iterator<Item = Watched>,
+        list: impl Iterator<Item = CachedPoint>,
     ) {
         self.list.clear();
         self.list.extend(list);
@@ -272,7 +329,7 @@ impl Watch {
     }
 
     /// The points that are remembered.
-    pub fn list_mut(&mut self) -> impl Iterator<Item = &mut Watched> {
+    pub fn list_mut(&mut self) -> impl Iterator<Item = &mut CachedPoint> {
         self.list.iter_mut()
     }
 
@@ -352,14 +409,14 @@ impl SphereTree {
         clippy::too_many_arguments,
         reason = "query, pair and output are three subjects"
     )]
-    pub(super) fn contacts_watched<P: Partner + ?Sized>(
+    pub(super) fn contacts_cached<P: Partner + ?Sized>(
         &self,
         pose: &Pose,
         partner: &P,
         query: &Query,
         stages: &[Stage],
         deep_work: u32,
-        watch: &mut Watch,
+        cache: &mut ContactCache,
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> QueryStats {
@@ -370,69 +427,123 @@ impl SphereTree {
             ..
         } = scratch;
         let has_bounds = partner.has_bounds();
-        let (mut memory, ahead) = watch.begin(self, pose, query.tolerance, has_bounds, recall);
+        let (mut memory, ahead) = cache.begin(self, pose, query.tolerance, has_bounds, recall);
         let mut run = Run::new(self, pose, partner, query, stages, faces, out);
         run.reach += memory.skin + memory.strayed;
         run.deep_work = deep_work;
-        run.ahead = ahead;
         run.stats.enough = stages[0].limit == 0;
 
         let calm = memory
             .calm
             .filter(|calm| self.motion_bound(&calm.pose, pose) < calm.margin);
-        let complete = watch.pending.is_empty();
-        let mut deep_from = watch.list.len();
+        let complete = cache.pending.is_empty();
+        let mut deep_from = cache.list.len();
         let mut least = f32::INFINITY;
-        for (i, watched) in watch.list.iter_mut().enumerate() {
-            if run.is_over() || (run.deep && calm.is_some_and(|calm| i >= calm.from)) {
+        for (i, cached) in cache.list.iter_mut().enumerate() {
+            let deep = run.deep;
+            if run.is_over() || (deep && calm.is_some_and(|calm| i >= calm.from)) {
                 break;
             }
-            let was_deep = run.deep;
-            let p = pose.point(self.positions[watched.point as usize]);
-            let bound = run.recheck(watched, p);
-            if was_deep {
+            let p = pose.point(self.positions[cached.point as usize]);
+            let bound = cached.look_again(&mut run, p, ahead);
+            if deep {
                 deep_from = deep_from.min(i);
                 least = least.min(bound);
             }
         }
         let over = run.is_over();
         if calm.is_none() {
-            let margin = least - run.tolerance - run.noise();
+            let margin = least - run.tolerance - noise(&run);
             memory.calm = (complete && run.deep && !over && margin > 0.0).then_some(Calm {
                 from: deep_from,
                 margin,
                 pose: *pose,
             });
         }
-        watch.memory = Some(memory);
-        if complete || over {
-            let stats = run.stats;
-            recall.clear();
-            return stats;
-        }
-
-        clear_buckets(buckets);
-        for pending in watch.pending.drain(..) {
-            buckets[usize::from(pending.bucket)].push(pending.entry);
-        }
-        if memory.skin > 0.0 {
-            run.list = Some(std::mem::take(&mut watch.list));
-            run.recall = Some(&*recall);
-        }
-        run.by_width(buckets);
-        let stats = run.stats;
-        if let Some(list) = run.list.take() {
-            watch.list = list;
-            for (bucket, entries) in buckets[..BUCKETS].iter().enumerate() {
-                watch.pending.extend(entries.iter().map(|&entry| Pending {
-                    entry,
-                    bucket: bucket as u8,
-                }));
+        cache.memory = Some(memory);
+        if !complete && !over {
+            clear_buckets(buckets);
+            for pending in cache.pending.drain(..) {
+                buckets[usize::from(pending.bucket)].push(pending.entry);
+            }
+            if memory.skin == 0.0 {
+                widest_first(self, buckets, &mut run);
+            } else {
+                run.keeps_reach = true;
+                let mut remembering = Remembering {
+                    run: &mut run,
+                    ahead,
+                    list: &mut cache.list,
+                    recall,
+                };
+                widest_first(self, buckets, &mut remembering);
+                for (bucket, entries) in buckets[..BUCKETS].iter().enumerate() {
+                    cache.pending.extend(entries.iter().map(|&entry| Pending {
+                        entry,
+                        bucket: bucket as u8,
+                    }));
+                }
             }
         }
+        let stats = run.stats;
         recall.clear();
         stats
     }
+}
+
+/// A query that writes the points in reach down.
+struct Remembering<'r, 'a, P: ?Sized> {
+    run: &'r mut Run<'a, P>,
+    /// How far beyond the tolerance to look when a point is asked.
+    ahead: f32,
+    list: &'r mut Vec<CachedPoint>,
+    /// What an earlier list knew of them.
+    recall: &'r Recall,
+}
+
+impl<P: Partner + ?Sized> Visitor for Remembering<'_, '_, P> {
+    #[inline]
+    fn is_over(&mut self) -> bool {
+        self.run.is_over()
+    }
+
+    #[inline]
+    fn visit(&mut self, entry: Entry) -> Option<f32> {
+        let Self {
+            run,
+            ahead,
+            list,
+            recall,
+        } = self;
+        run.visit_node(entry, |run, point, p| {
+            if let Some(mut old) = recall.get(point) {
+                let bound = old.look_again(run, p, *ahead);
+                list.push(old);
+                return Some(bound);
+            }
+            let max = farthest(run, run.limit(point), *ahead);
+            let asked = run.ask(point, p, max);
+            list.push(CachedPoint::new(run, point, p, max, &asked));
+            asked.distance
+        })
+    }
+}
+
+/// Up to which distance to ask, when contacts are below a limit.
+#[inline]
+fn farthest<P: ?Sized>(run: &Run<'_, P>, limit: f32, ahead: f32) -> f32 {
+    // Where depth alone counts, whatever is outside can wait.
+    if run.deep {
+        0.0
+    } else {
+        limit.max(0.0) + ahead
+    }
+}
+
+/// Points are known to be farther than a limit only if by more than this.
+#[inline]
+fn noise<P: ?Sized>(run: &Run<'_, P>) -> f32 {
+    NOISE * run.tree.object_radius
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@
 
 use glam::{Mat3, Vec3};
 
-use super::{Calm, Entry, Kept, Memory, Pending, TreeName, Watch, Watched};
+use super::{CachedPoint, Calm, ContactCache, Entry, Kept, Memory, Pending, TreeName};
 use crate::Pose;
-use crate::sphere_tree::query::BUCKETS;
+use crate::sphere_tree::traversal::BUCKETS;
 
 /// Takes numbers off the front; `None` where they end too early.
 pub(in crate::sphere_tree) struct Reader<'a, 'b>(pub &'a mut &'b [u32]);
@@ -57,7 +57,7 @@ pub(in crate::sphere_tree) fn put_pose(out: &mut Vec<u32>, pose: &Pose) {
     put_vec3(out, *translation);
 }
 
-impl Watched {
+impl CachedPoint {
     const WORDS: usize = 10;
 
     fn save(&self, out: &mut Vec<u32>) {
@@ -151,7 +151,7 @@ impl Memory {
     }
 }
 
-impl Watch {
+impl ContactCache {
     /// Appends all that is remembered.
     pub fn save(&self, out: &mut Vec<u32>) {
         let Self {
@@ -160,8 +160,8 @@ impl Watch {
             memory,
         } = self;
         out.push(list.len() as u32);
-        for watched in list {
-            watched.save(out);
+        for cached in list {
+            cached.save(out);
         }
         out.push(pending.len() as u32);
         for pending in pending {
@@ -177,10 +177,10 @@ impl Watch {
         }
     }
 
-    /// Reads what [`Watch::save`] wrote.
+    /// Reads what [`ContactCache::save`] wrote.
     pub fn load(from: &mut Reader<'_, '_>) -> Option<Self> {
-        let list: Vec<_> = (0..from.count(Watched::WORDS)?)
-            .map(|_| Watched::load(from))
+        let list: Vec<_> = (0..from.count(CachedPoint::WORDS)?)
+            .map(|_| CachedPoint::load(from))
             .collect::<Option<_>>()?;
         let pending: Vec<_> = (0..from.count(3)?)
             .map(|_| {
@@ -197,12 +197,12 @@ impl Watch {
             0 => None,
             _ => Some(Memory::load(from)?),
         };
-        let watch = Self {
+        let cache = Self {
             list,
             pending,
             memory,
         };
-        watch.is_in_range().then_some(watch)
+        cache.is_in_range().then_some(cache)
     }
 
     fn is_in_range(&self) -> bool {
@@ -210,7 +210,7 @@ impl Watch {
         let (points, nodes) = self
             .memory
             .map_or((0, 0), |m| (m.tree.points, m.tree.nodes));
-        self.list.iter().all(|watched| watched.point < points)
+        self.list.iter().all(|cached| cached.point < points)
             && self
                 .pending
                 .iter()
