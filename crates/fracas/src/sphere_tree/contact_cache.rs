@@ -430,6 +430,8 @@ impl SphereTree {
         let (mut memory, ahead) = cache.begin(self, pose, query.tolerance, has_bounds, recall);
         let mut run = Run::new(self, pose, partner, query, stages, faces, out);
         run.reach += memory.skin + memory.strayed;
+        // What is left out is left out for as long as the list holds, in all stages.
+        run.keeps_reach = memory.skin > 0.0;
         run.deep_work = deep_work;
         run.stats.enough = stages[0].limit == 0;
 
@@ -469,7 +471,6 @@ impl SphereTree {
             if memory.skin == 0.0 {
                 widest_first(self, buckets, &mut run);
             } else {
-                run.keeps_reach = true;
                 let mut remembering = Remembering {
                     run: &mut run,
                     ahead,
@@ -678,5 +679,58 @@ mod tests {
                 assert!(queries <= most, "not adapted after {queries} queries");
             }
         }
+    }
+
+    #[test]
+    fn no_deep_point_is_left_out_by_a_search_that_is_spread_over_many_queries() {
+        let (tree, mut rng) = (tree(), Rng(45));
+        let mut scratch = QueryScratch::default();
+        let query = Query::new(0.0, tree.object_radius());
+        let floor = HalfSpace::new(Vec3::Y, 0.0);
+        let (mut adapted, mut lost) = (0, 0);
+        for round in 0..100 {
+            let settings = AdaptiveSettings {
+                deep_work: [2, 16, 128][round % 3],
+                ..AdaptiveSettings::default()
+            };
+            let epsilon = settings.depth_share * tree.object_radius();
+            // It lies nearly flat, and sinks and turns by much less than a list's skin.
+            let lies = Pose::new(rng.direction(), rng.range(0.0, 0.02), Vec3::ZERO);
+            let lowest = tree.positions().iter().map(|&p| lies.point(p).y);
+            let height = -lowest.fold(f32::INFINITY, f32::min) - rng.range(0.0, 0.01);
+            let mut pose = Pose {
+                translation: Vec3::Y * height,
+                ..lies
+            };
+            let mut state = PairState::default();
+            for _ in 0..60 {
+                let (mut found, mut every) = (Vec::new(), Vec::new());
+                tree.contacts_adaptive(
+                    &pose,
+                    &floor,
+                    &query,
+                    &settings,
+                    &mut state,
+                    &mut scratch,
+                    &mut found,
+                );
+                if state.is_adapted() {
+                    adapted += 1;
+                    tree.contacts_of_every_point(&pose, &floor, &query, &mut every);
+                    let is_deep = |c: &&Contact| c.distance < -1.01 * epsilon;
+                    lost += every
+                        .iter()
+                        .filter(is_deep)
+                        .filter(|deep| !found.iter().any(|c| c.feature == deep.feature))
+                        .count();
+                }
+                let turn = Pose::new(rng.direction(), rng.range(0.0, 1e-3), Vec3::ZERO);
+                let place = pose.translation;
+                pose = turn.then(&pose);
+                pose.translation = place - Vec3::Y * rng.range(-2e-4, 3e-4);
+            }
+        }
+        assert!(adapted > 1000, "{adapted}");
+        assert!(lost == 0, "{lost} deep points lost in {adapted} queries");
     }
 }
