@@ -89,9 +89,13 @@ export class View {
     this.renderer.toneMapping = THREE.NeutralToneMapping;
     this.renderer.toneMappingExposure = 1.05;
     this.renderer.localClippingEnabled = true;
-    const room = new THREE.PMREMGenerator(this.renderer);
-    this.scene.environment = room.fromScene(new RoomEnvironment(), 0.03).texture;
-    room.dispose();
+    if (card) {
+      const room = new THREE.PMREMGenerator(this.renderer);
+      this.scene.environment = room.fromScene(new RoomEnvironment(), 0.03).texture;
+      room.dispose();
+    } else {
+      this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8a8278, 1.6));
+    }
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.setScalar(card ? 2048 : 1024);
     this.sun.shadow.radius = 5;

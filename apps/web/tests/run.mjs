@@ -97,13 +97,14 @@ function layout() {
 }
 
 const tests = {
-  async "every scene runs"(shot) {
+  async "every scene runs (of three spheres one)"(shot) {
     // Small: without a graphics card the picture costs more than the world.
     const { page, errors } = await open(browser, address, { viewport: { width: 520, height: 360 } });
     await ready(page);
     const scenes = await page.locator("#scene option").evaluateAll((all) => all.map((o) => o.value).filter(Boolean));
     assert(scenes.length >= 4, `only ${scenes.length} scenes`);
-    for (const scene of scenes) {
+    // Of the three spheres, which differ in their meshes alone, the one that takes seconds.
+    for (const scene of scenes.filter((name) => !["sphere", "sphere-fine"].includes(name))) {
       if ((await page.locator("#scene").inputValue()) !== scene) {
         const before = await epoch(page);
         await page.selectOption("#scene", scene);
