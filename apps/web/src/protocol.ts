@@ -149,4 +149,4 @@ export type FromWorker =
   | { t: "settled" }
   /** `loading`: nothing came of what was to be prepared. */
   | { t: "error"; text: string; loading: boolean }
-  | { t: "digest"; digest: string; milliseconds: number; steps: number };
+  | { t: "digest"; digest: string; milliseconds: number; longest: number; steps: number };

@@ -11,9 +11,12 @@ use std::collections::BTreeMap;
 
 use common::blueprint;
 use fracas::FragmentId;
+use fracas::sphere_tree::AdaptiveSettings;
 use fracas::testing::Rng;
 use fracas_fracture::sequence::CrackSequence;
+use fracas_rapier::manifold::Selection;
 use fracas_rapier::world::{ObjectOptions, PieceId, World, WorldSettings};
+use fracas_rapier::{ContactMode, ContactSettings};
 use glam::{DVec3, Quat, Vec3};
 use parry3d::math::Pose;
 
@@ -306,8 +309,8 @@ fn a_cube_dropped_on_its_corner_ends_without_overlap() {
 #[test]
 #[ignore = "an experiment: what the settings do to the corner drop"]
 fn settings_of_the_corner_drop() {
-    let all_contacts = fracas_rapier::ContactSettings {
-        mode: fracas_rapier::ContactMode::Full,
+    let all_contacts = ContactSettings {
+        mode: ContactMode::Full,
         ..at_60_hz().contacts
     };
     let small = WorldSettings {
@@ -345,5 +348,32 @@ fn settings_of_the_corner_drop() {
         ),
     ] {
         println!("{name}: {:?} m", corner_drops(settings));
+    }
+}
+
+#[test]
+#[ignore = "an experiment: how few points for the solver are enough"]
+fn solver_points_of_the_corner_drop() {
+    let with = |first: u32, selection: Selection| WorldSettings {
+        contacts: ContactSettings {
+            mode: ContactMode::Adaptive(AdaptiveSettings {
+                first,
+                ..AdaptiveSettings::default()
+            }),
+            selection,
+            ..best().contacts
+        },
+        ..best()
+    };
+    for first in [1, 2, 3, 4, 6, 8, 16] {
+        for selection in [Selection::All, Selection::FourPerNormal] {
+            let deepest = corner_drops(with(first, selection));
+            let median = 1e3 * deepest[deepest.len() / 2];
+            let most = 1e3 * deepest[deepest.len() - 1];
+            let over = deepest.iter().filter(|d| **d > 0.005).count();
+            println!(
+                "first {first}, {selection:?}: median {median:.1} mm, most {most:.1}, {over} over 5"
+            );
+        }
     }
 }
