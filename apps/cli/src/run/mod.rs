@@ -26,6 +26,7 @@ const HELP: &str = "\
 Contact methods (--contacts):
   adaptive          few points, more while a pair stays deep (the default)
   full              every point in contact
+  adaptive:N        the same, beginning with N points in each direction (8)
   fixed:N           at most N points in each direction
   voxel-tree        cubes of a voxel tree, within --budget
   budgeted          adaptive as far as --budget allows, voxel-tree beyond

@@ -38,7 +38,7 @@ mod sphere;
 pub mod user;
 pub mod wall;
 
-use fracas::sphere_tree::{Restructuring, Traversal};
+use fracas::sphere_tree::{AdaptiveSettings, Restructuring, Traversal};
 use fracas_rapier::world::WorldSettings;
 use fracas_rapier::{ContactMode, ContactSettings, FrameBudget, ParryShape, VoxelSettings};
 use thiserror::Error;
@@ -130,8 +130,8 @@ pub const CONTACTS: [&str; 7] = [
     "parry-decomposed",
 ];
 
-/// The contact method of a name: `adaptive`, `full`, `fixed:N`, `voxel-tree`,
-/// `budgeted` (adaptive as far as the budget allows, voxels beyond), or one of parry's
+/// The contact method of a name: `adaptive`, `adaptive:N` (N at first in each direction),
+/// `full`, `fixed:N`, `voxel-tree`, `budgeted` (adaptive as far as the budget allows, voxels beyond), or one of parry's
 /// shapes, `parry-trimesh`, `parry-hull` and `parry-decomposed`. Voxels get their
 /// budget by [`within`].
 ///
@@ -146,16 +146,24 @@ pub fn contacts_by_name(name: &str) -> Result<ContactMode, String> {
         "parry-decomposed" => Ok(ContactMode::Parry(ParryShape::Decomposed)),
         "voxel-tree" => Ok(ContactMode::VoxelTree(VoxelSettings::default())),
         "budgeted" => Ok(ContactMode::Budgeted(VoxelSettings::default())),
-        _ => name
-            .strip_prefix("fixed:")
-            .and_then(|n| n.parse().ok())
-            .filter(|&n| n > 0)
-            .map(ContactMode::Fixed)
-            .ok_or_else(|| {
-                "use adaptive, full, fixed:N with N above 0, voxel-tree, budgeted, \
-                 parry-trimesh, parry-hull or parry-decomposed"
-                    .into()
-            }),
+        _ => by_name_and_number(name).ok_or_else(|| {
+            "use adaptive, adaptive:N or fixed:N with N above 0, full, voxel-tree, budgeted, \
+             parry-trimesh, parry-hull or parry-decomposed"
+                .into()
+        }),
+    }
+}
+
+fn by_name_and_number(name: &str) -> Option<ContactMode> {
+    let (name, number) = name.split_once(':')?;
+    let number = number.parse().ok().filter(|&n: &u32| n > 0)?;
+    match name {
+        "fixed" => Some(ContactMode::Fixed(number)),
+        "adaptive" => Some(ContactMode::Adaptive(AdaptiveSettings {
+            first: number,
+            ..AdaptiveSettings::default()
+        })),
+        _ => None,
     }
 }
 
