@@ -73,6 +73,26 @@ function start() {
     return made;
   }
 
+  /** Has something broken that nobody sees, once, by a worker of its own. */
+  function rehearse(): Promise<number> {
+    return new Promise((done) => {
+      const made = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+      const end = (born = 0) => {
+        made.terminate();
+        done(born);
+      };
+      // Nobody waits for it: where it fails, nothing is lost.
+      made.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+        if (data.t === "rehearsed") end(data.born);
+        else if (data.t === "error") end();
+      };
+      made.onerror = () => end();
+      library.then((module) => {
+        for (const m of [{ t: "init", module }, { t: "rehearse" }] satisfies ToWorker[]) made.postMessage(m);
+      }, () => end());
+    });
+  }
+
   /** Prepares something beside what is on the stage, which waits until it is there. */
   function load(source: Source) {
     stopLoading();
@@ -126,6 +146,8 @@ function start() {
   /** The next world is there: it takes the stage. */
   function take(i: Info, own: OwnLooks | null) {
     if (!next) return;
+    // Where there are processors to spare.
+    if (!worker && navigator.hardwareConcurrency > 2) setTimeout(rehearse, 500);
     worker?.terminate();
     ({ worker, epoch, source: current } = next);
     next = null;
@@ -459,6 +481,7 @@ function start() {
   // and says what is on the stage.
   Object.assign(window, {
     fracas: {
+      rehearse,
       settled: () => new Promise((done) => {
         window.addEventListener("settled", done, { once: true });
         post({ t: "settle" });

@@ -131,7 +131,9 @@ export type ToWorker =
   | { t: "export" }
   /** Asks for step and digest of the world as it is. */
   | { t: "state" }
-  | { t: "digest"; scene: string; steps: number };
+  | { t: "digest"; scene: string; steps: number }
+  /** Breaks something that nobody sees. */
+  | { t: "rehearse" };
 
 export type FromWorker =
   | { t: "ready"; scenes: { name: string; about: string }[]; materials: string[] }
@@ -149,4 +151,6 @@ export type FromWorker =
   | { t: "settled" }
   /** `loading`: nothing came of what was to be prepared. */
   | { t: "error"; text: string; loading: boolean }
+  /** With how many bodies that were not there before. */
+  | { t: "rehearsed"; born: number }
   | { t: "digest"; digest: string; milliseconds: number; longest: number; steps: number };
