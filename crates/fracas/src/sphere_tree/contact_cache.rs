@@ -24,11 +24,11 @@
 //! come to be the most opposed: of 37,490 contacts in 1,500 random steps 95% have the same
 //! distance to 1e-5 of the radius, the others one within the band or, deep inside, the
 //! field's error; 7 were decided otherwise (conformance, sphere_tree). For the rest:
-//! a node is dropped only if its sphere, enlarged by the tolerance, the skin and the way
-//! that the pair had come from the list's begin, is free; no point moves farther against
-//! the partner than [`SphereTree::motion_bound`] says; so none below it comes within the tolerance as long
-//! as the list holds. A point that is skipped is outside, where distances are exact. In
-//! the second stage (tolerance -epsilon) no point is skipped that is truly deeper than
+//! a node is dropped, in any stage, only if its sphere, enlarged by the tolerance, the skin
+//! and the way that the pair had come from the list's begin, is free; no point moves farther
+//! against the partner than [`SphereTree::motion_bound`] says; so none below it comes within
+//! the tolerance as long as the list holds. A point that is skipped is outside, where
+//! distances are exact. In the second stage (tolerance -epsilon) no point is skipped that is truly deeper than
 //! epsilon; a point that the field merely believes to be deeper (it may overstate
 //! depths) may be skipped.
 

@@ -12,8 +12,8 @@
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | Q1, Q2 | `current`, `next` of [`alternating`] |
-//! | cached inside status | [`Entry::distance`] |
+//! | Q1, Q2 | `current`, `next` of `alternating` |
+//! | cached inside status | `Entry::distance` |
 //!
 //! **Corrections**: the loop ends when Q2 is empty (line 24 says the opposite).
 //! **Deviations**: widest first is the default. Splitting a tree leaves out nodes with one
