@@ -25,6 +25,8 @@ const MOST_BYTES = 200e6;
 
 const title = (name: string) => TITLES[name] ?? (name[0].toUpperCase() + name.slice(1)).replaceAll("-", " ");
 
+const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+
 /** What is loaded, or to be. */
 interface Source {
   scene?: string;
@@ -66,7 +68,7 @@ function start() {
 
   // ---- what is loaded ----
   function spawn(): Worker {
-    const made = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    const made = newWorker();
     made.onmessage = (event: MessageEvent<FromWorker>) => hear(made, event.data);
     made.onerror = (e) => broke(made, `The simulation stopped (${e.message || "it could not be loaded"}). Reload the page to start again.`);
     library.then((module) => made.postMessage({ t: "init", module } satisfies ToWorker), (e) => broke(made, `The simulation could not be loaded (${e.message}). Does this browser have WebAssembly? Reload the page to try again.`));
@@ -76,7 +78,7 @@ function start() {
   /** Has something broken that nobody sees, once, by a worker of its own. */
   function rehearse(): Promise<number> {
     return new Promise((done) => {
-      const made = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+      const made = newWorker();
       const end = (born = 0) => {
         made.terminate();
         done(born);

@@ -246,7 +246,6 @@ struct Pseudonormal {
     triangles: u32,
     /// Whether the place is on an edge or a corner of the last triangle.
     at_rim: bool,
-    at_corner: bool,
     /// Within this distance places are the same.
     reach: f32,
 }
@@ -259,7 +258,6 @@ impl Pseudonormal {
             angle: 0.0,
             triangles: 0,
             at_rim: false,
-            at_corner: false,
             reach: 0.0,
         }
     }
@@ -284,7 +282,6 @@ impl Pseudonormal {
             closest_on_segment(ends, self.place).distance(self.place) <= same
         };
         let angle = if let Some(i) = corner {
-            self.at_corner = true;
             let to = |j: usize| (corners[j] - corners[i]).normalize_or_zero();
             let cosine = to((i + 1) % 3).dot(to((i + 2) % 3)).clamp(-1.0, 1.0);
             libm::acosf(cosine)

@@ -202,7 +202,7 @@ impl BodyPlan {
 
 /// Whether single objects may have voxel contacts.
 fn can_mix(contacts: &str) -> bool {
-    contacts.starts_with("adaptive") || contacts == "full" || contacts.starts_with("fixed")
+    contacts == "adaptive" || contacts == "full" || contacts.starts_with("fixed")
 }
 
 impl Edit {

@@ -55,12 +55,11 @@ pub trait Partner {
         false
     }
 
-    /// A lower bound of the distance at `p`, where the partner was asked up to `max` and
+    /// A lower bound of the distance at a point, where the partner was asked up to `max` and
     /// found this, that falls by no more than the point moves. As it stands, for solids:
     /// their true distance does so. A sheet with a thickness has points of which this cannot
     /// be said: one that has sunk through is outside, and may be deep inside a moment later.
-    fn bound(&self, p: Vec3, max: f32, found: Option<f32>) -> f32 {
-        let _ = p;
+    fn bound(&self, _p: Vec3, max: f32, found: Option<f32>) -> f32 {
         found.unwrap_or(max)
     }
 }
