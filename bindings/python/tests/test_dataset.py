@@ -187,9 +187,9 @@ def test_a_killed_run_goes_on(made, shapes, settings, tmp_path):
         run = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
-        # Long enough to make a sample or two, never the same.
+        # Long enough to make a sample or more, never the same.
         deadline = time.monotonic() + 60
-        wanted = min(COUNT, seen + 2)
+        wanted = min(COUNT, seen + 1)
         done = lambda: len(store.numbers(out, "samples") | store.numbers(out, "failed"))
         while run.poll() is None and time.monotonic() < deadline and done() < wanted:
             time.sleep(0.013)
@@ -207,7 +207,9 @@ def test_a_killed_run_goes_on(made, shapes, settings, tmp_path):
         else:
             assert run.wait() == 0
             break
-    assert kills >= 3, "it was killed, and more than once"
+    # Twice of a possible thirteen: how many samples a run makes before it is killed depends
+    # on the machine.
+    assert kills >= 2, "it was killed, and more than once"
     assert files(out) == files(made)
 
 
