@@ -114,7 +114,8 @@ fn measure(case: &Case) {
     let impact = drop_on_stone(&mesh, &modes, up, case.speed);
     let decision = decide(impact, 1, &case.settings);
     let deciding = best(60, || decide(impact, 1, &case.settings));
-    let (cracks, crumbs) = (decision.stats.cracks, decision.stats.crumbs);
+    let stats = decision.stats;
+    let (cracks, unpaid, crumbs) = (stats.cracks, stats.unpaid, stats.crumbs);
     let fracture = decision.fracture.expect("it breaks");
     let mut copies = vec![whole.clone(); 21];
     let mut fragments = copies.pop().expect("a copy");
@@ -137,7 +138,7 @@ fn measure(case: &Case) {
         fracas::TetMesh::build(mesh.positions().to_vec(), mesh.tets().to_vec())
     });
     println!(
-        "  {cracks} cracks, {crumbs} given up as crumbs, {} pieces; ms: deciding {deciding:.2}, \
+        "  {cracks} cracks, {unpaid} not paid for, {crumbs} given up as crumbs, {} pieces; ms: deciding {deciding:.2}, \
          cutting {cutting:.2}, masses {masses:.2}, field {updating:.2}, radii {radii:.2}; \
          later: trees {trees:.2}; loading: adjacency {adjacency:.2}",
         split.children.len(),

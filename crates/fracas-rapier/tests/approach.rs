@@ -70,7 +70,7 @@ fn forty(speed: f32, mode: ContactMode) -> (usize, f32, f32) {
 
 #[test]
 fn what_comes_is_seen_however_fast_it_comes() {
-    for speed in [0.5, 2.0, 8.0, 30.0, 100.0] {
+    for speed in [0.5, 2.0, 8.0, 30.0, 100.0, 300.0] {
         let (met, median, most) = forty(speed, ContactMode::default());
         let theirs = forty(speed, ContactMode::Parry(ParryShape::TriMesh));
         println!(
@@ -78,7 +78,7 @@ fn what_comes_is_seen_however_fast_it_comes() {
              triangle meshes: {} met, {:.2} mm, {:.2}",
             theirs.0, theirs.1, theirs.2
         );
-        assert!(met >= 39, "{speed} m/s: {met} of 40 met");
+        assert_eq!(met, 40, "{speed} m/s");
         assert!(
             median <= (0.5 * theirs.1).max(5.0),
             "{speed} m/s: {median} mm, theirs {}",

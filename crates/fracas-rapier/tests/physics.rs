@@ -252,6 +252,25 @@ fn fast_bodies_do_not_enter_the_floor() {
     }
 }
 
+/// The engine's own limit counts in length units: 20 m/s among things of 5 cm.
+#[test]
+fn a_fast_body_keeps_its_speed_whatever_the_length_unit() {
+    for length_unit in [0.01, 0.05, 1.0] {
+        let mut world = World::new(WorldSettings {
+            length_unit,
+            gravity: Vec3::ZERO,
+            ..WorldSettings::measured(0.01)
+        });
+        let mut options = ObjectOptions::new(blueprint([2, 2, 2], Vec3::splat(0.05)));
+        options.velocity = Vec3::X * 300.0;
+        world.add(options.at(Pose::from_translation(Vec3::ZERO)));
+        let piece = world.pieces().next().unwrap();
+        (0..10).for_each(|_| world.step());
+        let x = world.body(piece).unwrap().translation().x;
+        assert!((x - 30.0).abs() < 0.01, "unit {length_unit}: {x} m");
+    }
+}
+
 /// A block dropped on the floor, broken by the blow; and how much energy ever grew
 /// over the least so far, as a share of what was there at the start.
 fn broken_pile(settings: WorldSettings, tilt: f32, seconds: f32) -> (World, f64) {

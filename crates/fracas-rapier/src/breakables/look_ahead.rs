@@ -9,6 +9,9 @@
 //! that their contact query sees the gap between them.
 //!
 //! Which pairs: boxes of the swept balls, sorted along x.
+//!
+//! It is done after each step for the next one, when the engine has just made its boxes, and
+//! again before it, for bodies that somebody has thrown in between.
 
 use glam::Vec3;
 use parry3d::shape::Shape;
@@ -41,7 +44,8 @@ impl Moving {
 }
 
 impl Breakables {
-    /// Sets how far pieces look in a step of `dt` seconds from now.
+    /// Sets how far pieces look in a step of `dt` seconds from now. Done twice, it does
+    /// nothing more.
     pub(super) fn look_ahead(&self, dt: f32, bodies: &mut RigidBodySet) {
         if self.settings.foresee <= 0.0 {
             return;
@@ -49,19 +53,12 @@ impl Breakables {
         let mut moving: Vec<Moving> = Vec::new();
         for object in &self.objects {
             for piece in object.pieces.values() {
-                let Some(prediction) = bodies.get(piece.body).map(|b| b.soft_ccd_prediction())
-                else {
+                let Some(body) = bodies.get(piece.body) else {
                     continue;
                 };
                 let foresees = self.settings.foresee * piece.shape.reach();
-                // Bodies for which nothing changes are not touched: the engine would look
-                // at them anew.
-                if prediction != foresees {
-                    // As it is without further reason.
-                    bodies[piece.body].set_soft_ccd_prediction(foresees);
-                }
-                let body = &bodies[piece.body];
-                if body.is_fixed() || !object.options.continuous {
+                let may_pass = !body.is_fixed() && object.options.continuous;
+                if !may_pass && body.soft_ccd_prediction() == foresees {
                     continue;
                 }
                 let ball = piece.shape.compute_local_bounding_sphere();
@@ -69,19 +66,37 @@ impl Breakables {
                     handle: piece.body,
                     centre: *body.position() * ball.center(),
                     radius: ball.radius(),
-                    way: body.linvel() * dt,
+                    way: if may_pass {
+                        body.linvel() * dt
+                    } else {
+                        Vec3::ZERO
+                    },
                     foresees,
                     looks: foresees,
                 });
             }
         }
-        if !moving.iter().any(Moving::is_fast) {
-            return;
+        if moving.iter().any(Moving::is_fast) {
+            widen(&mut moving);
         }
-        widen(&mut moving);
-        for body in moving.iter().filter(|m| m.looks > m.foresees) {
-            if let Some(found) = bodies.get_mut(body.handle) {
-                found.set_soft_ccd_prediction(body.looks);
+        for piece in &moving {
+            // Bodies for which nothing changes are not touched: the engine would look at
+            // them anew.
+            let looked = bodies.get(piece.handle).map(|b| b.soft_ccd_prediction());
+            if looked == Some(piece.looks) {
+                continue;
+            }
+            let body = &mut bodies[piece.handle];
+            body.set_soft_ccd_prediction(piece.looks);
+            if piece.looks > piece.foresees {
+                // The engine has made the boxes of the coming step already, without this
+                // look. It makes them anew for a body that was put somewhere else, so it is
+                // put away and back.
+                let pose = *body.position();
+                let mut away = pose;
+                away.translation.x += 1.0 + pose.translation.x.abs();
+                body.set_position(away, false);
+                body.set_position(pose, false);
             }
         }
     }

@@ -416,9 +416,12 @@ impl Breakables {
         id.object
     }
 
-    /// Looks how fast bodies are before the engine's step. To be called by those who pile
-    /// up many bodies: without it a load that comes suddenly counts as a blow.
-    pub fn before_step(&mut self, bodies: &RigidBodySet) {
+    /// Looks how fast bodies are before the engine's step of `dt` seconds. To be called by
+    /// those who pile up many bodies or throw them: without it a load that comes suddenly
+    /// counts as a blow, and what was thrown since the last step may pass through another
+    /// piece in the first one.
+    pub fn before_step(&mut self, dt: f32, bodies: &mut RigidBodySet) {
+        self.look_ahead(dt, bodies);
         self.approach.note(bodies);
     }
 
@@ -439,7 +442,7 @@ impl Breakables {
     /// [`Self::before_step`] was called.
     ///
     /// ```text
-    /// breakables.before_step(&world.bodies);
+    /// breakables.before_step(dt, &mut world.bodies);
     /// world.step();
     /// if breakables.after_step_or_again(dt, &mut Engine::from(&mut world)).1 {
     ///     world.step();

@@ -147,7 +147,8 @@ impl World {
         };
         self.pull_hands();
         self.quarantine();
-        self.breakables.before_step(&self.physics.bodies);
+        let dt = self.physics.integration_parameters.dt;
+        self.breakables.before_step(dt, &mut self.physics.bodies);
         self.advance();
         self.clear_lost();
         self.clear_debris();
@@ -331,7 +332,7 @@ impl World {
         self.physics.integration_parameters.dt = dt;
         for part in 1..=parts {
             if part > 1 {
-                self.breakables.before_step(&self.physics.bodies);
+                self.breakables.before_step(dt, &mut self.physics.bodies);
             }
             self.step_engine();
             self.quarantine();

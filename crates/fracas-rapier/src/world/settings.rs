@@ -8,6 +8,10 @@ use super::debris::DebrisPolicy;
 use crate::breakables::{BreakSettings, FragmentModesPolicy};
 use crate::pair::{ContactMode, ContactSettings};
 
+/// No body is faster (m/s). The engine counts it in its length units: its own 400 would be
+/// 20 m/s among things of 5 cm, and everything faster would be slowed down, untold.
+const MOST_SPEED: f32 = 400.0;
+
 /// Settings of a world.
 #[derive(Clone, Copy, Debug)]
 pub struct WorldSettings {
@@ -130,6 +134,7 @@ impl WorldSettings {
         IntegrationParameters {
             dt: self.step,
             length_unit: self.length_unit,
+            normalized_max_linear_velocity: MOST_SPEED / self.length_unit,
             contact_recycling: self.recycle_contacts,
             contact_clustering: self.cluster_contacts,
             friction_in_bias_pass: self.friction_in_bias,
