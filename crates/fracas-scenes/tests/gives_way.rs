@@ -52,7 +52,7 @@ fn a_ball_goes_through_a_free_pane_and_leaves_what_is_far_where_it_is() {
         }
         assert!(out.ball_speed > out.bound, "{} m/s", out.ball_speed);
         assert!(out.mean_beyond(far) < 0.1 * shot.speed);
-        assert!(out.fastest_beyond(far) < 0.2 * shot.speed);
+        assert!(out.fastest_beyond(far) < 0.15 * shot.speed);
         // What it was: the pane thrown as a whole.
         assert!(old.ball_speed < old.bound && old.mean_beyond(far) > 0.4 * shot.speed);
     }
@@ -78,8 +78,7 @@ fn a_bullet_goes_through_three_panes() {
         tell(&format!("{speed} m/s, gives way"), &shot, &out);
         assert_eq!(out.broken, 3, "{speed} m/s");
         assert!(out.momentum_error < 1e-3 && out.energy_most < 1.0 + 1e-5);
-        // Pieces of a pane hit the next one, too: the bound knows only the ball's own way.
-        assert!(out.ball_speed > 0.9 * out.bound && out.ball_speed > 1.5 * old.ball_speed);
+        assert!(out.ball_speed > out.bound && out.ball_speed > 1.5 * old.ball_speed);
     }
 }
 
