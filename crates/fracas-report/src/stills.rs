@@ -55,7 +55,7 @@ pub fn still(
         picture.ground(floor);
         picture.ground_lines(round_length(0.2 * (far - near).max_element()));
     }
-    let mut boxes = Vec::new();
+    let (mut boxes, mut props) = (Vec::new(), Vec::new());
     for (id, track, pose) in recording.at(after) {
         let paint = scene.colour(id.object);
         let [r, g, b] = paint;
@@ -102,28 +102,63 @@ pub fn still(
             .gloss(0.5)
             .colour(Colour::from_srgb(r, g, b))
             .moved(Mat3::from_quat(pose.rotation), pose.translation);
-        boxes.extend(mesh.bounds());
+        props.extend(mesh.bounds());
         picture.add(mesh);
     }
-    let (low, high) = frame(boxes, (near, far), floor);
+    let (low, high) = frame(&boxes, &props, (near, far), floor);
     let camera = Camera::framing(low, high, Vec3::new(0.6, 0.42, 1.0));
     picture.render(&camera, size[0], size[1], quality)
 }
 
-/// The box that a picture shows: the ground below, and the bodies with the boxes `boxes`.
-/// Nineteen of twenty are always in it, however far they came (but for three times the
-/// scene's own box); the last ones only as long as they are near.
-fn frame(mut boxes: Vec<(Vec3, Vec3)>, (near, far): (Vec3, Vec3), floor: f32) -> (Vec3, Vec3) {
+/// Share of all pieces, by the squares of their sizes, that a picture always shows.
+const ALWAYS_SHOWN: f32 = 2.0 / 3.0;
+
+/// The box that a picture shows: the ground below, and the pieces with the boxes `pieces`.
+/// Most of them are always in it, those first that lie near the middle of all, however far
+/// they came (but for three times the scene's own box). The others, and what broke them, only
+/// as long as they are near: a ball that has flown through is not worth a picture in which
+/// all else is small.
+fn frame(
+    pieces: &[(Vec3, Vec3)],
+    props: &[(Vec3, Vec3)],
+    (near, far): (Vec3, Vec3),
+    floor: f32,
+) -> (Vec3, Vec3) {
     let reach = far - near;
-    let away = |b: &(Vec3, Vec3)| {
-        let out = (near - b.1).max(b.0 - far).max(Vec3::ZERO).with_y(0.0);
-        out.max_element()
-    };
-    boxes.sort_by(|a, b| away(a).total_cmp(&away(b)));
-    let always = (boxes.len() * 19).div_ceil(20);
+    let middle = |b: &(Vec3, Vec3)| 0.5 * (b.0 + b.1);
+    let weight = |b: &(Vec3, Vec3)| b.0.distance_squared(b.1);
+    let all: f32 = pieces.iter().map(weight).sum();
+    let centre = Vec3::from_array([0, 1, 2].map(|axis| {
+        let mut along: Vec<_> = pieces
+            .iter()
+            .map(|b| (middle(b)[axis], weight(b)))
+            .collect();
+        along.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut before = 0.0;
+        let median = along.iter().find(|(_, weight)| {
+            before += weight;
+            2.0 * before >= all
+        });
+        median.map_or(0.0, |m| m.0)
+    }));
+    let mut pieces = pieces.to_vec();
+    pieces.sort_by(|a, b| {
+        let away = |b| middle(b).distance_squared(centre);
+        away(a).total_cmp(&away(b))
+    });
+    let mut before = 0.0;
+    let pieces = pieces.iter().map(|b| {
+        let always = before < ALWAYS_SHOWN * all;
+        before += weight(b);
+        (b, if always { 3.0 } else { 0.2 })
+    });
     let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for (i, (lo, hi)) in boxes.into_iter().enumerate() {
-        let most = if i < always { 3.0 } else { 0.2 } * reach;
+    for (&(lo, hi), most) in pieces.chain(props.iter().map(|b| (b, 0.2))) {
+        let most = most * reach;
+        let is_out = (hi.cmplt(near - most) | lo.cmpgt(far + most)).any();
+        if most.x < reach.x && is_out {
+            continue;
+        }
         low = low.min(lo.max(near - most));
         high = high.max(hi.min(far + most.with_y(f32::INFINITY)));
     }
@@ -189,15 +224,15 @@ mod tests {
         let view = (Vec3::new(-0.5, 0.0, -0.5), Vec3::new(0.5, 1.0, 0.5));
         // Half of them a whole view beside it.
         let mut boxes: Vec<_> = (0..20).map(|i| cube(-0.2 + 0.1 * i as f32)).collect();
-        boxes.push(cube(40.0));
-        let (low, high) = frame(boxes, view, 0.0);
+        boxes.extend([cube(40.0), cube(-30.0)]);
+        let (low, high) = frame(&boxes, &[cube(-30.0)], view, 0.0);
         assert!((low.x + 0.2).abs() < 1e-5, "{low}");
-        assert!((1.7..1.9).contains(&high.x), "{high}");
+        assert!((1.4..1.9).contains(&high.x), "{high}");
         // Nothing at all shows the scene's own box.
-        assert_eq!(frame(Vec::new(), view, 0.0), view);
+        assert_eq!(frame(&[], &[], view, 0.0), view);
         // A body high above shows the floor, too.
         let high_up = (Vec3::new(0.0, 0.9, 0.0), Vec3::new(0.1, 1.0, 0.1));
-        assert_eq!(frame(vec![high_up], view, -0.3).0.y, -0.3);
+        assert_eq!(frame(&[high_up], &[], view, -0.3).0.y, -0.3);
     }
 
     #[test]
