@@ -230,7 +230,10 @@ pub(crate) fn collect_bakes(
                 // The first is told why; the others find out when they are asked in turn.
                 if let Some(entity) = entities.next() {
                     let error = match failure {
-                        Failure::Bake(source) => FracasError::Bake { entity, source },
+                        Failure::Bake(source) => FracasError::Bake {
+                            entity,
+                            source: Box::new(source),
+                        },
                         Failure::Object(source) => FracasError::Object { entity, source },
                     };
                     fail(&mut commands, entity, error);

@@ -52,7 +52,7 @@ pub enum FracasError {
         /// Which.
         entity: Entity,
         /// What is wrong.
-        source: BakeError,
+        source: Box<BakeError>,
     },
     /// The tetrahedra make no object.
     #[error("{entity}: {source}")]

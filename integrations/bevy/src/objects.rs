@@ -43,13 +43,13 @@ pub(crate) fn add_objects(world: &mut World) -> Result {
     let added = with_engine(world, |fracas, world| {
         ready
             .into_iter()
-            .map(|entity| add(fracas, world, entity).map(|()| entity))
+            .map(|entity| (entity, add(fracas, world, entity)))
             .collect::<Vec<_>>()
     });
-    for added in added.map_err(BevyError::error)? {
+    for (entity, added) in added.map_err(BevyError::error)? {
         match added {
-            Ok(entity) => world.trigger(BreakableReady { entity }),
-            Err((entity, error)) => {
+            Ok(()) => world.trigger(BreakableReady { entity }),
+            Err(error) => {
                 world.entity_mut(entity).insert(Unbreakable);
                 let tell = move |_: &mut World| -> Result { Err(BevyError::error(error)) };
                 world.commands().queue(tell);
@@ -60,18 +60,14 @@ pub(crate) fn add_objects(world: &mut World) -> Result {
     Ok(())
 }
 
-fn add(
-    fracas: &mut Fracas,
-    world: &mut World,
-    entity: Entity,
-) -> Result<(), (Entity, FracasError)> {
+fn add(fracas: &mut Fracas, world: &mut World, entity: Entity) -> Result<(), FracasError> {
     let found = world.entity(entity);
     let (Some(breakable), Some(made)) = (found.get::<Breakable>(), found.get()) else {
         return Ok(());
     };
     let BreakableBlueprint { blueprint, modes } = made;
     let material = Material::by_name(&breakable.material)
-        .map_err(|source| (entity, FracasError::Material { entity, source }))?;
+        .map_err(|source| FracasError::Material { entity, source })?;
     let mut breaker = Breaker::new(material, modes.clone());
     if let Some(strength) = breakable.strength {
         breaker = breaker.with_strength(strength);
