@@ -3,6 +3,7 @@
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
+mod bevy;
 mod licences;
 mod python;
 mod skips;
@@ -26,7 +27,7 @@ struct Xtask {
 #[derive(Subcommand)]
 enum Task {
     /// Everything a change must pass: format, lints, documentation, licences, packages,
-    /// tests, the Python module, the page (and with it the wasm build of all libraries) in a
+    /// tests, the Python module, the Bevy plugin, the page (and with it the wasm build of all libraries) in a
     /// browser.
     Test {
         /// Only the stages whose name contains this.
@@ -107,6 +108,11 @@ const STAGES: &[Stage] = &[
         name: "python",
         about: "the Python module agrees with Rust, and stands whatever it is given",
         run: python::test,
+    },
+    Stage {
+        name: "bevy",
+        about: "the plugin for Bevy passes its tests, without a renderer",
+        run: bevy::test,
     },
     Stage {
         name: "web",

@@ -166,3 +166,71 @@ fn worlds_can_be_shared_between_threads() {
     shared::<World>();
     shared::<fracas_rapier::Breakables>();
 }
+
+#[test]
+fn fragments_have_what_was_set_on_the_body_that_broke() {
+    use rapier3d::prelude::{ActiveEvents, Group, InteractionGroups, InteractionTestMode};
+    let mut world = world(1.0 / 60.0);
+    world.add(ObjectOptions::new(brick()).at(Pose::translation(0.0, 1.0, 0.0)));
+    let piece = world.pieces().next().unwrap();
+    let groups = InteractionGroups::new(
+        Group::GROUP_3,
+        Group::GROUP_7,
+        InteractionTestMode::default(),
+    );
+    let collider = world.breakables().collider(piece).unwrap();
+    let collider = world.physics.colliders.get_mut(collider).unwrap();
+    collider.set_collision_groups(groups);
+    collider.set_friction(0.125);
+    collider.set_active_events(ActiveEvents::COLLISION_EVENTS);
+    collider.user_data = 42;
+    let body = world.body_mut(piece).unwrap();
+    body.set_gravity_scale(0.5, true);
+    body.user_data = 43;
+    let children = shatter(&mut world, piece, 4);
+    assert!(children.len() > 1);
+    for child in children {
+        let collider = world.breakables().collider(child).unwrap();
+        let collider = &world.physics.colliders[collider];
+        assert_eq!(collider.collision_groups(), groups);
+        assert_eq!(collider.friction(), 0.125);
+        assert_eq!(collider.active_events(), ActiveEvents::COLLISION_EVENTS);
+        assert_eq!(collider.user_data, 42);
+        let body = world.body(child).unwrap();
+        assert_eq!((body.gravity_scale(), body.user_data), (0.5, 43));
+    }
+}
+
+#[test]
+fn a_world_that_is_lent_another_engines_sets_makes_the_same_bits() {
+    use rapier3d::prelude::PhysicsWorld;
+    let brick = brick();
+    let options = |x: f32| {
+        ObjectOptions::new(brick.clone())
+            .breakable(fragile(6))
+            .at(Pose::translation(x, 1.2, 0.0))
+    };
+    let (mut own, mut guest) = (world(1.0 / 60.0), world(1.0 / 60.0));
+    for x in [0.0, 0.1, 0.3] {
+        own.add(options(x));
+        guest.add(options(x));
+    }
+    let mut engine = PhysicsWorld::default();
+    std::mem::swap(&mut engine, &mut guest.physics);
+    let mut made_again = 0;
+    for _ in 0..60 {
+        own.step();
+        std::mem::swap(&mut engine, &mut guest.physics);
+        guest.begin_step();
+        std::mem::swap(&mut engine, &mut guest.physics);
+        engine.step();
+        std::mem::swap(&mut engine, &mut guest.physics);
+        guest.finish_step(&mut |physics| {
+            made_again += 1;
+            physics.step();
+        });
+        assert_eq!(own.digest(), guest.digest());
+        std::mem::swap(&mut engine, &mut guest.physics);
+    }
+    assert!(made_again > 0, "nothing broke");
+}

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use fracas::{Fracture, FragmentId};
 use fracas_fracture::FractureStats;
 use parry3d::shape::SharedShape;
+use rapier3d::prelude::{Collider, ColliderBuilder, RigidBody, RigidBodyBuilder};
 
 use super::{Breakables, Engine, Event, ObjectId, ObjectOptions, Piece, PieceId, collider, weigh};
 use crate::object::{Broken, Trees};
@@ -181,6 +182,7 @@ impl Breakables {
             .remove(&id.fragment)
             .expect("it was there when it broke");
         self.owners.remove(old.collider);
+        let whole = engine.colliders.get(old.collider).cloned();
         let Some(parent) = engine.remove(old.body) else {
             return Vec::new();
         };
@@ -196,18 +198,19 @@ impl Breakables {
             let options = &object.options;
             let anchored = is_anchored(&shape, options);
             let own_centre = pose * shape.unit_mass().centre.as_vec3();
-            let body = options
-                .body(anchored, pose)
+            let body = inherit_body(options.body(anchored, pose), &parent)
                 .linvel(velocity + spin.cross(own_centre - centre))
                 .angvel(spin)
                 .can_sleep(self.settings.fragments_sleep)
                 .soft_ccd_prediction(self.settings.foresee * shape.reach());
             let body = engine.bodies.insert(body);
-            let collider = engine.colliders.insert_with_parent(
-                collider(&shape, engine_shape, options),
-                body,
-                engine.bodies,
-            );
+            let mut collider = collider(&shape, engine_shape, options);
+            if let Some(whole) = &whole {
+                collider = inherit_collider(collider, whole);
+            }
+            let collider = engine
+                .colliders
+                .insert_with_parent(collider, body, engine.bodies);
             weigh(body, engine.bodies, engine.colliders);
             self.owners.insert(collider, child);
             let piece = Piece {
@@ -222,6 +225,34 @@ impl Breakables {
         }
         children
     }
+}
+
+/// What a fragment's body has from the body that broke: whatever the caller set on it.
+fn inherit_body(body: RigidBodyBuilder, parent: &RigidBody) -> RigidBodyBuilder {
+    body.gravity_scale(parent.gravity_scale())
+        .linear_damping(parent.linear_damping())
+        .angular_damping(parent.angular_damping())
+        .dominance_group(parent.dominance_group())
+        .locked_axes(parent.locked_axes())
+        .user_data(parent.user_data)
+}
+
+/// What a fragment's collider has from the one that broke: whom it meets, how it slides and
+/// bounces, whom it tells, whose it is.
+fn inherit_collider(collider: ColliderBuilder, whole: &Collider) -> ColliderBuilder {
+    collider
+        .collision_groups(whole.collision_groups())
+        .solver_groups(whole.solver_groups())
+        .friction(whole.friction())
+        .friction_combine_rule(whole.friction_combine_rule())
+        .restitution(whole.restitution())
+        .restitution_combine_rule(whole.restitution_combine_rule())
+        .active_events(whole.active_events())
+        .active_hooks(whole.active_hooks())
+        .active_collision_types(whole.active_collision_types())
+        .contact_force_event_threshold(whole.contact_force_event_threshold())
+        .contact_skin(whole.contact_skin())
+        .user_data(whole.user_data)
 }
 
 fn named(object: ObjectId, fragment: FragmentId) -> [trace::Arg; 2] {

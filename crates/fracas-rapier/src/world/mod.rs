@@ -14,6 +14,7 @@ mod quarantine;
 mod settings;
 mod snapshot;
 mod stats;
+mod step;
 mod tune;
 mod voxels;
 
@@ -27,7 +28,7 @@ use parry3d::math::Pose;
 use parry3d::query::{DefaultQueryDispatcher, QueryDispatcher as _, QueryDispatcherChain};
 use parry3d::shape::SharedShape;
 use rapier3d::prelude::{
-    ColliderBuilder, ColliderHandle, NarrowPhase, PhysicsWorld, RigidBody, RigidBodyHandle,
+    ColliderBuilder, ColliderHandle, PhysicsWorld, RigidBody, RigidBodyHandle,
 };
 
 pub use crate::breakables::{
@@ -42,13 +43,13 @@ pub use settings::WorldSettings;
 pub use snapshot::{RestoreError, SnapshotError};
 pub use stats::{StepStats, StepTimes};
 
-use crate::breakables::{After, Breakables, Clock, Engine, system_clock};
+use crate::breakables::{Breakables, Clock, Engine, system_clock};
 use crate::dispatcher::{Counters, FragmentDispatcher};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
-use crate::trace;
 use crate::voxel::VoxelTable;
 use hold::Hand;
+use step::EngineStep;
 use voxels::Voxels;
 
 /// Engine and objects.
@@ -71,6 +72,9 @@ pub struct World {
     /// Of the bodies that were awake, at the last look.
     places: calm::Places,
     clock: Arc<Clock>,
+    /// When the step began, and the engine's part of it, by the clock.
+    begun: f64,
+    engine: EngineStep,
 }
 
 impl World {
@@ -80,17 +84,11 @@ impl World {
         let counters = Arc::<Counters>::default();
         let table = Arc::<VoxelTable>::default();
         let voxels = Voxels::new(&settings.contacts.mode, &table);
-        let mut physics = PhysicsWorld {
-            gravity: settings.gravity,
-            integration_parameters: settings.integration(),
-            narrow_phase: NarrowPhase::with_query_dispatcher(dispatcher(
-                &settings, &counters, &table,
-            )),
-            ..PhysicsWorld::default()
-        };
-        physics.physics_pipeline.counters.enable();
-        Self {
-            physics,
+        let mut world = Self {
+            physics: PhysicsWorld {
+                gravity: settings.gravity,
+                ..PhysicsWorld::default()
+            },
             breakables: Breakables::new(settings.breaking()),
             settings,
             hands: BTreeMap::new(),
@@ -104,7 +102,23 @@ impl World {
             bodies_lost: 0,
             places: calm::Places::new(),
             clock: Arc::new(system_clock()),
-        }
+            begun: 0.0,
+            engine: EngineStep::default(),
+        };
+        world.equip();
+        world
+    }
+
+    /// Gives the engine's sets in [`Self::physics`] what this world's settings ask for: our
+    /// dispatcher in the narrow phase, the parameters of integration, timers. A new world has
+    /// it; who lends it the sets of another engine (see [`Self::begin_step`]) calls it once,
+    /// before the first step.
+    pub fn equip(&mut self) {
+        let physics = &mut self.physics;
+        physics.integration_parameters = self.settings.engine_parameters();
+        let ours = dispatcher(&self.settings, &self.counters, self.voxels.table());
+        physics.narrow_phase.set_query_dispatcher(ours);
+        physics.physics_pipeline.counters.enable();
     }
 
     /// Times stages by another clock (seconds since any fixed moment): for targets
@@ -121,6 +135,12 @@ impl World {
         &self.settings
     }
 
+    /// Changes what becomes of fragments from now on. (Whether they may sleep is settled when
+    /// they are born.)
+    pub fn set_debris(&mut self, policy: DebrisPolicy) {
+        self.settings.debris = policy;
+    }
+
     /// A floor: everything below the height `y` is solid.
     pub fn add_floor(&mut self, y: f32, friction: f32) -> ColliderHandle {
         let floor = ColliderBuilder::new(SharedShape::halfspace(Vec3::Y))
@@ -135,27 +155,6 @@ impl World {
         self.stock.add(&options);
         let (bodies, colliders) = (&mut self.physics.bodies, &mut self.physics.colliders);
         self.breakables.add(options, bodies, colliders)
-    }
-
-    /// One step: the list of stages.
-    pub fn step(&mut self) {
-        let _span = trace::span("step", || [("step", self.steps), ("", 0)]);
-        let start = (self.clock)();
-        self.stats = StepStats {
-            step: self.steps,
-            ..StepStats::default()
-        };
-        self.pull_hands();
-        self.quarantine();
-        let dt = self.physics.integration_parameters.dt;
-        self.breakables.before_step(dt, &mut self.physics.bodies);
-        self.advance();
-        self.clear_lost();
-        self.clear_debris();
-        self.calm_down();
-        self.steps += 1;
-        self.stats.times.total += ((self.clock)() - start) * 1e3;
-        self.finish_stats();
     }
 
     /// Breaks a body now, between two steps, whatever hit it or not. Returns what it
@@ -313,124 +312,6 @@ impl World {
             sum += f64::from(body.kinetic_energy()) + f64::from(body.mass()) * f64::from(height);
         }
         sum
-    }
-
-    /// The engine's step and what breaks in it; and once more, with the fragments, if
-    /// something did.
-    fn advance(&mut self) {
-        let whole = After {
-            may_take_back: self.settings.gives_way,
-            ..After::whole(self.settings.step)
-        };
-        self.step_engine();
-        self.quarantine();
-        let Some(parts) = self.break_bodies(whole) else {
-            return;
-        };
-        self.stats.made_again = parts;
-        let dt = whole.dt / parts as f32;
-        self.physics.integration_parameters.dt = dt;
-        for part in 1..=parts {
-            if part > 1 {
-                self.breakables.before_step(dt, &mut self.physics.bodies);
-            }
-            self.step_engine();
-            self.quarantine();
-            let is_last = part == parts;
-            self.break_bodies(After {
-                dt,
-                next_dt: if is_last { whole.dt } else { dt },
-                part,
-                is_last,
-                may_take_back: false,
-            });
-        }
-        self.physics.integration_parameters.dt = whole.dt;
-    }
-
-    /// Find pairs, query contacts, solve: the engine's own step.
-    fn step_engine(&mut self) {
-        let forgotten = self.counters.forgotten();
-        let voxel = self.voxels.prepare(&self.physics, forgotten, &self.clock);
-        let start = (self.clock)();
-        self.physics.step();
-        let spent = ((self.clock)() - start) * 1e3;
-        let counters = &self.physics.physics_pipeline.counters;
-        // The engine times itself by the wall; told in our clock's milliseconds.
-        let whole = counters.step_time_ms().max(f64::MIN_POSITIVE);
-        let share = counters.stages.collision_detection_time.time_ms() / whole;
-        let collision = match self.voxels.narrow_phase_end() {
-            // Where a budget hangs on it, as our clock saw it: the engine's share would
-            // count waiting for a processor, too.
-            Some(end) => {
-                let last = counters.cd.final_broad_phase_time.time_ms();
-                ((end - start) * 1e3 + last).clamp(0.0, spent)
-            }
-            None => spent * share.clamp(0.0, 1.0),
-        };
-        self.stats.times.collision += collision + voxel.refine;
-        self.stats.times.physics += (spent - collision).max(0.0);
-        self.stats.times.update += voxel.relabel;
-        trace::ended([
-            ("collision", collision),
-            ("physics", (spent - collision).max(0.0)),
-        ]);
-        self.stats.voxel = self.voxels.learn(collision * 1e-3);
-        let counts = self.counters.take();
-        self.stats.pairs += counts.pairs;
-        self.stats.visited_points += counts.visited_points;
-        self.stats.contacts += counts.contacts;
-        self.stats.solver_contacts += counts.solver_contacts;
-    }
-
-    /// Decide, cut, update, replace. Returns in how many parts the step is to be made again,
-    /// if it is.
-    fn break_bodies(&mut self, after: After) -> Option<u32> {
-        let _span = trace::span("breaking", trace::plain);
-        let before = self.breakables.events.len();
-        let again = self.follow_step(after);
-        let report = self.breakables.report;
-        self.stats.times.fracture += report.stages.fracture();
-        self.stats.times.update += report.stages.update();
-        self.stats.times.physics += report.stages.replacing;
-        self.stats.times.breaking += report.stages;
-        self.stats.times.total -= report.apart;
-        self.stats.broken += report.broken;
-        self.stats.breaks_waiting = report.waiting;
-        if self.hands.is_empty() {
-            return again;
-        }
-        let broke = self.breakables.events[before..].iter();
-        let broke: Vec<(PieceId, Vec<PieceId>)> = broke
-            .filter_map(|event| match event {
-                Event::Broke {
-                    piece, children, ..
-                } => Some((*piece, children.clone())),
-                _ => None,
-            })
-            .collect();
-        for (piece, children) in broke {
-            self.follow_hands(piece, &children);
-        }
-        again
-    }
-
-    /// On the engine's own threads, where it was given some.
-    #[cfg(feature = "parallel")]
-    fn follow_step(&mut self, after: After) -> Option<u32> {
-        let pool = self.physics.thread_pool();
-        let mut engine = Engine::from(&mut self.physics);
-        let breakables = &mut self.breakables;
-        match pool {
-            Some(pool) => pool.install(|| breakables.follow_step(after, &mut engine)),
-            None => breakables.follow_step(after, &mut engine),
-        }
-    }
-
-    #[cfg(not(feature = "parallel"))]
-    fn follow_step(&mut self, after: After) -> Option<u32> {
-        let mut engine = Engine::from(&mut self.physics);
-        self.breakables.follow_step(after, &mut engine)
     }
 
     /// Takes away what fell out of the world, and what the engine disabled because its

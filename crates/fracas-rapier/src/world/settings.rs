@@ -130,7 +130,9 @@ impl WorldSettings {
         }
     }
 
-    pub(crate) fn integration(&self) -> IntegrationParameters {
+    /// The engine's parameters under these settings: [`super::World::equip`] sets them.
+    #[must_use]
+    pub fn engine_parameters(&self) -> IntegrationParameters {
         IntegrationParameters {
             dt: self.step,
             length_unit: self.length_unit,

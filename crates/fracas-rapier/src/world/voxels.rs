@@ -55,6 +55,11 @@ impl Voxels {
         *stage.stats()
     }
 
+    /// Where the dispatcher reads what was found.
+    pub(super) fn table(&self) -> &Arc<VoxelTable> {
+        &self.table
+    }
+
     /// What the engine's own collision stage took, in seconds. Returns what there is to
     /// say of the step now.
     pub(super) fn learn(&mut self, engine: f64) -> VoxelStats {

@@ -1,0 +1,181 @@
+//! One step of a world, as a list of stages.
+//!
+//! [`World::step`] is the whole. A program whose engine is stepped by others has the two
+//! halves of it: [`World::begin_step`] and [`World::finish_step`].
+
+use rapier3d::prelude::PhysicsWorld;
+
+use super::{Event, PieceId, StepStats, World};
+use crate::breakables::{After, Engine};
+use crate::trace;
+use crate::voxel::VoxelStats;
+
+/// What is known of the engine's step before it is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EngineStep {
+    start: f64,
+    voxel: VoxelStats,
+}
+
+impl World {
+    /// One step: the list of stages.
+    pub fn step(&mut self) {
+        let _span = trace::span("step", || [("step", self.steps), ("", 0)]);
+        self.begin_step();
+        self.physics.step();
+        self.finish_step(&mut PhysicsWorld::step);
+    }
+
+    /// What comes before the engine's step. For a program whose engine is stepped by others:
+    /// it lends its sets to [`Self::physics`] (`std::mem::swap`) for this call and for
+    /// [`Self::finish_step`], and takes them back for the engine's own step between the two.
+    pub fn begin_step(&mut self) {
+        self.begun = (self.clock)();
+        self.stats = StepStats {
+            step: self.steps,
+            ..StepStats::default()
+        };
+        self.pull_hands();
+        self.quarantine();
+        let dt = self.physics.integration_parameters.dt;
+        self.breakables.before_step(dt, &mut self.physics.bodies);
+        self.prepare_engine();
+    }
+
+    /// What comes after the engine's step. Where something broke, `again` makes the step, or
+    /// parts of it, once more: as long as `integration_parameters.dt` says.
+    pub fn finish_step(&mut self, again: &mut dyn FnMut(&mut PhysicsWorld)) {
+        self.note_engine();
+        self.advance(again);
+        self.clear_lost();
+        self.clear_debris();
+        self.calm_down();
+        self.steps += 1;
+        self.stats.times.total += ((self.clock)() - self.begun) * 1e3;
+        self.finish_stats();
+    }
+
+    /// What breaks in the engine's step; and the step once more, with the fragments, if
+    /// something did.
+    fn advance(&mut self, again: &mut dyn FnMut(&mut PhysicsWorld)) {
+        let whole = After {
+            may_take_back: self.settings.gives_way,
+            ..After::whole(self.settings.step)
+        };
+        self.quarantine();
+        let Some(parts) = self.break_bodies(whole) else {
+            return;
+        };
+        self.stats.made_again = parts;
+        let dt = whole.dt / parts as f32;
+        self.physics.integration_parameters.dt = dt;
+        for part in 1..=parts {
+            if part > 1 {
+                self.breakables.before_step(dt, &mut self.physics.bodies);
+            }
+            self.prepare_engine();
+            again(&mut self.physics);
+            self.note_engine();
+            self.quarantine();
+            let is_last = part == parts;
+            self.break_bodies(After {
+                dt,
+                next_dt: if is_last { whole.dt } else { dt },
+                part,
+                is_last,
+                may_take_back: false,
+            });
+        }
+        self.physics.integration_parameters.dt = whole.dt;
+    }
+
+    /// What the engine's own step (find pairs, query contacts, solve) needs beforehand.
+    fn prepare_engine(&mut self) {
+        let forgotten = self.counters.forgotten();
+        let voxel = self.voxels.prepare(&self.physics, forgotten, &self.clock);
+        let start = (self.clock)();
+        self.engine = EngineStep { start, voxel };
+    }
+
+    /// What the engine's own step took.
+    fn note_engine(&mut self) {
+        let EngineStep { start, voxel } = self.engine;
+        let spent = ((self.clock)() - start) * 1e3;
+        let counters = &self.physics.physics_pipeline.counters;
+        // The engine times itself by the wall; told in our clock's milliseconds.
+        let whole = counters.step_time_ms().max(f64::MIN_POSITIVE);
+        let share = counters.stages.collision_detection_time.time_ms() / whole;
+        let collision = match self.voxels.narrow_phase_end() {
+            // Where a budget hangs on it, as our clock saw it: the engine's share would
+            // count waiting for a processor, too.
+            Some(end) => {
+                let last = counters.cd.final_broad_phase_time.time_ms();
+                ((end - start) * 1e3 + last).clamp(0.0, spent)
+            }
+            None => spent * share.clamp(0.0, 1.0),
+        };
+        self.stats.times.collision += collision + voxel.refine;
+        self.stats.times.physics += (spent - collision).max(0.0);
+        self.stats.times.update += voxel.relabel;
+        trace::ended([
+            ("collision", collision),
+            ("physics", (spent - collision).max(0.0)),
+        ]);
+        self.stats.voxel = self.voxels.learn(collision * 1e-3);
+        let counts = self.counters.take();
+        self.stats.pairs += counts.pairs;
+        self.stats.visited_points += counts.visited_points;
+        self.stats.contacts += counts.contacts;
+        self.stats.solver_contacts += counts.solver_contacts;
+    }
+
+    /// Decide, cut, update, replace. Returns in how many parts the step is to be made again,
+    /// if it is.
+    fn break_bodies(&mut self, after: After) -> Option<u32> {
+        let _span = trace::span("breaking", trace::plain);
+        let before = self.breakables.events.len();
+        let again = self.follow_step(after);
+        let report = self.breakables.report;
+        self.stats.times.fracture += report.stages.fracture();
+        self.stats.times.update += report.stages.update();
+        self.stats.times.physics += report.stages.replacing;
+        self.stats.times.breaking += report.stages;
+        self.stats.times.total -= report.apart;
+        self.stats.broken += report.broken;
+        self.stats.breaks_waiting = report.waiting;
+        if self.hands.is_empty() {
+            return again;
+        }
+        let broke = self.breakables.events[before..].iter();
+        let broke: Vec<(PieceId, Vec<PieceId>)> = broke
+            .filter_map(|event| match event {
+                Event::Broke {
+                    piece, children, ..
+                } => Some((*piece, children.clone())),
+                _ => None,
+            })
+            .collect();
+        for (piece, children) in broke {
+            self.follow_hands(piece, &children);
+        }
+        again
+    }
+
+    /// On the engine's own threads, where it was given some.
+    #[cfg(feature = "parallel")]
+    fn follow_step(&mut self, after: After) -> Option<u32> {
+        let pool = self.physics.thread_pool();
+        let mut engine = Engine::from(&mut self.physics);
+        let breakables = &mut self.breakables;
+        match pool {
+            Some(pool) => pool.install(|| breakables.follow_step(after, &mut engine)),
+            None => breakables.follow_step(after, &mut engine),
+        }
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    fn follow_step(&mut self, after: After) -> Option<u32> {
+        let mut engine = Engine::from(&mut self.physics);
+        self.breakables.follow_step(after, &mut engine)
+    }
+}

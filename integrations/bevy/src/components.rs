@@ -1,0 +1,129 @@
+//! What an app puts on its entities, and what it finds on fragments.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bevy::prelude::*;
+use fracas_fracture::{Modes, Strength};
+use fracas_rapier::Blueprint;
+use fracas_rapier::world::PieceId;
+
+use crate::asset::FracasAsset;
+
+/// A thing that breaks. Beside it stands what it is made of: [`Mesh3d`] (filled with
+/// tetrahedra off the main thread), [`BreakableAsset`] (baked ahead) or
+/// [`BreakableBlueprint`] (made in code).
+///
+/// bevy_rapier3d's `Velocity`, `Friction`, `Restitution`, `CollisionGroups`, `SolverGroups`,
+/// `ActiveEvents`, `GravityScale` and `Damping` on the same entity are read when its body is
+/// made; its fragments have the same. It needs no `RigidBody` and no `Collider`.
+#[derive(Component, Clone, Debug, PartialEq)]
+#[require(Transform)]
+pub struct Breakable {
+    /// Such as `glass`, `porcelain` or `brick`: `fracas_fracture::Material::names`.
+    pub material: Cow<'static, str>,
+    /// How hard a blow breaks it, and into how many pieces; by default as the material says.
+    pub strength: Option<Strength>,
+    /// About how many tetrahedra a mesh is filled with; by default as many as its shape needs.
+    pub tets: Option<usize>,
+    /// How thick a mesh without an inside becomes, in metres: a pane of two triangles, say.
+    /// By default such a mesh is refused.
+    pub thickness: Option<f32>,
+    /// Boxes (low, high) in its own frame: what lies in them is built into the world.
+    pub anchors: Vec<(Vec3, Vec3)>,
+}
+
+impl Default for Breakable {
+    /// Of glass.
+    fn default() -> Self {
+        Self::of("glass")
+    }
+}
+
+impl Breakable {
+    /// Of a material.
+    #[must_use]
+    pub fn of(material: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            material: material.into(),
+            strength: None,
+            tets: None,
+            thickness: None,
+            anchors: Vec::new(),
+        }
+    }
+
+    /// The same, breaking at a change of speed (m/s) into so many pieces at most.
+    #[must_use]
+    pub fn with_strength(mut self, speed: f32, most_pieces: u32) -> Self {
+        self.strength = Some(Strength { speed, most_pieces });
+        self
+    }
+
+    /// The same, with about so many tetrahedra.
+    #[must_use]
+    pub fn with_tets(mut self, tets: usize) -> Self {
+        self.tets = Some(tets);
+        self
+    }
+
+    /// The same, so thick (m) where its mesh has no inside.
+    #[must_use]
+    pub fn with_thickness(mut self, thickness: f32) -> Self {
+        self.thickness = Some(thickness);
+        self
+    }
+
+    /// The same, built into the world where it lies in this box of its own frame.
+    #[must_use]
+    pub fn anchored(mut self, low: Vec3, high: Vec3) -> Self {
+        self.anchors.push((low, high));
+        self
+    }
+}
+
+/// What it is made of, baked ahead by `fracas bake`.
+#[derive(Component, Clone, Debug)]
+pub struct BreakableAsset(pub Handle<FracasAsset>);
+
+/// What it is made of, ready to use. The plugin adds it where it has baked a mesh or loaded
+/// an asset.
+#[derive(Component, Clone, Debug)]
+pub struct BreakableBlueprint {
+    /// Tetrahedra, field and tree.
+    pub blueprint: Arc<Blueprint>,
+    /// The modes by which it breaks, where they were baked.
+    pub modes: Option<Arc<Modes>>,
+}
+
+impl BreakableBlueprint {
+    /// Without modes: it breaks by a pattern.
+    #[must_use]
+    pub fn new(blueprint: Arc<Blueprint>) -> Self {
+        let modes = None;
+        Self { blueprint, modes }
+    }
+}
+
+/// A body: the object while it is whole, or one of its fragments. Despawning the entity
+/// takes the body away.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece(pub PieceId);
+
+/// On a fragment's entity, which is a child of the object's.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// The entity with [`Breakable`].
+    pub object: Entity,
+}
+
+/// It cannot break, and the error was told. Remove it to try again.
+#[derive(Component, Clone, Copy, Debug)]
+pub struct Unbreakable;
+
+/// How it moved before it was made anew.
+#[derive(Component, Clone, Copy, Debug)]
+pub(crate) struct Motion {
+    pub(crate) velocity: Vec3,
+    pub(crate) spin: Vec3,
+}

@@ -1,0 +1,175 @@
+//! Things that break, in Bevy: fracas on bevy_rapier3d.
+//!
+//! ```no_run
+//! use bevy::prelude::*;
+//! use bevy_fracas::prelude::*;
+//! use bevy_rapier3d::prelude::*;
+//!
+//! App::new()
+//!     .add_plugins(MinimalPlugins)
+//!     .add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
+//!     .add_plugins(FracasPlugin::default());
+//! ```
+//!
+//! Then `commands.spawn((Breakable::of("glass"), Mesh3d(mesh), Transform::default()))`: the
+//! mesh is filled with tetrahedra off the main thread, and breaks by what hits it.
+//!
+//! | what | items |
+//! | --- | --- |
+//! | on entities | [`Breakable`], [`BreakableAsset`], [`BreakableBlueprint`], [`Piece`], [`Fragment`], [`Unbreakable`] |
+//! | told to observers | [`Broke`], [`FragmentBorn`], [`FragmentRemoved`], [`Impact`], [`BakeProgress`], [`BreakableReady`] |
+//! | resources | [`Fracas`], [`Debris`] |
+//! | on command | [`ShatterCommands`], [`draw`], [`save`](fn@save), [`load`], [`digest`] |
+//! | order of systems | [`FracasSet`] |
+//! | errors | [`FracasError`] |
+
+mod asset;
+mod bake;
+mod components;
+mod engine;
+mod error;
+mod events;
+mod fragments;
+mod look;
+mod objects;
+mod save;
+mod shatter;
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use bevy::ecs::system::SystemParamItem;
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{BevyPhysicsHooks, PhysicsSet, TimestepMode};
+use fracas_rapier::world::WorldSettings;
+
+pub use asset::{FracasAsset, FracasLoader, LoadError};
+pub use components::{Breakable, BreakableAsset, BreakableBlueprint, Fragment, Piece, Unbreakable};
+pub use engine::{Debris, Fracas};
+pub use error::{FracasError, MeshDefect};
+pub use events::{BakeProgress, BreakableReady, Broke, FragmentBorn, FragmentRemoved, Impact};
+pub use fracas_bake::shatter::{Pattern, ShatterOptions};
+pub use fracas_rapier::world::DebrisPolicy;
+pub use look::draw;
+pub use save::{digest, load, save};
+pub use shatter::ShatterCommands;
+
+/// What most apps need.
+pub mod prelude {
+    pub use crate::{
+        BakeProgress, Breakable, BreakableAsset, BreakableBlueprint, BreakableReady, Broke, Debris,
+        DebrisPolicy, Fracas, FracasAsset, FracasPlugin, Fragment, FragmentBorn, FragmentRemoved,
+        Impact, Pattern, Piece, ShatterCommands, ShatterOptions,
+    };
+}
+
+/// The plugin's systems in `FixedUpdate`, in this order round bevy_rapier3d's:
+/// `PhysicsSet::SyncBackend`, [`FracasSet::Prepare`], `PhysicsSet::StepSimulation`,
+/// [`FracasSet::Break`], `PhysicsSet::Writeback`, [`FracasSet::Follow`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FracasSet {
+    /// Bodies of new objects are made, those of despawned ones go, and it is noted how
+    /// bodies come at each other.
+    Prepare,
+    /// What was hit hard enough breaks, the step is made again with the fragments, debris
+    /// goes; fragments get entities, and observers are told.
+    Break,
+    /// Entities move to where their bodies are.
+    Follow,
+}
+
+/// Adds fracas to an app that has bevy_rapier3d's plugin in the fixed schedule. `Hooks` are
+/// those of that plugin.
+pub struct FracasPlugin<Hooks = ()> {
+    settings: WorldSettings,
+    hooks: PhantomData<fn() -> Hooks>,
+}
+
+impl<Hooks> Default for FracasPlugin<Hooks> {
+    fn default() -> Self {
+        Self::new(WorldSettings::default())
+    }
+}
+
+impl<Hooks> FracasPlugin<Hooks> {
+    /// With other settings than [`WorldSettings::default`]. Gravity is bevy_rapier3d's.
+    #[must_use]
+    pub fn new(settings: WorldSettings) -> Self {
+        Self {
+            settings,
+            hooks: PhantomData,
+        }
+    }
+}
+
+impl<Hooks> Plugin for FracasPlugin<Hooks>
+where
+    Hooks: 'static + BevyPhysicsHooks,
+    for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
+{
+    fn build(&self, app: &mut App) {
+        let step = self.settings.step;
+        app.insert_resource(Fracas::new(self.settings))
+            .insert_resource(Debris(self.settings.debris))
+            .init_resource::<bake::Bakes>()
+            .init_resource::<look::Looks>()
+            .insert_resource(TimestepMode::Fixed {
+                dt: step,
+                substeps: 1,
+            })
+            .insert_resource(Time::<Fixed>::from_duration(Duration::from_secs_f32(step)))
+            .add_observer(objects::note_orphan);
+        app.configure_sets(
+            FixedUpdate,
+            (
+                PhysicsSet::SyncBackend,
+                FracasSet::Prepare,
+                PhysicsSet::StepSimulation,
+                FracasSet::Break,
+                PhysicsSet::Writeback,
+                FracasSet::Follow,
+            )
+                .chain(),
+        );
+        app.add_systems(
+            PreUpdate,
+            (
+                bake::forget_changed_meshes.run_if(resource_exists::<Messages<AssetEvent<Mesh>>>),
+                bake::collect_bakes,
+                bake::find_shapes,
+                look::swap_meshes.run_if(resource_exists::<Assets<Mesh>>),
+            )
+                .chain(),
+        );
+        let steps = engine::steps_follow;
+        app.add_systems(
+            FixedUpdate,
+            (
+                (
+                    engine::check_timestep.run_if(resource_changed::<TimestepMode>),
+                    objects::renew_changed_assets,
+                    objects::remove_orphans,
+                    objects::add_objects,
+                    engine::begin_step.run_if(steps),
+                )
+                    .chain()
+                    .in_set(FracasSet::Prepare),
+                (
+                    engine::finish_step::<Hooks>.run_if(steps),
+                    fragments::tell_events,
+                    objects::remove_orphans,
+                )
+                    .chain()
+                    .in_set(FracasSet::Break),
+                fragments::follow_bodies.in_set(FracasSet::Follow),
+            ),
+        );
+    }
+
+    fn finish(&self, app: &mut App) {
+        if app.world().contains_resource::<AssetServer>() {
+            app.init_asset::<FracasAsset>()
+                .register_asset_loader(FracasLoader);
+        }
+    }
+}

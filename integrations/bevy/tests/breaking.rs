@@ -1,0 +1,254 @@
+//! Objects in an app without a renderer: they fall, break, are counted, and go.
+
+mod common;
+
+use bevy::prelude::*;
+use bevy_fracas::prelude::*;
+use bevy_rapier3d::prelude::*;
+use common::{
+    add_brick, add_floor, app, app_with, bodies, brick, brick_of, count, fragile, steps, told,
+};
+use fracas_fracture::{Breaker, Material, Strength};
+use fracas_rapier::world::{ObjectOptions, World as Destruction, WorldSettings};
+
+#[test]
+fn what_falls_breaks_and_is_told_in_order() {
+    let mut app = app();
+    add_floor(&mut app);
+    let object = add_brick(&mut app, Vec3::Y);
+    steps(&mut app, 5);
+    assert_eq!(told(&app), [format!("ready {object}")]);
+    assert!(app.world().get::<Piece>(object).is_some());
+    steps(&mut app, 60);
+    let told = told(&app);
+    assert_eq!(told[1], format!("broke {object}"), "{told:?}");
+    let into: Vec<&str> = told
+        .iter()
+        .filter_map(|t| t.strip_prefix("into "))
+        .collect();
+    assert!(into.len() > 1, "{told:?}");
+    // All that came of the first break is named by it, and born after it, in its order.
+    let first = told[2..]
+        .iter()
+        .take_while(|t| t.starts_with("into "))
+        .count();
+    for (i, entity) in into[..first].iter().enumerate() {
+        assert_eq!(told[2 + first + i], format!("born {entity}"));
+    }
+    assert!(app.world().get::<Piece>(object).is_none());
+    assert_eq!(count::<Fragment>(&mut app), bodies(&mut app));
+}
+
+#[test]
+fn fragments_are_children_with_names_and_lie_where_their_bodies_are() {
+    let mut app = app();
+    add_floor(&mut app);
+    let parent = app
+        .world_mut()
+        .spawn(Transform::from_xyz(3.0, 0.0, 0.0))
+        .id();
+    let object = add_brick(&mut app, Vec3::Y);
+    app.world_mut().entity_mut(object).insert(ChildOf(parent));
+    steps(&mut app, 80);
+    let world = app.world_mut();
+    let mut sets = world.query::<&RapierRigidBodySet>();
+    let places: Vec<(Entity, Vec3)> = sets
+        .single(world)
+        .unwrap()
+        .bodies
+        .iter()
+        .map(|(_, b)| {
+            (
+                Entity::from_bits(b.user_data as u64),
+                b.position().translation,
+            )
+        })
+        .collect();
+    assert!(places.len() > 1);
+    for (entity, place) in places {
+        assert_eq!(world.get::<ChildOf>(entity).unwrap().parent(), object);
+        assert_eq!(world.get::<Fragment>(entity).unwrap().object, object);
+        assert!(
+            world
+                .get::<Name>(entity)
+                .unwrap()
+                .starts_with("brick fragment ")
+        );
+        let seen = world.get::<GlobalTransform>(entity).unwrap().translation();
+        assert!((seen - place).length() < 1e-5, "{seen} {place}");
+        assert!((seen.x - 3.0).abs() < 1.0, "{seen}");
+    }
+}
+
+#[test]
+fn the_plugin_makes_the_bits_of_the_librarys_own_world() {
+    let settings = WorldSettings::default();
+    let mut app = app_with(settings, "assets");
+    add_floor(&mut app);
+    let mut world = Destruction::new(settings);
+    world.add_floor(0.0, 0.6);
+    let blueprint = brick_of(6);
+    for (x, y) in [(0.0, 0.6), (0.1, 0.9), (0.5, 1.2)] {
+        add_brick(&mut app, Vec3::new(x, y, 0.0));
+        let breaker = Breaker::new(Material::BRICK, None).with_strength(Strength {
+            speed: 1.0,
+            most_pieces: 6,
+        });
+        let place = Vec3::new(x, y, 0.0);
+        let options = ObjectOptions::new(blueprint.clone()).breakable(breaker);
+        world.add(options.at((place, Quat::IDENTITY).into()));
+    }
+    for frame in 0..122 {
+        app.update();
+        // The first frames of an app make no step.
+        let made = app.world().resource::<Fracas>().world().steps();
+        while world.steps() < made {
+            world.step();
+        }
+        let ours = bevy_fracas::digest(app.world_mut()).unwrap();
+        if made > 0 {
+            assert_eq!(ours, world.digest(), "frame {frame}, step {made}");
+        }
+    }
+    assert!(world.steps() >= 119);
+    assert!(world.pieces().count() > 6);
+}
+
+#[test]
+fn despawning_the_object_takes_all_its_fragments_away() {
+    let mut app = app();
+    add_floor(&mut app);
+    let object = add_brick(&mut app, Vec3::Y);
+    let other = add_brick(&mut app, Vec3::new(2.0, 0.04, 0.0));
+    steps(&mut app, 80);
+    assert!(bodies(&mut app) > 2);
+    app.world_mut().entity_mut(object).despawn();
+    steps(&mut app, 2);
+    assert_eq!((bodies(&mut app), count::<Fragment>(&mut app)), (1, 0));
+    assert!(app.world().get::<Piece>(other).is_some());
+}
+
+#[test]
+fn an_object_despawned_while_it_breaks_leaves_nothing() {
+    let mut app = app();
+    add_floor(&mut app);
+    add_brick(&mut app, Vec3::Y);
+    app.add_observer(|on: On<Broke>, mut commands: Commands| {
+        commands.entity(on.entity).despawn();
+    });
+    steps(&mut app, 80);
+    assert!(told(&app).iter().any(|t| t.starts_with("broke")));
+    assert_eq!((bodies(&mut app), count::<Piece>(&mut app)), (0, 0));
+}
+
+#[test]
+fn the_debris_policy_is_a_resource() {
+    let mut app = app();
+    add_floor(&mut app);
+    add_brick(&mut app, Vec3::Y);
+    add_brick(&mut app, Vec3::new(1.0, 1.0, 0.0));
+    steps(&mut app, 80);
+    assert!(count::<Fragment>(&mut app) > 3);
+    app.world_mut().resource_mut::<Debris>().0.most_fragments = Some(3);
+    steps(&mut app, 2);
+    assert_eq!(count::<Fragment>(&mut app), 3);
+    assert!(told(&app).iter().any(|t| t.starts_with("removed")));
+}
+
+#[test]
+fn two_hundred_objects_break_at_once() {
+    let mut app = app();
+    add_floor(&mut app);
+    let blueprint = brick();
+    for i in 0..200 {
+        let place = Vec3::new(0.4 * (i % 20) as f32, 0.5, 0.4 * (i / 20) as f32);
+        let place = Transform::from_translation(place);
+        app.world_mut().spawn((fragile(), blueprint.clone(), place));
+    }
+    steps(&mut app, 3);
+    assert_eq!(count::<Piece>(&mut app), 200);
+    let world = app.world_mut();
+    let all: Vec<Entity> = world
+        .query_filtered::<Entity, With<Piece>>()
+        .iter(world)
+        .collect();
+    for entity in all {
+        world.commands().entity(entity).shatter(ShatterOptions {
+            pieces: 4,
+            ..default()
+        });
+    }
+    world.flush();
+    steps(&mut app, 3);
+    let broke = told(&app).iter().filter(|t| t.starts_with("broke")).count();
+    assert_eq!(broke, 200);
+    assert!(count::<Fragment>(&mut app) >= 400);
+    assert_eq!(count::<Fragment>(&mut app), bodies(&mut app));
+}
+
+#[test]
+fn fragments_break_on_command_too_and_have_the_groups_of_the_whole() {
+    let mut app = app();
+    let groups = CollisionGroups::new(Group::GROUP_3, Group::GROUP_4);
+    let object = app
+        .world_mut()
+        .spawn((fragile(), brick(), groups, GravityScale(0.0)))
+        .id();
+    steps(&mut app, 3);
+    let by = ShatterOptions {
+        pattern: Pattern::Slices,
+        pieces: 3,
+        direction: Some(Vec3::X),
+        ..default()
+    };
+    app.world_mut()
+        .commands()
+        .entity(object)
+        .shatter(by.clone());
+    steps(&mut app, 2);
+    let first = count::<Fragment>(&mut app);
+    assert!(first > 1);
+    let world = app.world_mut();
+    let fragment = world
+        .query_filtered::<Entity, With<Fragment>>()
+        .iter(world)
+        .next()
+        .unwrap();
+    world.commands().entity(fragment).shatter(by);
+    steps(&mut app, 2);
+    assert!(count::<Fragment>(&mut app) > first);
+    assert!(app.world().get_entity(fragment).is_err());
+    let world = app.world_mut();
+    let mut sets = world.query::<(&RapierContextColliders, &RapierRigidBodySet)>();
+    let (colliders, bodies) = sets.single(world).unwrap();
+    for (_, collider) in colliders.colliders.iter() {
+        assert_eq!(collider.collision_groups(), groups.into());
+    }
+    assert!(bodies.bodies.iter().all(|(_, b)| b.gravity_scale() == 0.0));
+}
+
+#[test]
+fn hard_contacts_are_told_with_their_material_and_rays_name_fragments() {
+    let settings = WorldSettings {
+        event_impulse: 0.01,
+        ..WorldSettings::default()
+    };
+    let mut app = app_with(settings, "assets");
+    add_floor(&mut app);
+    add_brick(&mut app, Vec3::Y);
+    steps(&mut app, 120);
+    assert!(told(&app).iter().any(|t| t.starts_with("impact brick")));
+    let world = app.world_mut();
+    let mut sets = world.query::<&RapierRigidBodySet>();
+    let bodies = &sets.single(world).unwrap().bodies;
+    let above = bodies.iter().next().unwrap().1.center_of_mass() + Vec3::Y;
+    let hit = world.run_system_cached_with(cast_down, above);
+    let entity = hit.unwrap().unwrap();
+    assert!(app.world().get::<Fragment>(entity).is_some());
+}
+
+fn cast_down(from: In<Vec3>, context: ReadRapierContext) -> Option<Entity> {
+    let hit = context.single().ok()?;
+    let hit = hit.cast_ray(*from, Vec3::NEG_Y, 2.0, true, default());
+    hit.map(|(entity, _)| entity)
+}

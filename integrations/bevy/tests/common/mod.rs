@@ -1,0 +1,135 @@
+//! An app without a window, and a note of what observers were told.
+#![allow(dead_code, reason = "each test file uses its own part of it")]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bevy::asset::AssetPlugin;
+use bevy::ecs::error::ErrorContext;
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+use bevy_fracas::prelude::*;
+use bevy_rapier3d::prelude::*;
+use fracas::testing::box_grid;
+use fracas::{FieldOptions, TetMesh};
+use fracas_rapier::Blueprint;
+use fracas_rapier::world::WorldSettings;
+
+pub const BRICK: Vec3 = Vec3::new(0.215, 0.065, 0.1025);
+
+/// What observers were told, in order.
+#[derive(Resource, Default)]
+pub struct Told(pub Vec<String>);
+
+/// What went to the error handler, of all tests of the file.
+pub static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn note_error(error: BevyError, _: ErrorContext) {
+    // Without the backtrace that Bevy adds.
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    ERRORS.lock().unwrap().push(first.into());
+}
+
+/// Whether an error with this text was told.
+pub fn was_told(text: &str) -> bool {
+    ERRORS.lock().unwrap().iter().any(|e| e.contains(text))
+}
+
+pub fn app_with(settings: WorldSettings, assets: &str) -> App {
+    let mut app = App::new();
+    app.set_error_handler(note_error);
+    app.add_plugins((
+        MinimalPlugins,
+        TransformPlugin,
+        AssetPlugin {
+            file_path: assets.into(),
+            ..default()
+        },
+    ));
+    app.init_asset::<Mesh>();
+    let step = Duration::from_secs_f32(settings.step);
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(step));
+    app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule());
+    app.add_plugins(FracasPlugin::<NoUserData>::new(settings));
+    app.init_resource::<Told>();
+    app.add_observer(|on: On<BreakableReady>, mut told: ResMut<Told>| {
+        told.0.push(format!("ready {}", on.entity));
+    });
+    app.add_observer(|on: On<Broke>, mut told: ResMut<Told>| {
+        told.0.push(format!("broke {}", on.broken));
+        for fragment in &on.fragments {
+            told.0.push(format!("into {fragment}"));
+        }
+    });
+    app.add_observer(|on: On<FragmentBorn>, mut told: ResMut<Told>| {
+        told.0.push(format!("born {}", on.fragment));
+    });
+    app.add_observer(|on: On<FragmentRemoved>, mut told: ResMut<Told>| {
+        told.0.push(format!("removed {}", on.fragment));
+    });
+    app.add_observer(|on: On<Impact>, mut told: ResMut<Told>| {
+        told.0.push(format!("impact {} {}", on.material, on.piece));
+    });
+    app.finish();
+    app.cleanup();
+    app
+}
+
+pub fn app() -> App {
+    app_with(WorldSettings::default(), "assets")
+}
+
+/// A brick round the origin, in so many cells along its length.
+pub fn brick_of(cells: u32) -> Arc<Blueprint> {
+    let corner = box_grid([cells, 2, 3], BRICK);
+    let positions = corner.positions().iter().map(|p| *p - 0.5 * BRICK);
+    let mesh = TetMesh::build(positions.collect(), corner.tets().to_vec()).unwrap();
+    let (field, tree) = (FieldOptions::default(), default());
+    Arc::new(Blueprint::build(Arc::new(mesh), &field, &tree).unwrap())
+}
+
+pub fn brick() -> BreakableBlueprint {
+    BreakableBlueprint::new(brick_of(6))
+}
+
+/// Breaks at one metre per second into six pieces at most.
+pub fn fragile() -> Breakable {
+    Breakable::of("brick").with_strength(1.0, 6)
+}
+
+pub fn add_floor(app: &mut App) -> Entity {
+    let floor = Collider::halfspace(Vec3::Y).unwrap();
+    app.world_mut()
+        .spawn((floor, Friction::coefficient(0.6), Transform::default()))
+        .id()
+}
+
+pub fn add_brick(app: &mut App, place: Vec3) -> Entity {
+    let place = Transform::from_translation(place);
+    app.world_mut()
+        .spawn((fragile(), brick(), place, Name::new("brick")))
+        .id()
+}
+
+pub fn steps(app: &mut App, count: usize) {
+    for _ in 0..count {
+        app.update();
+    }
+}
+
+pub fn count<C: Component>(app: &mut App) -> usize {
+    let world = app.world_mut();
+    world.query::<&C>().iter(world).count()
+}
+
+/// Bodies in the engine.
+pub fn bodies(app: &mut App) -> usize {
+    let world = app.world_mut();
+    let mut sets = world.query::<&RapierRigidBodySet>();
+    sets.single(world).unwrap().bodies.len()
+}
+
+pub fn told(app: &App) -> Vec<String> {
+    app.world().resource::<Told>().0.clone()
+}
