@@ -1,8 +1,10 @@
 //! Loops to triangles: holes are joined to the loops around them, then ears are cut.
 //!
 //! Source: Meisters 1975 for ears, Eberly 2002 ("Triangulation by ear clipping") for the
-//! bridges to holes. Loops are short (the sides of a crack in one tetrahedron, or of one
-//! skin triangle), so the plain quadratic search is used.
+//! bridges to holes. Most loops are short (the sides of a crack in one tetrahedron, or of one
+//! skin triangle), but a large flat triangle may be cut a thousand times: what is known of a
+//! corner is kept until something near it changes, so that the whole costs about the square
+//! of the corners, not their cube.
 
 use glam::DVec2;
 
@@ -108,65 +110,122 @@ fn bridge(area: &mut Vec<Corner>, hole: &[Corner]) {
     *area = joined;
 }
 
-fn cut_ears(mut corners: Vec<Corner>, out: &mut Vec<[u32; 3]>) {
-    let mut emit = |a: Corner, b: Corner, c: Corner| {
+/// What is known of a corner of the loop that is left.
+#[derive(Clone, Copy)]
+enum State {
+    /// It turns right, or not at all.
+    Turned,
+    /// This corner, by its place in the whole loop, lies in its triangle.
+    Blocked(u32),
+    /// It can be cut: how good a triangle that makes.
+    Ear(f64),
+}
+
+/// A loop that loses one corner after the other.
+struct Loop {
+    corners: Vec<Corner>,
+    /// Of each corner its place in the whole loop, and what is known of it.
+    places: Vec<u32>,
+    states: Vec<State>,
+}
+
+impl Loop {
+    fn new(corners: Vec<Corner>) -> Self {
+        let mut new = Self {
+            places: (0..corners.len() as u32).collect(),
+            states: vec![State::Turned; corners.len()],
+            corners,
+        };
+        for i in 0..new.corners.len() {
+            new.states[i] = new.look(i);
+        }
+        new
+    }
+
+    fn around(&self, i: usize) -> [Corner; 3] {
+        let n = self.corners.len();
+        [i + n - 1, i, i + 1].map(|k| self.corners[k % n])
+    }
+
+    fn look(&self, i: usize) -> State {
+        let [a, b, c] = self.around(i);
+        if cross(a.1, b.1, c.1) <= 0.0 {
+            return State::Turned;
+        }
+        let blocks = |&(name, p): &Corner| {
+            name != a.0
+                && name != b.0
+                && name != c.0
+                && cross(a.1, b.1, p) >= 0.0
+                && cross(b.1, c.1, p) >= 0.0
+                && cross(c.1, a.1, p) >= 0.0
+        };
+        if let Some(by) = self.corners.iter().position(blocks) {
+            return State::Blocked(self.places[by]);
+        }
+        let sides = [a.1.distance(b.1), b.1.distance(c.1), c.1.distance(a.1)];
+        let longest = sides[0].max(sides[1]).max(sides[2]);
+        State::Ear(cross(a.1, b.1, c.1) / (longest * longest).max(f64::MIN_POSITIVE))
+    }
+
+    /// Of the ears the one with the widest smallest angle would look best; the largest is
+    /// nearly as good and cheap. Where rounding leaves none, the corner that is least wrong
+    /// goes.
+    fn best(&self) -> usize {
+        let ears = self.states.iter().enumerate().filter_map(|(i, s)| match s {
+            State::Ear(size) => Some((i, *size)),
+            _ => None,
+        });
+        let best = ears.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i);
+        best.or_else(|| {
+            let flat = |i: usize| {
+                let [a, b, c] = self.around(i).map(|c| c.1);
+                cross(a, b, c).abs()
+            };
+            (0..self.corners.len()).min_by(|&i, &j| flat(i).total_cmp(&flat(j)))
+        })
+        .unwrap_or(0)
+    }
+
+    /// Takes a corner out. Only its neighbours have another triangle now, and only what it
+    /// blocked may have become an ear.
+    fn remove(&mut self, i: usize) {
+        let place = self.places.remove(i);
+        self.corners.remove(i);
+        self.states.remove(i);
+        let n = self.corners.len();
+        for k in [(i + n - 1) % n, i % n] {
+            self.states[k] = self.look(k);
+        }
+        for k in 0..n {
+            if matches!(self.states[k], State::Blocked(by) if by == place) {
+                self.states[k] = self.look(k);
+            }
+        }
+    }
+}
+
+fn cut_ears(corners: Vec<Corner>, out: &mut Vec<[u32; 3]>) {
+    let mut emit = |[a, b, c]: [Corner; 3]| {
         if a.0 != b.0 && b.0 != c.0 && c.0 != a.0 {
             out.push([a.0, b.0, c.0]);
         }
     };
-    while corners.len() > 3 {
-        let n = corners.len();
-        let around = |i: usize| (corners[(i + n - 1) % n], corners[i], corners[(i + 1) % n]);
-        let is_ear = |&i: &usize| {
-            let (a, b, c) = around(i);
-            if cross(a.1, b.1, c.1) <= 0.0 {
-                return false;
-            }
-            corners.iter().all(|&(name, p)| {
-                name == a.0
-                    || name == b.0
-                    || name == c.0
-                    || cross(a.1, b.1, p) < 0.0
-                    || cross(b.1, c.1, p) < 0.0
-                    || cross(c.1, a.1, p) < 0.0
-            })
-        };
-        // Of the ears the one with the widest smallest angle would look best; the
-        // largest is nearly as good and cheap. Where rounding leaves none, the corner
-        // that is least wrong goes.
-        let size = |i: usize| {
-            let (a, b, c) = around(i);
-            let longest =
-                a.1.distance(b.1)
-                    .max(b.1.distance(c.1))
-                    .max(c.1.distance(a.1));
-            cross(a.1, b.1, c.1) / (longest * longest).max(f64::MIN_POSITIVE)
-        };
-        let best = (0..n)
-            .filter(is_ear)
-            .max_by(|&i, &j| size(i).total_cmp(&size(j)))
-            .or_else(|| {
-                (0..n).min_by(|&i, &j| {
-                    let flat = |k: usize| {
-                        let (a, b, c) = around(k);
-                        cross(a.1, b.1, c.1).abs()
-                    };
-                    flat(i).total_cmp(&flat(j))
-                })
-            })
-            .unwrap_or(0);
-        let (a, b, c) = around(best);
-        emit(a, b, c);
-        corners.remove(best);
+    let mut left = Loop::new(corners);
+    while left.corners.len() > 3 {
+        let best = left.best();
+        emit(left.around(best));
+        left.remove(best);
     }
-    if let [a, b, c] = corners[..] {
-        emit(a, b, c);
+    if let [a, b, c] = left.corners[..] {
+        emit([a, b, c]);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Rng;
 
     fn area(loops: &[Vec<Corner>]) -> (f64, usize) {
         let mut out = Vec::new();
@@ -235,5 +294,95 @@ mod tests {
         triangulate(&[corners], &mut out);
         assert_eq!(out.len(), 3);
         assert!(out.iter().any(|t| t.contains(&9)));
+    }
+
+    /// Every corner looked at anew for every ear.
+    fn cut_ears_plainly(mut corners: Vec<Corner>, out: &mut Vec<[u32; 3]>) {
+        let mut emit = |a: Corner, b: Corner, c: Corner| {
+            if a.0 != b.0 && b.0 != c.0 && c.0 != a.0 {
+                out.push([a.0, b.0, c.0]);
+            }
+        };
+        while corners.len() > 3 {
+            let n = corners.len();
+            let around = |i: usize| (corners[(i + n - 1) % n], corners[i], corners[(i + 1) % n]);
+            let is_ear = |&i: &usize| {
+                let (a, b, c) = around(i);
+                if cross(a.1, b.1, c.1) <= 0.0 {
+                    return false;
+                }
+                corners.iter().all(|&(name, p)| {
+                    name == a.0
+                        || name == b.0
+                        || name == c.0
+                        || cross(a.1, b.1, p) < 0.0
+                        || cross(b.1, c.1, p) < 0.0
+                        || cross(c.1, a.1, p) < 0.0
+                })
+            };
+            // Of the ears the one with the widest smallest angle would look best; the
+            // largest is nearly as good and cheap. Where rounding leaves none, the corner
+            // that is least wrong goes.
+            let size = |i: usize| {
+                let (a, b, c) = around(i);
+                let longest =
+                    a.1.distance(b.1)
+                        .max(b.1.distance(c.1))
+                        .max(c.1.distance(a.1));
+                cross(a.1, b.1, c.1) / (longest * longest).max(f64::MIN_POSITIVE)
+            };
+            let best = (0..n)
+                .filter(is_ear)
+                .max_by(|&i, &j| size(i).total_cmp(&size(j)))
+                .or_else(|| {
+                    (0..n).min_by(|&i, &j| {
+                        let flat = |k: usize| {
+                            let (a, b, c) = around(k);
+                            cross(a.1, b.1, c.1).abs()
+                        };
+                        flat(i).total_cmp(&flat(j))
+                    })
+                })
+                .unwrap_or(0);
+            let (a, b, c) = around(best);
+            emit(a, b, c);
+            corners.remove(best);
+        }
+        if let [a, b, c] = corners[..] {
+            emit(a, b, c);
+        }
+    }
+
+    #[test]
+    fn ears_are_those_of_the_plain_search() {
+        let mut rng = Rng(5);
+        for case in 0..300 {
+            // A star with corners in line, repeated corners and, at times, crossings.
+            let n = 3 + rng.below(if case % 10 == 0 { 120 } else { 24 });
+            let mut corners: Vec<Corner> = (0..n as u32)
+                .map(|i| {
+                    let turn = std::f64::consts::TAU * f64::from(i) / n as f64;
+                    let far = f64::from(rng.range(0.2, 1.0));
+                    let far = if case % 3 == 0 {
+                        (4.0 * far).round()
+                    } else {
+                        far
+                    };
+                    (i, far * DVec2::from_angle(turn))
+                })
+                .collect();
+            if case % 4 == 0 && n > 6 {
+                let again = corners[rng.below(n)];
+                corners.insert(rng.below(n), again);
+            }
+            if case % 7 == 0 {
+                let (i, j) = (rng.below(n), rng.below(n));
+                corners.swap(i, j);
+            }
+            let (mut fast, mut plain) = (Vec::new(), Vec::new());
+            cut_ears(corners.clone(), &mut fast);
+            cut_ears_plainly(corners, &mut plain);
+            assert_eq!(fast, plain, "case {case}");
+        }
     }
 }
