@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "the engine's own limit of speed hides the fault that is made on purpose"]
+    #[ignore = "takes more than three minutes; a limit of speed that hid its fault is gone"]
     fn a_failing_plan_is_made_small() {
         // Thrown faster than anything may fly: a rule that is broken on purpose.
         let mut plan = Plan::draw(5);

@@ -22,7 +22,7 @@ use crate::rigid::{Kit, KitOptions, SceneOptions, contacts_by_name};
 
 /// Steps from one look into all structures to the next.
 const LOOK: u64 = 45;
-/// Faster than anything that a plan throws, by far (m/s); the engine stops at 40 here.
+/// Faster than anything that a plan throws, by far (m/s).
 const TOO_FAST: f32 = 35.0;
 /// Volumes of pieces add up to the whole's within this share: single precision cuts.
 const VOLUME: f64 = 1e-3;
