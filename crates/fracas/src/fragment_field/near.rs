@@ -8,9 +8,8 @@
 
 use glam::Vec3;
 
-use super::feature::{quad_is_beyond, triangle_is_beyond};
 use super::locate::Location;
-use super::own_faces::{Face, SurfaceTree, outward_normal};
+use super::own_faces::{Face, SurfaceTree};
 use super::query::{FragmentDistance, NOISE, Penetration, SignedDistance};
 use crate::fragment_surface::FaceKind;
 use crate::primitives::point_triangle::{to_quad, to_triangle};
@@ -60,9 +59,9 @@ const ABOVE: f32 = 0.9999;
 
 /// A face within the limit, and the way to it.
 #[derive(Clone, Copy)]
-struct Met {
+struct Met<'a> {
     to: Vec3,
-    face: Face,
+    face: &'a Face,
 }
 
 impl<'a> FragmentDistance<'a> {
@@ -83,9 +82,9 @@ impl<'a> FragmentDistance<'a> {
             *limit = met.to.length_squared();
             best = Some(met);
         });
-        let met: Met = best?;
+        let met: Met<'_> = best?;
         let distance = met.to.length();
-        let (face_normal, kind) = self.normal_of(met.face);
+        let face_normal = met.face.normal;
         Some(Nearest {
             distance,
             normal: if distance > NOISE * self.field.edge {
@@ -95,7 +94,7 @@ impl<'a> FragmentDistance<'a> {
             },
             point: p + met.to,
             face_normal,
-            kind,
+            kind: self.kind_of(met.face),
         })
     }
 
@@ -122,7 +121,7 @@ impl<'a> FragmentDistance<'a> {
             return None;
         }
         let reach = max.max(shallow);
-        let mut best: Option<Met> = None;
+        let mut best: Option<Met<'_>> = None;
         let mut least = f32::INFINITY;
         self.for_each_face(p, reach, |met, limit| {
             let distance = met.to.length();
@@ -130,7 +129,7 @@ impl<'a> FragmentDistance<'a> {
                 (best, least) = (Some(met), distance);
                 *limit = limit.min((distance + band) * (distance + band));
             }
-            faces.push(self.near_face(&met, p));
+            faces.push(self.near_face(&met, p, distance));
         });
         let deep = |at: &Location| {
             let Penetration { depth, normal } = self.penetration(at);
@@ -143,7 +142,7 @@ impl<'a> FragmentDistance<'a> {
             let at = inside.unwrap_or_else(|| self.inside_unless_free(p, reach))?;
             return Some(deep(&at));
         };
-        let face_normal = self.normal_of(best.face).0;
+        let face_normal = best.face.normal;
         // Straight above the inside of a face its plane knows the side; at a rim only the
         // tetrahedra do.
         let height = -best.to.dot(face_normal);
@@ -194,7 +193,9 @@ impl<'a> FragmentDistance<'a> {
         if !self.sphere_may_touch(p, max) {
             return;
         }
-        self.for_each_face(p, max, |met, _| out.push(self.near_face(&met, p)));
+        self.for_each_face(p, max, |met, _| {
+            out.push(self.near_face(&met, p, met.to.length()));
+        });
     }
 
     /// Corners of the fragment's surface that lie neither at a node nor on an edge of the
@@ -213,7 +214,7 @@ impl<'a> FragmentDistance<'a> {
     /// Calls `visit` with the faces of the real surface within the limit, a squared
     /// distance that `visit` may lower.
     #[inline]
-    fn for_each_face(&self, p: Vec3, max: f32, mut visit: impl FnMut(Met, &mut f32)) {
+    fn for_each_face(&self, p: Vec3, max: f32, mut visit: impl FnMut(Met<'a>, &mut f32)) {
         if max.is_nan() || max < 0.0 {
             return;
         }
@@ -222,20 +223,15 @@ impl<'a> FragmentDistance<'a> {
         let tree = self.surface_tree();
         let old_count = features.old_count();
         tree.search(p, &mut limit, |face, limit| {
+            if face.is_beyond(p, *limit) {
+                return;
+            }
             let to = if let Some(quad) = tree.clipped(face) {
                 to_quad(p, *quad)
             } else if (face.feature as usize) < old_count {
-                let corners = features.old_corners(mesh, face.feature as usize);
-                if triangle_is_beyond(p, &corners, *limit) {
-                    return;
-                }
-                to_triangle(p, corners)
+                to_triangle(p, features.old_corners(mesh, face.feature as usize))
             } else {
-                let quad = features.crack(face.feature);
-                if quad_is_beyond(p, quad, *limit) {
-                    return;
-                }
-                to_quad(p, *quad)
+                to_quad(p, *features.crack(face.feature))
             };
             // NaN is not within it.
             if to.length_squared() <= *limit {
@@ -244,27 +240,21 @@ impl<'a> FragmentDistance<'a> {
         });
     }
 
-    fn near_face(&self, met: &Met, p: Vec3) -> NearFace {
-        let (normal, kind) = self.normal_of(met.face);
-        let features = &self.field.features;
-        let corner = features.corner(self.fragments.mesh(), met.face.feature);
+    fn near_face(&self, met: &Met<'_>, p: Vec3, distance: f32) -> NearFace {
         NearFace {
-            normal,
-            distance: met.to.length(),
-            plane_distance: (p - corner).dot(normal),
-            kind,
-            tet: features.origin(met.face.feature).1 / 4,
+            normal: met.face.normal,
+            distance,
+            plane_distance: met.face.height(p),
+            kind: self.kind_of(met.face),
+            tet: met.face.tet,
         }
     }
 
-    /// The outward unit normal of a face, and its kind.
-    fn normal_of(&self, face: Face) -> (Vec3, FaceKind) {
-        let features = &self.field.features;
-        let kind = if features.origin(face.feature).0 {
-            FaceKind::Crack
-        } else {
+    fn kind_of(&self, face: &Face) -> FaceKind {
+        if (face.feature as usize) < self.field.features.old_count() {
             FaceKind::Old
-        };
-        (outward_normal(features, self.fragments, face), kind)
+        } else {
+            FaceKind::Crack
+        }
     }
 }

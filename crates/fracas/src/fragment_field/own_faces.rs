@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 use glam::Vec3;
 
 use super::face_tree::{Bounds, FaceTree};
-use super::feature::{FeatureId, Features, cut_edge, quad_normal};
+use super::feature::{FeatureId, Features, cut_edge};
 use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments, TetCut};
 use crate::tet_mesh::{NONE, TET_FACES};
@@ -49,13 +49,34 @@ pub(super) struct SurfaceTree {
 }
 
 /// A flat, convex face of the real surface, with up to four corners.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Face {
+    /// Its outward unit normal.
+    pub(super) normal: Vec3,
+    /// A point of its plane.
+    pub(super) corner: Vec3,
     pub(super) feature: FeatureId,
-    /// Whether the feature's normal points into the fragment.
-    pub(super) inward: bool,
+    /// The tetrahedron in which it lies.
+    pub(super) tet: u32,
     /// Where in the list of clipped ones, or [`NONE`]: it is the whole feature.
     clipped: u32,
+}
+
+impl Face {
+    /// How far a point is above the face's plane.
+    #[inline]
+    pub(super) fn height(&self, p: Vec3) -> f32 {
+        self.normal.dot(p - self.corner)
+    }
+
+    /// Whether the face is certainly farther from `p` than the limit, a squared distance,
+    /// because its plane is.
+    #[inline]
+    pub(super) fn is_beyond(&self, p: Vec3, limit: f32) -> bool {
+        let height = self.height(p);
+        // The factor covers rounding. Not true without area, where the normal is zero.
+        height * height > limit * (1.0 + 1e-4)
+    }
 }
 
 impl OwnFaces {
@@ -104,47 +125,40 @@ impl SurfaceTree {
         id: FragmentId,
         listed: impl Iterator<Item = FeatureId>,
     ) -> Self {
-        let mut made = Self {
+        let mut builder = Builder {
+            features,
+            fragments,
+            id,
             faces: Vec::with_capacity(listed.size_hint().0),
             clipped: Vec::new(),
             junctions: Vec::new(),
-            tree: FaceTree::build(&mut Vec::new()),
         };
         for feature in listed {
             match features.origin(feature) {
-                (true, origin) => made.add_crack(fragments, id, feature, origin),
-                (false, origin) => made.add_old(fragments, id, feature, origin),
+                (true, origin) => builder.add_crack(feature, origin),
+                (false, origin) => builder.add_old(feature, origin),
             }
         }
-        // Each is a corner of several polygons.
-        let bits = |p: &Vec3| p.to_array().map(f32::to_bits);
-        made.junctions.sort_unstable_by_key(bits);
-        made.junctions.dedup_by_key(|p| bits(p));
-        let mesh = fragments.mesh();
-        let mut boxes: Vec<Bounds> = made
-            .faces
-            .iter()
-            .map(|face| match face.clipped {
-                NONE => features.bounds(mesh, face.feature),
-                at => Bounds::of(&made.clipped[at as usize]),
-            })
-            .collect();
-        made.tree = FaceTree::build(&mut boxes);
-        made
+        builder.finish()
     }
 
     /// Calls `visit` with the faces whose boxes are within the limit, a squared distance
     /// that `visit` may lower.
     #[inline]
-    pub(super) fn search(&self, p: Vec3, limit: &mut f32, mut visit: impl FnMut(Face, &mut f32)) {
+    pub(super) fn search<'a>(
+        &'a self,
+        p: Vec3,
+        limit: &mut f32,
+        mut visit: impl FnMut(&'a Face, &mut f32),
+    ) {
         self.tree.search(p, limit, |at, limit| {
-            visit(self.faces[at as usize], limit);
+            visit(&self.faces[at as usize], limit);
         });
     }
 
     /// The corners of a face that is not the whole feature.
     #[inline]
-    pub(super) fn clipped(&self, face: Face) -> Option<&[Vec3; 4]> {
+    pub(super) fn clipped(&self, face: &Face) -> Option<&[Vec3; 4]> {
         self.clipped.get(face.clipped as usize)
     }
 
@@ -159,28 +173,64 @@ impl SurfaceTree {
             + self.junctions.len() * 12
             + self.tree.bytes()
     }
+}
 
-    fn add_whole(&mut self, feature: FeatureId, inward: bool) {
+/// Collects the faces of one fragment.
+struct Builder<'a> {
+    features: &'a Features,
+    fragments: &'a Fragments,
+    id: FragmentId,
+    faces: Vec<Face>,
+    clipped: Vec<[Vec3; 4]>,
+    junctions: Vec<Vec3>,
+}
+
+impl Builder<'_> {
+    fn finish(mut self) -> SurfaceTree {
+        // Each is a corner of several polygons.
+        let bits = |p: &Vec3| p.to_array().map(f32::to_bits);
+        self.junctions.sort_unstable_by_key(bits);
+        self.junctions.dedup_by_key(|p| bits(p));
+        let mesh = self.fragments.mesh();
+        let mut boxes: Vec<Bounds> = self
+            .faces
+            .iter()
+            .map(|face| match face.clipped {
+                NONE => self.features.bounds(mesh, face.feature),
+                at => Bounds::of(&self.clipped[at as usize]),
+            })
+            .collect();
+        SurfaceTree {
+            tree: FaceTree::build(&mut boxes),
+            faces: self.faces,
+            clipped: self.clipped,
+            junctions: self.junctions,
+        }
+    }
+
+    /// Adds a feature, or what is left of it. Its normal may point into the fragment.
+    fn add(&mut self, feature: FeatureId, inward: bool, clipped: u32) {
+        let mesh = self.fragments.mesh();
+        let normal = self.features.normal(mesh, feature);
         self.faces.push(Face {
+            normal: if inward { -normal } else { normal },
+            corner: self.features.corner(mesh, feature),
             feature,
-            inward,
-            clipped: NONE,
+            tet: self.features.origin(feature).1 / 4,
+            clipped,
         });
     }
 
+    fn add_polygon(&mut self, feature: FeatureId, inward: bool, quad: [Vec3; 4]) {
+        self.add(feature, inward, self.clipped.len() as u32);
+        self.clipped.push(quad);
+    }
+
     /// Adds what is left of a crack polygon on the fragment.
-    fn add_crack(
-        &mut self,
-        fragments: &Fragments,
-        id: FragmentId,
-        feature: FeatureId,
-        origin: u32,
-    ) {
+    fn add_crack(&mut self, feature: FeatureId, origin: u32) {
         let (tet, k) = (origin / 4, (origin % 4) as usize);
-        let (Some(own), Some(cut)) = (
-            own_node(fragments, id, tet, [0, 1, 2, 3]),
-            fragments.cut(tet),
-        ) else {
+        let fragments = self.fragments;
+        let (Some(own), Some(cut)) = (self.own_node(tet, [0, 1, 2, 3]), fragments.cut(tet)) else {
             return;
         };
         let planes = cut.planes();
@@ -189,73 +239,53 @@ impl SurfaceTree {
         }
         let inward = planes[k][own] > 0.0;
         if planes[k + 1..].iter().all(|plane| plane[own] == 0.0) {
-            return self.add_whole(feature, inward);
+            return self.add(feature, inward, NONE);
         }
-        self.add_clipped(
-            fragments,
-            tet,
-            cut,
-            own,
-            Side::Plane(k as u8),
-            feature,
-            inward,
-        );
+        self.add_clipped(feature, inward, tet, cut, own, Side::Plane(k as u8));
     }
 
     /// Adds what is left of a boundary face on the fragment.
-    fn add_old(&mut self, fragments: &Fragments, id: FragmentId, feature: FeatureId, origin: u32) {
+    fn add_old(&mut self, feature: FeatureId, origin: u32) {
         let (tet, k) = (origin / 4, (origin % 4) as usize);
-        let Some(own) = own_node(fragments, id, tet, TET_FACES[k]) else {
+        let fragments = self.fragments;
+        let Some(own) = self.own_node(tet, TET_FACES[k]) else {
             return;
         };
         let Some(cut) = fragments.cut(tet) else {
-            return self.add_whole(feature, false);
+            return self.add(feature, false, NONE);
         };
         // Planes that do not bound this fragment may come later: they must not matter.
         let mut bounding = cut.planes().iter().filter(|plane| plane[own] != 0.0);
         let Some(plane) = bounding.next() else {
-            return self.add_whole(feature, false);
+            return self.add(feature, false, NONE);
         };
         if bounding.next().is_none() {
             let mesh = fragments.mesh();
             let (corners, nodes) = (mesh.corners(tet), mesh.tets()[tet as usize]);
             return match side_of_face(&corners, &nodes, k, plane, own) {
-                Some(quad) => self.push_clipped(feature, false, quad),
-                None => self.add_whole(feature, false),
+                Some(quad) => self.add_polygon(feature, false, quad),
+                None => self.add(feature, false, NONE),
             };
         }
-        self.add_clipped(
-            fragments,
-            tet,
-            cut,
-            own,
-            Side::Face(k as u8),
-            feature,
-            false,
-        );
+        self.add_clipped(feature, false, tet, cut, own, Side::Face(k as u8));
     }
 
     /// Adds what several planes have left of a polygon.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "all of one tetrahedron, for two callers"
-    )]
     fn add_clipped(
         &mut self,
-        fragments: &Fragments,
+        feature: FeatureId,
+        inward: bool,
         tet: u32,
         cut: &TetCut,
         own: usize,
         side: Side,
-        feature: FeatureId,
-        inward: bool,
     ) {
         let piece = Piece::of(Some(cut), own);
         let mut polygons = piece.polygons().iter();
         let Some(polygon) = polygons.find(|polygon| polygon.side == side) else {
             return;
         };
-        let points = CornerPoints::new(fragments.mesh(), tet, Some(cut));
+        let points = CornerPoints::new(self.fragments.mesh(), tet, Some(cut));
         let at = |i: usize| points.at(polygon.corners()[i]).as_vec3();
         let count = polygon.corners().len();
         let is_junction = |i: &usize| polygon.corners()[*i].count_ones() > 2;
@@ -263,30 +293,17 @@ impl SurfaceTree {
             .extend((0..count).filter(is_junction).map(at));
         for i in (1..count - 1).step_by(2) {
             let quad = [at(0), at(i), at(i + 1), at((i + 2).min(count - 1))];
-            self.push_clipped(feature, inward, quad);
+            self.add_polygon(feature, inward, quad);
         }
     }
 
-    fn push_clipped(&mut self, feature: FeatureId, inward: bool, quad: [Vec3; 4]) {
-        self.faces.push(Face {
-            feature,
-            inward,
-            clipped: self.clipped.len() as u32,
-        });
-        self.clipped.push(quad);
+    /// The first of some local nodes of a tetrahedron that belongs to the fragment.
+    fn own_node<const N: usize>(&self, tet: u32, of: [usize; N]) -> Option<usize> {
+        let labels = self.fragments.node_fragment();
+        let nodes = self.fragments.mesh().tets()[tet as usize];
+        of.into_iter()
+            .find(|&i| labels[nodes[i] as usize] == self.id)
     }
-}
-
-/// The first of some local nodes of a tetrahedron that belongs to a fragment.
-fn own_node<const N: usize>(
-    fragments: &Fragments,
-    id: FragmentId,
-    tet: u32,
-    of: [usize; N],
-) -> Option<usize> {
-    let labels = fragments.node_fragment();
-    let nodes = fragments.mesh().tets()[tet as usize];
-    of.into_iter().find(|&i| labels[nodes[i] as usize] == id)
 }
 
 /// What one plane leaves of face `k` of a tetrahedron on the side of a node of that
@@ -312,14 +329,4 @@ fn side_of_face(
     } else {
         [to_j, corners[j], corners[l], to_l]
     })
-}
-
-/// The unit normal of a face's feature, out of the fragment.
-pub(super) fn outward_normal(features: &Features, fragments: &Fragments, face: Face) -> Vec3 {
-    if features.origin(face.feature).0 {
-        let normal = quad_normal(features.crack(face.feature));
-        if face.inward { -normal } else { normal }
-    } else {
-        features.normal(fragments.mesh(), face.feature)
-    }
 }
