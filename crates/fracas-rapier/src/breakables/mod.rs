@@ -296,6 +296,21 @@ pub(crate) struct Object {
     pub(crate) history: Vec<Fracture>,
 }
 
+impl Object {
+    /// Lets go of what belonged to a fragment that was taken away; and with the last one of
+    /// all that the object has become: a game that adds and clears away for hours must not
+    /// grow by every break.
+    fn forget(&mut self, fragment: FragmentId) {
+        if let Some(breaker) = &mut self.breaker {
+            breaker.forget(fragment);
+        }
+        if self.pieces.is_empty() {
+            self.shared = self.options.blueprint.object().0;
+            self.history = Vec::new();
+        }
+    }
+}
+
 /// Seconds since any fixed moment. It times stages and decides nothing.
 pub(crate) type Clock = Box<dyn Fn() -> f64 + Send + Sync>;
 
@@ -504,10 +519,13 @@ impl Breakables {
 
     /// Takes a body away.
     pub fn remove(&mut self, id: PieceId, engine: &mut Engine<'_>) -> bool {
-        let object = self.objects.get_mut(id.object.0 as usize);
-        let Some(piece) = object.and_then(|o| o.pieces.remove(&id.fragment)) else {
+        let Some(object) = self.objects.get_mut(id.object.0 as usize) else {
             return false;
         };
+        let Some(piece) = object.pieces.remove(&id.fragment) else {
+            return false;
+        };
+        object.forget(id.fragment);
         self.owners.remove(piece.collider);
         engine.remove(piece.body);
         true
