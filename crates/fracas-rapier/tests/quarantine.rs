@@ -1,5 +1,5 @@
-//! Numbers that are none do not spread: the body goes, with an event, and the world
-//! goes on.
+//! Bodies that go, by numbers that are none or on demand: with an event, and the world goes
+//! on without a trace of them.
 
 mod common;
 

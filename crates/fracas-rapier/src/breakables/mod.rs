@@ -633,3 +633,49 @@ pub(crate) fn collider(
         .friction(options.friction)
         .restitution(options.restitution)
 }
+
+#[cfg(test)]
+mod tests {
+    use fracas::sphere_tree::BuildOptions;
+    use fracas::testing::box_grid;
+    use fracas::{FieldOptions, Fragments};
+    use fracas_fracture::patterns::{VoronoiOptions, voronoi};
+
+    use super::*;
+    use crate::Blueprint;
+    use crate::world::{World, WorldSettings};
+
+    #[test]
+    fn the_state_of_an_object_goes_with_its_last_piece() {
+        let mesh = Arc::new(box_grid([4, 3, 3], Vec3::new(0.4, 0.3, 0.3)));
+        let options = (FieldOptions::default(), BuildOptions::default());
+        let blueprint = Blueprint::build(mesh, &options.0, &options.1).unwrap();
+        let mut world = World::new(WorldSettings::default());
+        world.add(ObjectOptions::new(Arc::new(blueprint)));
+        let whole = world.pieces().next().unwrap();
+        let is_whole = |fragments: &Fragments| {
+            let labels = fragments.node_fragment();
+            labels.iter().all(|&label| label == FragmentId(0))
+        };
+        let fracture = {
+            let state = world.shape(whole).unwrap().object().read();
+            voronoi(
+                state.fragments(),
+                whole.fragment,
+                &VoronoiOptions::default(),
+            )
+            .unwrap()
+        };
+        let pieces = world.break_piece(whole, fracture);
+        assert!(pieces.len() > 1);
+        for piece in pieces {
+            let object = &world.breakables().objects[0];
+            assert!(!is_whole(object.shared.read().fragments()));
+            assert_eq!(object.history.len(), 1);
+            assert!(world.remove_piece(piece));
+        }
+        let object = &world.breakables().objects[0];
+        assert!(is_whole(object.shared.read().fragments()));
+        assert!(object.history.is_empty());
+    }
+}

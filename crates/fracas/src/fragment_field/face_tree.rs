@@ -9,7 +9,8 @@
 //! A tree is built once and never changes. Each fragment has one over its own faces
 //! (`own_faces.rs`).
 //!
-//! **Guarantee**: no feature within the limit is missed.
+//! **Guarantee**: boxes are exact, and compared with some slack for rounding, so no feature
+//! within the limit is missed.
 
 use glam::Vec3;
 use wide::f32x8;

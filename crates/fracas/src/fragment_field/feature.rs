@@ -17,6 +17,10 @@ use crate::fragment::{Fragments, TetCut};
 use crate::primitives::point_triangle::{to_quad, to_triangle};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 
+/// A plane is beyond a limit only if its squared distance is larger by this factor, which
+/// covers rounding.
+pub(super) const PLANE_SLACK: f32 = 1.0 + 1e-4;
+
 /// Names a feature: boundary faces in the order of a space-filling curve, then crack
 /// polygons in the order in which they opened, those of one fracture along the curve.
 pub(super) type FeatureId = u32;
@@ -250,8 +254,8 @@ pub(super) fn quad_is_beyond(p: Vec3, [a, b, c, d]: &[Vec3; 4], limit: f32) -> b
 #[inline]
 fn plane_is_beyond(from_plane: Vec3, normal: Vec3, limit: f32) -> bool {
     let height = normal.dot(from_plane);
-    // The factor covers rounding. Not true without area.
-    height * height > limit * normal.length_squared() * (1.0 + 1e-4)
+    // Not true without area.
+    height * height > limit * normal.length_squared() * PLANE_SLACK
 }
 
 pub(super) fn quad_normal([a, b, c, d]: &[Vec3; 4]) -> Vec3 {

@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 use glam::Vec3;
 
 use super::face_tree::{Bounds, FaceTree};
-use super::feature::{FeatureId, Features, cut_edge};
+use super::feature::{FeatureId, Features, PLANE_SLACK, cut_edge};
 use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments, TetCut};
 use crate::tet_mesh::{NONE, TET_FACES};
@@ -74,8 +74,8 @@ impl Face {
     #[inline]
     pub(super) fn is_beyond(&self, p: Vec3, limit: f32) -> bool {
         let height = self.height(p);
-        // The factor covers rounding. Not true without area, where the normal is zero.
-        height * height > limit * (1.0 + 1e-4)
+        // Not true without area, where the normal is zero.
+        height * height > limit * PLANE_SLACK
     }
 }
 
