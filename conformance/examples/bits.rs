@@ -6,22 +6,21 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use fracas::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
-use fracas::sphere_tree::BuildOptions;
-use fracas::tet_distance::{DepthField, Method, Topology};
-use fracas::voxel_tree::{VoxTree, VoxelGrid};
-use fracas::{
-    FieldOptions, FragmentField, FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh,
-};
 use fracas_bake::bake::{BakeModes, BakeOptions, Source, bake};
 use fracas_bake::fill::{FillOptions, fill};
 use fracas_bake::shatter::{Pattern, ShatterOptions, plan, shared_areas};
 use fracas_bake::tetrahedralize::{Size, Thicken};
 use fracas_bake::{boundary_surface, shapes};
+use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::tet_distance::{DepthField, Method, Topology};
+use fracas_core::voxel_tree::{VoxTree, VoxelGrid};
+use fracas_core::{
+    FieldOptions, FragmentField, FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh,
+};
 use fracas_fracture::random::Random;
 use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule};
-use fracas_rapier::Blueprint;
-use fracas_rapier::world::{ObjectOptions, World, WorldSettings};
+use fracas_rapier::{Blueprint, Breakable, World, WorldSettings};
 use glam::{DVec3, Vec3};
 use rapier3d::prelude::Pose;
 use serde_json::{Value, json};
@@ -175,11 +174,11 @@ fn of_world() -> Result<Value, Box<dyn Error>> {
         ..WorldSettings::default()
     });
     world.add_floor(0.0, 0.6);
-    let options = ObjectOptions::new(blueprint).at(Pose::translation(0.0, 0.3, 0.0));
-    world.add(ObjectOptions {
+    let options = Breakable::new(blueprint).at(Pose::translation(0.0, 0.3, 0.0));
+    world.add(Breakable {
         velocity: Vec3::new(0.5, -4.0, 0.0),
         spin: Vec3::new(1.0, 0.0, 2.0),
-        ..options.breakable(breaker)
+        ..options.with_breaker(breaker)
     });
     let mut energies = Vec::new();
     for _ in 0..120 {

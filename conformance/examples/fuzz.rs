@@ -4,8 +4,8 @@ use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use fracas::testing::Rng;
 use fracas_conformance::fuzz::targets;
+use fracas_core::testing::Rng;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use fracas::sphere_tree::{BuildOptions, Restructuring, SplitScratch};
-use fracas::testing::Rng;
-use fracas::{
+use fracas_core::sphere_tree::{BuildOptions, Restructuring, SplitScratch};
+use fracas_core::testing::Rng;
+use fracas_core::{
     FieldOptions, Fracture, FragmentDistance, FragmentField, FragmentId, Fragments, SphereTree,
     Split, TetMesh,
 };

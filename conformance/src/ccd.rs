@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::Path;
 
-use fracas::fast_bvh::{Contacts, FastBvh};
+use fracas_core::fast_bvh::{Contacts, FastBvh};
 use glam::DVec3;
 
 /// One labelled query: four points at the start, four at the end of the step.

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 
 use crate::procedural;
 

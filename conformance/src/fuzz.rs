@@ -6,12 +6,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fracas::testing::{Rng, box_grid};
-use fracas::{FieldOptions, sphere_tree::BuildOptions};
 use fracas_bake::write::glb::{Glb, Material as GlbMaterial, Part, Place};
 use fracas_bake::{Asset, Mesh, read_bytes, shapes, write_msh, write_obj, write_ply, write_vtu};
-use fracas_rapier::Blueprint;
-use fracas_rapier::world::{ObjectOptions, World, WorldSettings};
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::{FieldOptions, sphere_tree::BuildOptions};
+use fracas_rapier::{Blueprint, Breakable, World, WorldSettings};
 use fracas_scenes::film::{Film, Filming};
 use fracas_scenes::rigid::user::UserScene;
 use fracas_scenes::rigid::{SceneOptions, by_name};
@@ -213,7 +212,7 @@ fn snapshot_target() -> Target {
         .build_with_tets(200);
     let field = FieldOptions::default();
     let blueprint = Blueprint::build(Arc::new(mesh), &field, &BuildOptions::default());
-    let brick = ObjectOptions::new(Arc::new(blueprint.expect("a brick")));
+    let brick = Breakable::new(Arc::new(blueprint.expect("a brick")));
     let mut world = World::new(WorldSettings::default());
     world.add_floor(0.0, 0.6);
     world.add(brick.clone());

@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use fracas::TetMesh;
 use fracas_bake::tetrahedralize::{Options, surface};
 use fracas_bake::{SurfaceMesh, boundary_surface, shapes};
+use fracas_core::TetMesh;
 use glam::DVec3;
 
 /// Tet meshes of every kind, with names.

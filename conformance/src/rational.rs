@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use fracas::primitives::Moving;
+use fracas_core::primitives::Moving;
 
 /// A signed integer of any size: sign and magnitude, least digit first.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -63,7 +63,7 @@ fn a_large_asset_that_is_altered_or_cut_is_refused() {
         .unwrap()
         .asset;
     let bytes = asset.to_bytes();
-    let mut random = fracas::testing::Rng(1);
+    let mut random = fracas_core::testing::Rng(1);
     for _ in 0..300 {
         let mut altered = bytes.clone();
         let at = random.below(altered.len());

@@ -1,12 +1,12 @@
 //! Cuts on public tet meshes: closed surfaces, masses that add up, points that
 //! belong to one fragment, and fragments broken again and again.
 
-use fracas::testing::Rng;
-use fracas::{
+use fracas_conformance::data;
+use fracas_core::testing::Rng;
+use fracas_core::{
     Crack, FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments,
     MassProperties, SurfaceScratch, brute_force,
 };
-use fracas_conformance::data;
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use glam::Vec3;
 

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use fracas::testing::Rng;
-use fracas::{
+use fracas_conformance::data;
+use fracas_core::testing::Rng;
+use fracas_core::{
     FieldOptions, FragmentField, FragmentId, FragmentSurface, Fragments, Propagation,
     SurfaceScratch, TetMesh, brute_force,
 };
-use fracas_conformance::data;
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use glam::Vec3;
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use fracas::fragment_surface::{FragmentSurface, SurfaceScratch};
-use fracas::testing::box_grid;
-use fracas::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_conformance::{data, procedural};
+use fracas_core::fragment_surface::{FragmentSurface, SurfaceScratch};
+use fracas_core::testing::box_grid;
+use fracas_core::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_fracture::material::STEEL_CONTACT_MODULUS;
 use fracas_fracture::modes::count_below;
 use fracas_fracture::patterns::{

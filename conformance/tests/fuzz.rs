@@ -1,8 +1,8 @@
 //! Damaged files of every kind: no reader panics, hangs or accepts what it must not.
 //! `cargo xtask fuzz --minutes N` goes on for longer.
 
-use fracas::testing::Rng;
 use fracas_conformance::fuzz::targets;
+use fracas_core::testing::Rng;
 
 #[test]
 fn damaged_files_are_survived() {

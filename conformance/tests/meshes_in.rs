@@ -1,12 +1,12 @@
 //! Every public mesh file loads with the counts of its manifest, and `inspect` finds
 //! the topology and the self-intersections that other programs found.
 
-use fracas::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
 use fracas_bake::{
     Repair, SurfaceMesh, inspect_surface, inspect_tets, read_surface, read_tet_mesh, write_msh,
     write_obj, write_ply, write_vtu,
 };
 use fracas_conformance::{data, procedural};
+use fracas_core::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use glam::DVec3;
 

@@ -8,10 +8,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use fracas::sphere_tree::{AdaptiveSettings, HalfSpace, PairState, Query, QueryScratch};
-use fracas::testing::{Rng, box_grid};
-use fracas::{Contact, FragmentId, Pose};
 use fracas_conformance::broken::Broken;
+use fracas_core::sphere_tree::{AdaptiveSettings, HalfSpace, PairState, Query, QueryScratch};
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::{Contact, FragmentId, Pose};
 use glam::Vec3;
 
 struct Counting;
@@ -70,7 +70,7 @@ fn queries_reuse_their_memory() {
                     scratch,
                     out,
                 );
-                let still = fracas::sphere_tree::Motion::rest(Pose::IDENTITY);
+                let still = fracas_core::sphere_tree::Motion::rest(Pose::IDENTITY);
                 tree.first_impact(&still, &floor, &still, 1e-3, &mut stack);
                 contacts += out.len();
             }

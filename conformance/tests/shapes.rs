@@ -1,9 +1,9 @@
 //! The procedural set: counts of Table 1, closed and manifold, good angles, right sizes.
 
-use fracas::TetMesh;
 use fracas_bake::shapes::{self, Counts, Shape};
 use fracas_bake::tetrahedralize::quality::{Angles, angles};
 use fracas_bake::tetrahedralize::{BoundaryTopology, boundary_topology};
+use fracas_core::TetMesh;
 use glam::{DVec3, Vec3};
 
 fn angles_of(mesh: &TetMesh) -> Angles {

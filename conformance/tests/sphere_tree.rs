@@ -1,18 +1,18 @@
 //! The sphere tree and its contact query on public meshes, held against asking
 //! every point, and against the true surfaces.
 
-use fracas::sphere_tree::order::maximum_distance_order;
-use fracas::sphere_tree::{
+use fracas_conformance::broken::{Broken, cells};
+use fracas_conformance::data::find;
+use fracas_core::sphere_tree::order::maximum_distance_order;
+use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, HalfSpace, KeepPoints, NormalRule, NormalSettings, PairState,
     Partner, Query, QueryScratch, Restructuring, Selection, SplitScratch, Traversal,
 };
-use fracas::testing::{Rng, box_grid};
-use fracas::{
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::{
     Contact, FragmentId, FragmentSurface, Fragments, Pose, SphereTree, StaticMesh, SurfaceScratch,
     TetMesh, brute_force,
 };
-use fracas_conformance::broken::{Broken, cells};
-use fracas_conformance::data::find;
 use glam::Vec3;
 
 /// The objects of the issue, those whose files are there.
@@ -514,8 +514,8 @@ fn pieces_that_have_just_parted_push_along_their_common_crack_only() {
                 let mesh = object.fragments.mesh().clone();
                 let nodes = object.fragments.fragment(id).nodes().to_vec();
                 let level = |n: u32| mesh.positions()[n as usize][axis] - at;
-                if let Some(crack) = fracas::Crack::from_level(&mesh, 0, &nodes, level) {
-                    object.apply(&fracas::Fracture {
+                if let Some(crack) = fracas_core::Crack::from_level(&mesh, 0, &nodes, level) {
+                    object.apply(&fracas_core::Fracture {
                         fragment: id,
                         cracks: vec![crack],
                     });

@@ -1,11 +1,11 @@
 //! Marchal 2004 against exact arithmetic and on public tet meshes.
 
-use fracas::primitives::tet_tet::tet_tet_overlap;
-use fracas::primitives::tri_tet::tri_tet_overlap;
-use fracas::testing::Rng;
-use fracas::tet_distance::{DepthField, Method, Topology, exact_squared_distance};
 use fracas_conformance::data;
 use fracas_conformance::rational_tets::{LARGEST, Point, tets_overlap, triangle_enters};
+use fracas_core::primitives::tet_tet::tet_tet_overlap;
+use fracas_core::primitives::tri_tet::tri_tet_overlap;
+use fracas_core::testing::Rng;
+use fracas_core::tet_distance::{DepthField, Method, Topology, exact_squared_distance};
 use glam::Vec3;
 
 /// Random corners on a lattice: a coarse one makes touching and flat cases common.

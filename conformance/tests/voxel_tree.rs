@@ -1,8 +1,8 @@
 //! Voxels of public meshes: volumes, and fragments that share what the whole held.
 
-use fracas::voxel_tree::{LEAST_OCCUPANCY, ObjectVoxels, SplitScratch, VoxTree, VoxelGrid};
-use fracas::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
 use fracas_conformance::data;
+use fracas_core::voxel_tree::{LEAST_OCCUPANCY, ObjectVoxels, SplitScratch, VoxTree, VoxelGrid};
+use fracas_core::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 
 /// An edge of which `across` make the longest side.

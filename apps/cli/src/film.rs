@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use fracas::FragmentSurface;
-use fracas::used_vertices::used_vertices;
 use fracas_bake::write::glb::{Glb, Material, NodeId, Part, Place};
+use fracas_core::FragmentSurface;
+use fracas_core::used_vertices::used_vertices;
 use fracas_picture::{Colour, Image, Quality, Sheet};
 use fracas_report::stills::{crack_colour, still};
 use fracas_scenes::recording::Recording;

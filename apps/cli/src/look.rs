@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::path::Path;
 
-use fracas::TetMesh;
-use fracas::tet_mesh::TET_FACES;
+use fracas_core::TetMesh;
+use fracas_core::tet_mesh::TET_FACES;
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet};
 use glam::Vec3;
 
@@ -65,7 +65,7 @@ pub fn cut_open(mesh: &TetMesh, paint: [u8; 3], towards: Vec3, size: [usize; 2])
     let inside = colour(paint).mix(Colour::from_srgb(250, 240, 215), 0.65);
     for (t, nodes) in mesh.tets().iter().enumerate().filter(|(t, _)| kept[*t]) {
         for (face, &across) in TET_FACES.iter().zip(&mesh.neighbours()[t]) {
-            let outer = across == fracas::tet_mesh::NONE;
+            let outer = across == fracas_core::tet_mesh::NONE;
             if outer || !kept[across as usize] {
                 triangles.push(face.map(|k| nodes[k]));
                 colours.push(if outer { colour(paint) } else { inside });

@@ -4,10 +4,10 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fracas::TetMesh;
 use fracas_bake::SurfaceMesh;
 use fracas_bake::shapes::{self, Counts};
 use fracas_bake::write::write_obj;
+use fracas_core::TetMesh;
 use fracas_picture::Sheet;
 
 use crate::output::say;

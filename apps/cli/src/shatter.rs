@@ -10,20 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use fracas::dressing::{FineBoundary, SkinMapError};
-use fracas::fragment_surface::{FragmentSurface, SurfaceScratch};
-use fracas::{FragmentId, Fragments, TetMesh};
-use fracas_bake::ReadError;
-use fracas_bake::bake::{BakeError, BakeOptions, Source, bake};
+use fracas_bake::bake::{BakeError, BakeOptions, Source};
 use fracas_bake::limits::{Cost, tets_of};
 use fracas_bake::model::Model;
 use fracas_bake::model::pieces::{Buffers, ModelPiece};
-use fracas_bake::model::write::{CrackLook, Format, files as model_files};
-use fracas_bake::shatter::{
-    self, Look, PlanError, ShatterOptions, model_of_boundary, model_of_surface,
-};
+use fracas_bake::model::write::Format;
+use fracas_bake::shatter::{self, LookOptions, PlanError, ShatterOptions, Shattered, Subject};
 use fracas_bake::tetrahedralize::{Size, TetrahedralizeError, Thicken};
-use fracas_fracture::{Material, Modes};
+use fracas_fracture::Material;
 use fracas_picture::{Camera, Colour, Mesh as PictureMesh, Quality, Scene, Texture};
 use glam::{Vec2, Vec3};
 use thiserror::Error;
@@ -172,24 +166,30 @@ pub enum ShatterError {
     /// The mesh cannot be read or filled.
     #[error("{0}{advice}", advice = advice(.0))]
     Bake(#[from] BakeError),
+    /// It is not in pieces.
+    #[error(transparent)]
+    Shatter(shatter::ShatterError),
     /// It would take too long.
     #[error("{0}")]
     TooMuch(String),
     /// It does not break.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The model's looks cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The model's surface is no skin.
-    #[error(transparent)]
-    Skin(#[from] SkinMapError),
     /// A file cannot be written.
     #[error(transparent)]
     Save(#[from] SaveError),
     /// There is no picture.
     #[error(transparent)]
     Picture(#[from] fracas_picture::ImageError),
+}
+
+impl From<shatter::ShatterError> for ShatterError {
+    fn from(error: shatter::ShatterError) -> Self {
+        match error {
+            shatter::ShatterError::Bake(error) => Self::Bake(error),
+            error => Self::Shatter(error),
+        }
+    }
 }
 
 /// What the options of this program can do about an error.
@@ -237,38 +237,44 @@ fn parse_vector(text: &str) -> Result<Vec3, String> {
 
 /// Runs the command.
 pub fn run(options: &Shatter) -> Result<(), ShatterError> {
-    let name = options.mesh.display();
-    let Loaded {
-        mesh,
-        modes: baked,
-        enclosed,
-        model,
-        fine,
-    } = load(options)?;
-    let mesh = Arc::new(mesh);
-    let (pieces, cost) = shatter::cost(&mesh, &options.plan())?;
+    let subject = load(options)?;
+    let mesh = subject.baked.asset.mesh();
+    let (pieces, cost) = shatter::cost(mesh, &options.plan())?;
     let what = format!("{pieces} pieces of {} tetrahedra", mesh.tets().len());
     options
         .limits
         .check(&what, cost)
         .map_err(ShatterError::TooMuch)?;
-    for warning in model.warnings() {
+    for warning in subject.model.warnings() {
         eprintln!("warning: {warning}");
     }
     say!(
-        "{name}: {} tetrahedra, {} nodes",
+        "{}: {} tetrahedra, {} nodes",
+        options.mesh.display(),
         mesh.tets().len(),
         mesh.positions().len()
     );
-    let mut fragments = Fragments::new(Arc::clone(&mesh));
-    let plan = shatter::plan(
-        &fragments,
-        FragmentId(0),
-        baked,
-        &options.plan(),
-        &mut |what| say!("{what}"),
-    )?;
-    if let Some(stats) = plan.stats {
+    let look = LookOptions {
+        skin: options.skin.into(),
+        crack_scale: options.crack_scale,
+    };
+    let broken = subject.shatter_with(&options.plan(), &look, &mut |what| say!("{what}"))?;
+    tell(options, &subject, &broken);
+    for (path, bytes) in broken.files(&options.output, output_format(options), options.explode) {
+        files::save(&path, bytes)?;
+        say!("wrote {}", path.display());
+    }
+    if let Some(path) = &options.picture {
+        let pieces = broken.model_pieces(options.explode);
+        draw(&subject.model, &pieces, options.from, path)?;
+        say!("wrote {}", path.display());
+    }
+    Ok(())
+}
+
+/// Says what came of it.
+fn tell(options: &Shatter, subject: &Subject, broken: &Shattered<'_>) {
+    if let Some(stats) = broken.stats {
         say!(
             "contact {:.0} us, stress {:.1} times the strength after {:.0} us, cracks {:.1} cm2 for {:.3} of {:.3} J",
             stats.contact * 1e6,
@@ -279,65 +285,26 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
             stats.available
         );
     }
-    let split = fragments
-        .apply(&plan.fracture)
-        .map_err(|e| PlanError::Whole(e.to_string()))?;
-    let mut scratch = SurfaceScratch::default();
-    let surfaces: Vec<FragmentSurface> = split
-        .children
-        .iter()
-        .map(|&id| FragmentSurface::extract(&fragments, id, &mut scratch))
-        .collect();
-    let volume: f64 = surfaces.iter().map(|s| s.mass_properties().volume).sum();
+    let surfaces = broken.pieces.iter().map(|piece| &piece.surface);
+    let volume: f64 = surfaces.clone().map(|s| s.mass_properties().volume).sum();
     say!(
         "{} fragments{}, {} triangles, volume {:.3e}: kept to {:.1e} of the tetrahedra's{}",
-        surfaces.len(),
-        fewer(options, surfaces.len()),
-        surfaces.iter().map(|s| s.triangles().len()).sum::<usize>(),
+        broken.pieces.len(),
+        fewer(options, broken.pieces.len()),
+        surfaces.map(|s| s.triangles().len()).sum::<usize>(),
         volume,
-        (volume / mesh.volume() - 1.0).abs(),
-        enclosed.map_or(String::new(), |v| format!(
-            ", {:+.2}% against the surface",
-            (volume / v - 1.0) * 100.0
-        ))
+        (volume / subject.baked.asset.mesh().volume() - 1.0).abs(),
+        subject
+            .baked
+            .surface_volume
+            .map_or(String::new(), |v| format!(
+                ", {:+.2}% against the surface",
+                (volume / v - 1.0) * 100.0
+            ))
     );
-    let density = options.material.density;
-    let look = Look {
-        model: &model,
-        fine: fine.as_ref(),
-    };
-    let (skins, warning) = shatter::dress(
-        &look,
-        &fragments,
-        &split.children,
-        &surfaces,
-        options.skin.into(),
-        options.crack_scale,
-    )?;
-    if let Some(warning) = warning {
+    if let Some(warning) = &broken.warning {
         eprintln!("warning: {warning}");
     }
-    let pieces: Vec<ModelPiece> = surfaces
-        .iter()
-        .zip(skins)
-        .enumerate()
-        .map(|(i, (surface, skin))| {
-            let properties = surface.mass_properties();
-            ModelPiece {
-                name: format!("fragment-{i:03}"),
-                centre: properties.centre,
-                volume: properties.volume,
-                mass: properties.volume * density,
-                surfaces: skin,
-            }
-        })
-        .collect();
-    write_pieces(&model, &pieces, &mesh, options)?;
-    if let Some(path) = &options.picture {
-        draw(&model, &pieces, &mesh, options, path)?;
-        say!("wrote {}", path.display());
-    }
-    Ok(())
 }
 
 /// Where the number of pieces is not the one asked for.
@@ -353,21 +320,8 @@ fn fewer(options: &Shatter, pieces: usize) -> String {
     }
 }
 
-/// What is to be broken.
-struct Loaded {
-    mesh: TetMesh,
-    /// An asset may bring its modes along.
-    modes: Option<Arc<Modes>>,
-    /// The volume inside the input surface.
-    enclosed: Option<f64>,
-    /// What it looks like.
-    model: Model,
-    /// The fine surface of a shape of the set.
-    fine: Option<FineBoundary>,
-}
-
-/// Reads a file, or makes a shape.
-fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
+/// Reads a file, or makes a shape, and fills it.
+fn load(options: &Shatter) -> Result<Subject, ShatterError> {
     let (source, repairs) = Source::open_with_repairs(&options.mesh)?;
     let tets = tets_of(&source, options.tets, None);
     let limits = options.limits;
@@ -379,34 +333,15 @@ fn load(options: &Shatter) -> Result<Loaded, ShatterError> {
         thicken: options.thicken.map_or(Thicken::Refuse, Thicken::By),
         ..BakeOptions::default()
     };
-    let shape = match &source {
-        Source::Shape(shape) => Some(*shape),
-        _ => None,
-    };
-    let baked = bake(source, &settings, &mut |_| ())?;
+    let subject = Subject::bake(source, &options.mesh, &settings, &mut |_| ())?;
     let repairs = repairs.to_string();
     if !repairs.is_empty() {
         say!("repaired: {repairs}");
     }
-    for note in &baked.notes {
+    for note in &subject.baked.notes {
         say!("note: {note}");
     }
-    let asset = &baked.asset;
-    let model = match shape {
-        Some(shape) => model_of_boundary(shape.name(), asset.mesh()),
-        None if Model::is_known(&options.mesh.to_string_lossy()) => Model::read(&options.mesh)?,
-        None => match asset.skin() {
-            Some(skin) => model_of_surface(asset.name(), skin),
-            None => model_of_boundary(asset.name(), asset.mesh()),
-        },
-    };
-    Ok(Loaded {
-        mesh: asset.mesh().clone(),
-        modes: asset.modes().cloned(),
-        enclosed: baked.surface_volume,
-        model,
-        fine: shape.and_then(|shape| shape.fine_boundary(asset.mesh(), 1.0)),
-    })
+    Ok(subject)
 }
 
 /// Colours that tell neighbours apart: hues by the golden ratio.
@@ -420,87 +355,24 @@ fn colour_of(index: usize) -> [f32; 3] {
     [channel(0.0), channel(4.0), channel(2.0)]
 }
 
-/// How far a piece is moved.
-fn offset(piece: &ModelPiece, mesh: &TetMesh, explode: f32) -> Vec3 {
-    let (lo, hi) = mesh.bounds();
-    explode * (piece.centre.as_vec3() - 0.5 * (lo + hi))
-}
-
 fn output_format(options: &Shatter) -> Format {
-    let end = options.output.extension().map(|e| e.to_ascii_lowercase());
-    let by_name = match end.as_ref().and_then(|e| e.to_str()) {
-        Some("gltf") => OutputFormat::Gltf,
-        Some("obj") => OutputFormat::Obj,
-        Some("usda") => OutputFormat::Usda,
-        _ => OutputFormat::Glb,
-    };
-    match options.format.unwrap_or(by_name) {
-        OutputFormat::Glb => Format::Glb,
-        OutputFormat::Gltf => Format::Gltf,
-        OutputFormat::Obj => Format::Obj,
-        OutputFormat::Usda => Format::Usda,
+    match options.format {
+        None => Format::of_path(&options.output).unwrap_or(Format::Glb),
+        Some(OutputFormat::Glb) => Format::Glb,
+        Some(OutputFormat::Gltf) => Format::Gltf,
+        Some(OutputFormat::Obj) => Format::Obj,
+        Some(OutputFormat::Usda) => Format::Usda,
     }
 }
 
-fn write_pieces(
-    model: &Model,
-    pieces: &[ModelPiece],
-    mesh: &TetMesh,
-    options: &Shatter,
-) -> Result<(), ShatterError> {
-    let moved: Vec<ModelPiece> = pieces
-        .iter()
-        .map(|piece| {
-            let by = offset(piece, mesh, options.explode);
-            let mut piece = piece.clone();
-            piece.centre += by.as_dvec3();
-            for surface in &mut piece.surfaces {
-                for p in &mut surface.positions {
-                    *p += by;
-                }
-            }
-            piece
-        })
-        .collect();
-    let stem = options
-        .output
-        .file_stem()
-        .map_or_else(|| "fragments".to_owned(), |s| s.to_string_lossy().into());
-    let all = model_files(
-        model,
-        &moved,
-        CrackLook::default(),
-        output_format(options),
-        &stem,
-    );
-    for (i, (name, bytes)) in all.iter().enumerate() {
-        // The main file has the name that was asked for, whatever its end.
-        let path = if i == 0 {
-            options.output.clone()
-        } else {
-            options.output.with_file_name(name)
-        };
-        files::save(&path, bytes)?;
-        say!("wrote {}", path.display());
-    }
-    Ok(())
-}
-
-fn draw(
-    model: &Model,
-    pieces: &[ModelPiece],
-    mesh: &TetMesh,
-    options: &Shatter,
-    path: &Path,
-) -> Result<(), ShatterError> {
+fn draw(model: &Model, pieces: &[ModelPiece], from: Vec3, path: &Path) -> Result<(), ShatterError> {
     let mut scene = Scene::new();
     let looks = Looks::of(model);
     for (i, piece) in pieces.iter().enumerate() {
-        let by = offset(piece, mesh, options.explode);
         for surface in &piece.surfaces {
             let [r, g, b] = colour_of(i).map(|c| (255.0 * c) as u8);
-            let positions: Vec<Vec3> = surface.positions.iter().map(|&p| p + by).collect();
-            let drawn = PictureMesh::new(positions, surface.triangles.clone()).smooth(35.0);
+            let drawn = PictureMesh::new(surface.positions.clone(), surface.triangles.clone());
+            let drawn = drawn.smooth(35.0);
             scene.add(if surface.is_crack {
                 drawn.colour(Colour::from_srgb(225, 215, 200))
             } else if model.images().is_empty() {
@@ -513,7 +385,7 @@ fn draw(
         }
     }
     scene.ground_under_all();
-    let camera = Camera::framing_all(options.from);
+    let camera = Camera::framing_all(from);
     let picture = scene.render(&camera, 640, 420, Quality::default());
     Ok(files::save(path, picture.to_png()?)?)
 }

@@ -7,8 +7,8 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use fracas::sphere_tree::{BuildOptions, Restructuring, SplitScratch};
-use fracas::{FieldOptions, FragmentField, FragmentId, FragmentMass, Fragments, SphereTree};
+use fracas_core::sphere_tree::{BuildOptions, Restructuring, SplitScratch};
+use fracas_core::{FieldOptions, FragmentField, FragmentId, FragmentMass, Fragments, SphereTree};
 use fracas_fracture::{
     Decision, FractureEvent, FractureSettings, GrowthOptions, Impact, Material, Modes, ModesOptions,
 };
@@ -135,7 +135,7 @@ fn measure(case: &Case) {
     let way = Restructuring::default();
     let trees = best(20, || tree.apply(&fragments, &split, way, &mut scratch));
     let adjacency = best(10, || {
-        fracas::TetMesh::build(mesh.positions().to_vec(), mesh.tets().to_vec())
+        fracas_core::TetMesh::build(mesh.positions().to_vec(), mesh.tets().to_vec())
     });
     println!(
         "  {cracks} cracks, {unpaid} not paid for, {crumbs} given up as crumbs, {} pieces; ms: deciding {deciding:.2}, \
@@ -161,7 +161,7 @@ fn best<T>(runs: usize, mut work: impl FnMut() -> T) -> f64 {
 }
 
 /// A body that falls on a stone floor, `up` being upwards in its own frame.
-fn drop_on_stone(mesh: &fracas::TetMesh, modes: &Modes, up: Vec3, speed: f32) -> Impact {
+fn drop_on_stone(mesh: &fracas_core::TetMesh, modes: &Modes, up: Vec3, speed: f32) -> Impact {
     let lowest = mesh
         .positions()
         .iter()

@@ -1,13 +1,13 @@
 //! The procedural set and the assets: counts, angles, loading against baking.
 
-use fracas::TetMesh;
-use fracas::testing::Rng;
 use fracas_bake::Asset;
 use fracas_bake::bake::{BakeOptions, Source, bake};
 use fracas_bake::shapes::{self, Counts};
 use fracas_bake::tetrahedralize::quality::angles;
 use fracas_bake::tetrahedralize::{Size, boundary_topology};
 use fracas_conformance::data;
+use fracas_core::TetMesh;
+use fracas_core::testing::Rng;
 
 use crate::board::{Board, Measured, Target, best_ms};
 

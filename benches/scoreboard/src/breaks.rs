@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use fracas_rapier::world::{ObjectOptions, StepStats, World, WorldSettings};
+use fracas_rapier::{Breakable, StepStats, World, WorldSettings};
 use fracas_scenes::recording::{Recording, Summary, Watch};
 use fracas_scenes::rigid::fresh_fracture::{newborn, structures};
 use fracas_scenes::rigid::{self, SceneOptions};
@@ -138,14 +138,14 @@ fn blueprints(board: &mut Board) {
             let mesh = fracas_bake::shapes::by_name("piggy-bank").expect("a shape of the set");
             let kind = fracas_rapier::Blueprint::build(
                 Arc::new(mesh.build()),
-                &fracas::FieldOptions::default(),
-                &fracas::sphere_tree::BuildOptions::default(),
+                &fracas_core::FieldOptions::default(),
+                &fracas_core::sphere_tree::BuildOptions::default(),
             );
             let kind = Arc::new(kind.expect("a blueprint"));
             let ms = best_processor_ms(3, || {
                 let mut world = World::new(WorldSettings::default());
                 for _ in 0..1000 {
-                    world.add(ObjectOptions::new(kind.clone()));
+                    world.add(Breakable::new(kind.clone()));
                 }
                 world.pieces().count()
             });

@@ -5,12 +5,11 @@
 
 use std::sync::Arc;
 
-use fracas::sphere_tree::BuildOptions;
-use fracas::testing::box_grid;
-use fracas::{FieldOptions, TetMesh};
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::testing::box_grid;
+use fracas_core::{FieldOptions, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
-use fracas_rapier::Blueprint;
-use fracas_rapier::world::{ObjectOptions, StepStats, World, WorldSettings};
+use fracas_rapier::{Blueprint, Breakable, StepStats, World, WorldSettings};
 use fracas_scenes::paper::TABLES;
 use fracas_scenes::recording::{Recording, Summary, Watch};
 use fracas_scenes::rigid::{self, SceneOptions};
@@ -177,7 +176,7 @@ fn resting(bricks: u32) -> World {
     for i in 0..bricks {
         let at = Vec3::new((i % across) as f32, 0.1, (i / across) as f32) * 0.35;
         world.add(
-            ObjectOptions::new(brick.clone()).at(Pose::from_translation(Vec3 {
+            Breakable::new(brick.clone()).at(Pose::from_translation(Vec3 {
                 y: 0.5 * size.y,
                 ..at
             })),

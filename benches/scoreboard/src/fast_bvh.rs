@@ -8,12 +8,12 @@
 
 mod peer;
 
-use fracas::fast_bvh::{
-    Builder, Contacts, Culling, Detection, FastBvh, QueryStats, Restructuring, Scratch, Settings,
-};
-use fracas::primitives::{edge_edge_ccd, vertex_face_ccd};
 use fracas_conformance::ccd::{self, SCENES};
 use fracas_conformance::data::find;
+use fracas_core::fast_bvh::{
+    Builder, Contacts, Culling, Detection, FastBvh, QueryStats, Restructuring, Scratch, Settings,
+};
+use fracas_core::primitives::{edge_edge_ccd, vertex_face_ccd};
 use fracas_scenes::experiments::sequence_times::{self, Frame, FrameTimer, Play};
 use fracas_scenes::experiments::{spatial_hash, tree_metric};
 use fracas_scenes::sequences::breaking_walls::BreakingWalls;

@@ -5,13 +5,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fracas::testing::{Rng, box_grid};
-use fracas::{
+use fracas_bake::read_tet_mesh;
+use fracas_conformance::data;
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::{
     Crack, FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments, Split,
     SurfaceScratch, TetMesh, brute_force,
 };
-use fracas_bake::read_tet_mesh;
-use fracas_conformance::data;
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use fracas_scenes::experiments::ball::ball;
 use glam::Vec3;

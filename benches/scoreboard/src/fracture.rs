@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use fracas::testing::{Rng, box_grid};
-use fracas::{FragmentId, Fragments, TetMesh};
 use fracas_bake::tetrahedralize::{self, Options};
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::{FragmentId, Fragments, TetMesh};
 use fracas_fracture::material::STEEL_CONTACT_MODULUS;
 use fracas_fracture::modes::count_below;
 use fracas_fracture::stiffness::Elements;

@@ -1,7 +1,7 @@
 //! The ground floor: meshes in, tetrahedra out.
 
-use fracas::TetMesh;
-use fracas::testing::box_grid;
+use fracas_core::TetMesh;
+use fracas_core::testing::box_grid;
 use glam::Vec3;
 
 use crate::board::{Board, Measured, Target, best_ms, growth_exponent};

@@ -1,7 +1,7 @@
 //! Point location by a k-d tree over tetrahedra, as Glondu 2013, section 4.3, has
 //! it: here only to be compared with the grid that the library uses.
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 use glam::Vec3;
 
 enum Node {

@@ -8,18 +8,18 @@
 
 use std::time::{Duration, Instant};
 
-use fracas::sphere_tree::order::maximum_distance_order;
-use fracas::sphere_tree::{
+use fracas_conformance::broken::{Broken, cells};
+use fracas_conformance::data::find;
+use fracas_core::sphere_tree::order::maximum_distance_order;
+use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, HalfSpace, KeepPoints, NormalSettings, PairState, Query,
     QueryScratch, QueryStats, Restructuring, Selection, SplitScratch, Traversal,
 };
-use fracas::testing::{Rng, box_grid};
-use fracas::{
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::{
     Contact, FragmentDistance, FragmentId, FragmentSurface, Pose, SphereTree, SurfaceScratch,
     TetMesh,
 };
-use fracas_conformance::broken::{Broken, cells};
-use fracas_conformance::data::find;
 use fracas_scenes::experiments::ball::ball;
 use fracas_scenes::experiments::rivals::{Rival, RivalPair, VERSION};
 use glam::Vec3;
@@ -149,7 +149,7 @@ fn spread(board: &mut Board) {
         || {
             let mut sums = [0.0; 4];
             for seed in 0..6 {
-                let mut fragments = fracas::Fragments::new(std::sync::Arc::new(mesh.clone()));
+                let mut fragments = fracas_core::Fragments::new(std::sync::Arc::new(mesh.clone()));
                 let fracture = cells(&fragments, FragmentId(0), 9, &mut Rng(seed)).expect("cells");
                 let split = fragments.apply(&fracture).expect("a valid fracture");
                 let mut scratch = SplitScratch::default();

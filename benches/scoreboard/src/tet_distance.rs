@@ -3,11 +3,11 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use fracas::tet_distance::error_table::error_table;
-use fracas::tet_distance::specimens::{
+use fracas_core::tet_distance::error_table::error_table;
+use fracas_core::tet_distance::specimens::{
     Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
 };
-use fracas::tet_distance::{DepthField, Method, Response};
+use fracas_core::tet_distance::{DepthField, Method, Response};
 use fracas_scenes::experiments::tet_collision::{CollisionSettings, collisions};
 use fracas_scenes::soft::SoftScene;
 use glam::Vec3;

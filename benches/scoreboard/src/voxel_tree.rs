@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use fracas::testing::{Rng, box_grid};
-use fracas::voxel_tree::{
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::voxel_tree::{
     Averaging, Budget, Detection, Grouping, ObjectVoxels, Primitive, SplitScratch, Stop,
     TriangleLevel, TriangleScratch, VoxTree, VoxelGrid, WithTriangles, primitive, reduce,
     triangle_primitives,
 };
-use fracas::{Crack, Fracture, FragmentId, Fragments, Pose};
+use fracas_core::{Crack, Fracture, FragmentId, Fragments, Pose};
 use fracas_rapier::FrameBudget;
 use fracas_scenes::experiments::voxel_contacts::{LevelErrors, contact_errors};
 use fracas_scenes::experiments::voxel_contacts_deadline::{Method, falling_rabbits};

@@ -59,7 +59,7 @@ fn table_rows(board: &mut Board, paper: &PaperScene) {
     let (scene, recording) = run(paper.name);
     let collision = recording.summary(|s| s.times.collision);
     let total = recording.summary(|s| s.times.total - s.times.fracture);
-    let at_breaks = |of: fn(&fracas_rapier::world::StepStats) -> f64| {
+    let at_breaks = |of: fn(&fracas_rapier::StepStats) -> f64| {
         Summary::of(recording.steps.iter().filter(|s| s.broken > 0).map(of))
     };
     let update = at_breaks(|s| s.times.update);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fracas_bake::bake::{BakeModes, BakeOptions, Source, bake as bake_source};
 use fracas_bake::limits::{Cost, tets_of};
 use fracas_bake::model::Model;
-use fracas_bake::shatter::{model_of_boundary, model_of_surface};
+use fracas_bake::shatter::Subject;
 use fracas_bake::tetrahedralize::{Grading, Size, Thicken};
 use fracas_bake::{Repairs, shapes};
 use fracas_fracture::Material;
@@ -76,15 +76,10 @@ pub struct Loaded {
 pub fn load(py: Python<'_>, given: Given, options: BakeOptions) -> PyResult<Loaded> {
     let Given { source, path } = given;
     run_long(py, move || {
-        let shape = matches!(source, Source::Shape(_));
-        let baked = bake_source(source, &options, &mut |_| ()).map_err(refuse)?;
+        let path = path.unwrap_or_default();
+        let subject = Subject::bake(source, path, &options, &mut |_| ()).map_err(refuse)?;
+        let Subject { baked, model, .. } = subject;
         let asset = baked.asset;
-        let known = path.filter(|p| !shape && Model::is_known(&p.to_string_lossy()));
-        let model = match (known, asset.skin()) {
-            (Some(path), _) => Model::read(path).map_err(refuse)?,
-            (None, Some(skin)) => model_of_surface(asset.name(), skin),
-            (None, None) => model_of_boundary(asset.name(), asset.mesh()),
-        };
         Ok(Loaded {
             asset,
             notes: baked.notes.iter().map(ToString::to_string).collect(),

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fracas::{
-    FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments, SurfaceScratch,
-};
 use fracas_bake::Repairs;
 use fracas_bake::SurfaceMesh;
 use fracas_bake::model::Model;
 use fracas_bake::model::pieces::{Buffers, ModelPiece};
 use fracas_bake::model::write::{CrackLook, Format, files};
 use fracas_bake::shatter::{self as breaking, Pattern, ShatterOptions, SkinChoice};
+use fracas_core::{
+    FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments, SurfaceScratch,
+};
 use fracas_fracture::FractureStats;
 use glam::Vec3;
 use numpy::{PyArray1, PyArray2};

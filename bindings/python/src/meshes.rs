@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fracas::{FieldOptions, FragmentField, FragmentId, Fragments, TetMesh};
 use fracas_bake::bake::Source;
 use fracas_bake::limits::Cost;
 use fracas_bake::{
     Mesh, Repairs, SurfaceMesh, TetSoup, boundary_surface, inspect_surface, inspect_tets, shapes,
 };
+use fracas_core::{FieldOptions, FragmentField, FragmentId, Fragments, TetMesh};
 use glam::{DVec3, Vec3};
 use numpy::PyArray2;
 use pyo3::exceptions::PyTypeError;

@@ -1,11 +1,11 @@
 //! Voxel trees: contacts within a budget [Dingliana 2004].
 
-use fracas::Pose;
-use fracas::voxel_tree::{
+use fracas_bake::bake::Source;
+use fracas_core::Pose;
+use fracas_core::voxel_tree::{
     Averaging, Budget, Detection, GroupContact, Grouping, Stop, VoxTree, VoxelGrid, primitive,
     reduce, roots_gap,
 };
-use fracas_bake::bake::Source;
 use glam::{Mat3, Vec3};
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -38,7 +38,7 @@ impl VoxelTree {
         }
         let source = given(mesh)?.source;
         run(py, || {
-            let of_tets = |mesh: &fracas::TetMesh| {
+            let of_tets = |mesh: &fracas_core::TetMesh| {
                 let positions = mesh.positions().to_vec();
                 (
                     positions,

@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fracas::sphere_tree::BuildOptions;
-use fracas::{FieldOptions, FragmentId, Fragments};
 use fracas_bake::bake::Source;
 use fracas_bake::model::Model;
 use fracas_bake::shatter::{self as breaking, ShatterOptions};
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::{FieldOptions, FragmentId, Fragments};
 use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule};
-use fracas_rapier::world::{Event, ObjectId, ObjectOptions, PieceId, WorldSettings};
-use fracas_rapier::{ContactSettings, world};
+use fracas_rapier::{Breakable, ContactSettings, Event, ObjectId, PieceId, WorldSettings};
 use fracas_scenes::rigid::contacts_by_name;
 use glam::{Quat, Vec3};
 use numpy::{PyArray1, PyArray2};
@@ -156,7 +155,7 @@ pub struct World {
 }
 
 struct Inside {
-    world: world::World,
+    world: fracas_rapier::World,
     /// What each object looks like, and its density.
     kinds: Vec<(Arc<Model>, f64)>,
     balls: Vec<RigidBodyHandle>,
@@ -243,7 +242,7 @@ impl World {
             event_impulse,
             ..defaults
         };
-        let mut made = world::World::new(settings);
+        let mut made = fracas_rapier::World::new(settings);
         if let Some(threads) = threads {
             if !(1..=1024).contains(&threads) {
                 return Err(PyValueError::new_err("threads: must be from 1 to 1024"));
@@ -303,13 +302,13 @@ impl World {
             return Err(PyValueError::new_err("max_pieces: must be at least 2"));
         }
         within(energy_scale, "energy_scale", 1e-6, 1e6)?;
-        let mut options = ObjectOptions {
+        let mut options = Breakable {
             velocity: bounded(velocity, "velocity", 1e3)?,
             spin: bounded(spin, "spin", 1e3)?,
             friction: within(friction, "friction", 0.0, 10.0)?,
             restitution: within(restitution, "restitution", 0.0, 1.0)?,
             density: kind.material.density as f32,
-            ..ObjectOptions::new(Arc::clone(&kind.blueprint)).at(Pose::from_parts(place, turn))
+            ..Breakable::new(Arc::clone(&kind.blueprint)).at(Pose::from_parts(place, turn))
         };
         if let Some(modes) = kind.modes.clone().filter(|_| breakable && !fixed) {
             let settings = FractureSettings {
@@ -325,7 +324,7 @@ impl World {
                 ONCE
             };
             let breaker = Breaker::new(kind.material, Some(modes));
-            options = options.breakable(breaker.with_settings(settings).with_rule(rule));
+            options = options.with_breaker(breaker.with_settings(settings).with_rule(rule));
         }
         if fixed {
             let (low, high) = kind.blueprint.surface().bounds();

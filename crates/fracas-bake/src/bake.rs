@@ -15,7 +15,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use fracas::{FragmentId, Fragments, TetMesh};
+use fracas_core::{FragmentId, Fragments, TetMesh};
 use fracas_fracture::modes::ModesError;
 use fracas_fracture::{Material, Modes, ModesOptions};
 use glam::DVec3;

@@ -13,8 +13,8 @@
 //! Self-intersections: pairs of triangles that meet elsewhere than in a common vertex
 //! or edge; the exact rule is at the head of `self_intersection.rs`.
 
-use fracas::TetMesh;
-use fracas::tet_mesh::{NONE, TET_EDGES, TET_FACES};
+use fracas_core::TetMesh;
+use fracas_core::tet_mesh::{NONE, TET_EDGES, TET_FACES};
 use glam::DVec3;
 use serde::Serialize;
 
@@ -317,7 +317,7 @@ fn opposite_pairs(triangles: &[[u32; 3]]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
     use glam::Vec3;
 
     /// A closed ring of `n` squares around, `m` across: a torus of triangles.

@@ -8,7 +8,7 @@
 //! | everything in one file | [`asset`] | [`Asset`] |
 //! | all of it in order | [`mod@bake`] | [`bake::bake`] |
 //! | as fine as needed | [`mod@fill`] | [`fill::fill`] |
-//! | to pieces, without a simulation | [`mod@shatter`], [`limits`] | [`shatter::plan`], [`shatter::dress`], [`shatter::shared_areas`] |
+//! | to pieces, without a simulation | [`mod@shatter`], [`limits`] | [`shatter::Subject`], [`shatter::plan`], [`shatter::dress`], [`shatter::shared_areas`] |
 //! | tetrahedra out | [`tetrahedralize`] | [`tetrahedralize::surface`], [`tetrahedralize::implicit`] |
 //! | what a mesh is | [`inspect`] | [`inspect_surface`], [`inspect_tets`] |
 //! | files out | [`write`](mod@write) | [`write_vtu`], [`write_msh`], [`write_obj`], [`write_ply`], [`write::glb::Glb`] |

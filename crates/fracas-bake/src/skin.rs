@@ -14,8 +14,8 @@
 //! rounding), each lies in one tetrahedron or outside of all. Parts thinner than
 //! rounding are dropped.
 
-use fracas::TetMesh;
-use fracas::tet_mesh::TET_FACES;
+use fracas_core::TetMesh;
+use fracas_core::tet_mesh::TET_FACES;
 use glam::DVec3;
 
 use crate::SurfaceMesh;
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_triangle_far_away_hangs_on_the_nearest_tet() {
-        let mesh = fracas::testing::box_grid([1, 1, 1], glam::Vec3::ONE);
+        let mesh = fracas_core::testing::box_grid([1, 1, 1], glam::Vec3::ONE);
         let far = SurfaceMesh::build(
             vec![
                 DVec3::new(5.0, 0.0, 0.0),

@@ -3,7 +3,7 @@
 //! Positions stay in f64 and nothing is changed: [`TetSoup::into_mesh`] repairs
 //! what has one obvious repair, names it, and refuses the rest.
 
-use fracas::tet_mesh::{TetMesh, TetMeshError, signed_volume};
+use fracas_core::tet_mesh::{TetMesh, TetMeshError, signed_volume};
 use glam::{DVec3, Vec3};
 use thiserror::Error;
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use fracas::dressing::Dressed;
-use fracas::{FragmentId, Fragments};
 use fracas_bake::shapes;
+use fracas_core::dressing::Dressed;
+use fracas_core::{FragmentId, Fragments};
 use fracas_fracture::patterns::{self, VoronoiOptions};
 use glam::{DVec3, Vec3};
 

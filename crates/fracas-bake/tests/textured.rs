@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fracas::dressing::SkinMap;
-use fracas::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
 use fracas_bake::model::pieces::{ModelPiece, surfaces};
 use fracas_bake::model::write::{CrackLook, Format, files};
 use fracas_bake::model::{Attribute, Model};
 use fracas_bake::tetrahedralize::{self, Options};
+use fracas_core::dressing::SkinMap;
+use fracas_core::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use glam::{DVec3, Vec3};
 
@@ -33,7 +33,7 @@ fn fill(model: &Model, tets: usize) -> Option<TetMesh> {
 
 struct Broken {
     pieces: Vec<ModelPiece>,
-    fit: fracas::dressing::SkinFit,
+    fit: fracas_core::dressing::SkinFit,
 }
 
 fn shatter(model: &Model, mesh: TetMesh, pieces: u32, seed: u64) -> Option<Broken> {
@@ -296,9 +296,9 @@ fn coordinates_at_random_points_are_those_of_the_input() {
         width: 2,
         values: uvs,
     });
-    let mesh = fracas::testing::box_grid([5; 3], Vec3::ONE);
+    let mesh = fracas_core::testing::box_grid([5; 3], Vec3::ONE);
     let broken = shatter(&model, mesh, 9, 3).unwrap();
-    let mut rng = fracas::testing::Rng(7);
+    let mut rng = fracas_core::testing::Rng(7);
     let mut asked = 0;
     while asked < 10_000 {
         let piece = &broken.pieces[rng.below(broken.pieces.len())];
@@ -377,7 +377,13 @@ fn an_obj_with_its_materials_comes_in_and_every_format_goes_out() {
 
     let (positions, triangles) = cube(1);
     let plain = Model::plain("cube", positions, triangles, [0.5, 0.4, 0.3, 1.0]);
-    let broken = shatter(&plain, fracas::testing::box_grid([3; 3], Vec3::ONE), 4, 5).unwrap();
+    let broken = shatter(
+        &plain,
+        fracas_core::testing::box_grid([3; 3], Vec3::ONE),
+        4,
+        5,
+    )
+    .unwrap();
     for (format, end) in [
         (Format::Glb, "glb"),
         (Format::Gltf, "gltf"),
@@ -466,7 +472,13 @@ fn damaged_models_are_errors_and_numbers_that_are_not_finite_are_warned_of() {
         width: 3,
         values: normals,
     });
-    let broken = shatter(&model, fracas::testing::box_grid([2; 3], Vec3::ONE), 3, 1).unwrap();
+    let broken = shatter(
+        &model,
+        fracas_core::testing::box_grid([2; 3], Vec3::ONE),
+        3,
+        1,
+    )
+    .unwrap();
     let file = files(
         &model,
         &broken.pieces,

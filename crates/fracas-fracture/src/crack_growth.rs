@@ -24,8 +24,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use fracas::TetMesh;
-use fracas::crack::LEAST_CUT_SHARE;
+use fracas_core::TetMesh;
+use fracas_core::crack::LEAST_CUT_SHARE;
 use glam::{Vec3, Vec4};
 
 use crate::principal::Tension;
@@ -630,7 +630,7 @@ impl Growth {
     }
 
     /// The levels of the last crack for all nodes of the piece, clamped as
-    /// [`fracas::Crack::from_level`] does where they decide a cut.
+    /// [`fracas_core::Crack::from_level`] does where they decide a cut.
     pub fn levels(&self, mesh: &TetMesh, nodes: &[u32]) -> Vec<(u32, f32)> {
         nodes
             .iter()
@@ -714,7 +714,7 @@ fn find(groups: &mut [u32], mut label: u32) -> u32 {
     label
 }
 
-/// A level that leaves no sliver: see [`fracas::crack::LEAST_CUT_SHARE`].
+/// A level that leaves no sliver: see [`fracas_core::crack::LEAST_CUT_SHARE`].
 fn clamped(mesh: &TetMesh, n: u32, level: f32) -> f32 {
     let p = mesh.positions()[n as usize];
     let shortest = mesh
@@ -786,7 +786,7 @@ fn section_area(x: [Vec3; 4], levels: [f32; 4], inside: [bool; 4]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     use super::*;
     use crate::principal::tension;

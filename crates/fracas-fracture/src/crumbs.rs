@@ -1,7 +1,7 @@
 //! Cells that fall apart: strays are given to a neighbour.
 //!
 //! A cell of a pattern laid over a folded or thin body need not be connected, and
-//! [`fracas::Fragments::apply`] makes a fragment of each connected part: 20 cells of a
+//! [`fracas_core::Fragments::apply`] makes a fragment of each connected part: 20 cells of a
 //! coat gave 65 pieces, 21 of them below a thousandth of its volume.
 //!
 //! **The rule.** The largest connected part of a cell is the cell; the others are
@@ -15,7 +15,7 @@
 //! lower number. Parts of a body that hang together with nothing have no neighbour to
 //! join: patterns then draw fewer cells (`at_most`).
 
-use fracas::{Crack, Fracture, Fragments, TetMesh};
+use fracas_core::{Crack, Fracture, Fragments, TetMesh};
 
 /// When a stray joins a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -319,8 +319,8 @@ fn half_edge(mesh: &TetMesh, n: u32) -> f32 {
 mod tests {
     use std::sync::Arc;
 
-    use fracas::FragmentId;
-    use fracas::testing::box_grid;
+    use fracas_core::FragmentId;
+    use fracas_core::testing::box_grid;
     use glam::Vec3;
 
     use super::*;

@@ -26,7 +26,7 @@
 
 use std::collections::BTreeSet;
 
-use fracas::{Crack, Fracture, FragmentId, Fragments, TetMesh};
+use fracas_core::{Crack, Fracture, FragmentId, Fragments, TetMesh};
 use glam::Vec3;
 
 use crate::contact_crack::Splitting;
@@ -827,7 +827,7 @@ fn seed_normal(stress: &Principal, chance: &Random, attempt: u64) -> Vec3 {
 mod tests {
     use std::sync::Arc;
 
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     use super::*;
     use crate::material::{Material, STEEL_CONTACT_MODULUS};

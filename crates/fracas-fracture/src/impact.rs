@@ -534,8 +534,8 @@ fn curvature_at(modes: &Modes, point: Vec3, normal: Vec3) -> Option<f64> {
 mod tests {
     use std::sync::Arc;
 
-    use fracas::testing::box_grid;
-    use fracas::{FragmentId, Fragments, TetMesh};
+    use fracas_core::testing::box_grid;
+    use fracas_core::{FragmentId, Fragments, TetMesh};
 
     use super::*;
     use crate::event::{FractureEvent, FractureSettings};

@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use fracas::{FragmentId, Fragments, testing::box_grid};
+//! use fracas_core::{FragmentId, Fragments, testing::box_grid};
 //! use fracas_fracture::{FractureEvent, FractureSettings, Impact, Material, Modes, ModesOptions};
 //! use glam::Vec3;
 //!

@@ -4,7 +4,7 @@
 //! coordinates, where a volume is a determinant and the whole is 1. **Guarantee**:
 //! shares are not negative and sum to 1 within rounding.
 
-use fracas::fragment::TetCut;
+use fracas_core::fragment::TetCut;
 
 type Point = [f64; 4];
 type Simplex = [Point; 4];
@@ -97,8 +97,8 @@ fn split(simplex: &Simplex, levels: &Point, mut emit: impl FnMut(Simplex, bool))
 mod tests {
     use std::sync::Arc;
 
-    use fracas::testing::{Rng, box_grid};
-    use fracas::{FragmentId, Fragments};
+    use fracas_core::testing::{Rng, box_grid};
+    use fracas_core::{FragmentId, Fragments};
     use glam::Vec3;
 
     use super::*;

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas::{FragmentId, Fragments};
+use fracas_core::{FragmentId, Fragments};
 
 use crate::event::{Decision, FractureEvent, FractureSettings, FractureStats, Outcome};
 use crate::impact::Impact;
@@ -355,7 +355,7 @@ fn none(outcome: Outcome) -> Decision {
 
 #[cfg(test)]
 mod tests {
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
     use glam::Vec3;
 
     use super::*;

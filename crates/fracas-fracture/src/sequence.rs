@@ -3,9 +3,9 @@
 //!
 //! Every source of cracks (growth from stress, patterns, a user's own levels) goes
 //! through [`CrackSequence::split`], so that every fracture is one that
-//! [`fracas::Fragments::apply`] accepts.
+//! [`fracas_core::Fragments::apply`] accepts.
 
-use fracas::{Crack, Fracture, FragmentId, Fragments, TetMesh};
+use fracas_core::{Crack, Fracture, FragmentId, Fragments, TetMesh};
 
 /// Cracks of one fragment under construction.
 #[derive(Debug)]

@@ -24,8 +24,8 @@
 
 use std::collections::HashMap;
 
-use fracas::tet_mesh::TET_EDGES;
-use fracas::{FragmentId, Fragments};
+use fracas_core::tet_mesh::TET_EDGES;
+use fracas_core::{FragmentId, Fragments};
 use fracas_sparse::BlockMatrix;
 use glam::DVec3;
 
@@ -280,7 +280,7 @@ fn add_patch(
 mod tests {
     use std::sync::Arc;
 
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
     use glam::Vec3;
 
     use super::*;

@@ -331,8 +331,8 @@ mod tests {
 
     #[test]
     fn the_surface_stress_of_a_bent_plate_is_within_a_fifth() {
-        use fracas::testing::box_grid;
-        use fracas::{FragmentId, Fragments};
+        use fracas_core::testing::box_grid;
+        use fracas_core::{FragmentId, Fragments};
         let material = Material::GLASS;
         let (nu, thick, kappa) = (material.poisson, 0.01, 0.1);
         for layers in [2, 3, 4] {

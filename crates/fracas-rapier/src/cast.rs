@@ -15,7 +15,7 @@
 
 use std::cell::RefCell;
 
-use fracas::sphere_tree::{Motion, Partner, Swept};
+use fracas_core::sphere_tree::{Motion, Partner, Swept};
 use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Pose;
@@ -228,7 +228,7 @@ fn first_crossing(
     let turn = motion.rotation.length() + shape_motion.rotation.length();
     let count = (turn / STRAIGHT_ANGLE).ceil().clamp(1.0, 32.0) as usize;
     let times: Vec<f32> = (0..=count).map(|i| i as f32 / count as f32).collect();
-    let poses: Vec<fracas::Pose> = times
+    let poses: Vec<fracas_core::Pose> = times
         .iter()
         .map(|&t| motion.at(t).relative_to(&shape_motion.at(t)))
         .collect();

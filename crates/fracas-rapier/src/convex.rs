@@ -10,7 +10,7 @@
 //! points, a fragment has eight or more in each direction. So the middles of the sides are
 //! added: the same plane, twice as many springs.
 
-use fracas::FragmentSurface;
+use fracas_core::FragmentSurface;
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::query::{
@@ -152,8 +152,8 @@ fn diamond_angle(x: f32, y: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use fracas::testing::{Rng, box_grid};
-    use fracas::{FragmentId, FragmentMass, Fragments, MassScratch, SurfaceScratch, TetMesh};
+    use fracas_core::testing::{Rng, box_grid};
+    use fracas_core::{FragmentId, FragmentMass, Fragments, MassScratch, SurfaceScratch, TetMesh};
     use glam::Quat;
 
     use super::*;

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fracas::sphere_tree::{Motion, QueryStats};
+use fracas_core::sphere_tree::{Motion, QueryStats};
 use parry3d::math::{Pose, Real, Vector};
 use parry3d::query::details::NormalConstraints;
 use parry3d::query::details::ShapeCastOptions;

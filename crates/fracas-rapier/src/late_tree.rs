@@ -11,8 +11,8 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use fracas::sphere_tree::{Restructuring, SplitScratch};
-use fracas::{Fragments, SphereTree, Split};
+use fracas_core::sphere_tree::{Restructuring, SplitScratch};
+use fracas_core::{Fragments, SphereTree, Split};
 
 use crate::trace;
 

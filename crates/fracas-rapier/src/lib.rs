@@ -1,38 +1,72 @@
-//! Breakable bodies in Rapier: shape, query dispatcher and world.
+//! Breakable bodies in Rapier.
 //!
-//! [`shape`] and [`mod@dispatcher`] need parry3d alone, so they serve every engine that
-//! takes parry's dispatchers. With the feature `world` (on by default) [`breakables`]
-//! breaks bodies in anybody's Rapier world, and [`world`] is the ready-made whole.
+//! [`World`] is a Rapier world in which things break: it owns the engine's sets
+//! (`World::physics`), or is put [around](World::around) those of a game that has some.
+//!
+//! ```
+//! use fracas_rapier::{Breakable, World, WorldSettings};
+//! # use fracas_core::{FieldOptions, sphere_tree::BuildOptions, testing::box_grid};
+//! # let mesh = std::sync::Arc::new(box_grid([3, 2, 2], glam::Vec3::ONE));
+//! # let brick = fracas_rapier::Blueprint::build(mesh, &FieldOptions::default(), &BuildOptions::default())?;
+//! let mut world = World::new(WorldSettings::default());
+//! world.add_floor(0.0, 0.6);
+//! world.add(Breakable::new(brick.into()));
+//! world.step();
+//! # Ok::<(), fracas_rapier::ObjectError>(())
+//! ```
+//!
+//! | what | module | main items |
+//! | --- | --- | --- |
+//! | what a body is made of | `object`, `shape` | [`Blueprint`], [`FragmentShape`] |
+//! | contacts of a pair, for the engine | `dispatcher`, `pair`, `convex`, `manifold` | [`dispatcher()`] |
+//! | the other shape of a pair | `partner`, `cast` | [`check_shape`] |
+//! | contacts within a budget of time | `voxel` | [`FrameBudget`] |
+//! | which bodies are pieces of what; breaking | `breakables` | [`Breakable`], [`Event`] |
+//! | the whole, step by step | `world` | [`World`], [`WorldSettings`] |
+//! | times of all stages | [`trace`] | |
+//!
+//! Without the feature `world` only shape and dispatcher remain, on parry3d alone, for
+//! engines that take parry's dispatchers.
 
 #[cfg(feature = "world")]
-pub mod breakables;
+mod breakables;
 mod cast;
 #[cfg(feature = "world")]
 mod codec;
 mod convex;
-pub mod dispatcher;
+mod dispatcher;
 mod late_tree;
-pub mod manifold;
+mod manifold;
 pub mod object;
-pub mod pair;
+mod pair;
 mod parallel;
-pub mod parry_shape;
+mod parry_shape;
 mod partner;
 #[cfg(feature = "world")]
 mod saved_workspace;
-pub mod shape;
+mod shape;
 pub mod trace;
 mod untangle;
-pub mod voxel;
+mod voxel;
 #[cfg(feature = "world")]
-pub mod world;
+mod world;
 
+#[cfg(all(feature = "world", feature = "assets"))]
+pub use breakables::OpenError;
 #[cfg(feature = "world")]
-pub use breakables::{Breakables, Engine};
+pub use breakables::{
+    BreakScript, BreakStages, Breakable, Event, FragmentModesPolicy, ObjectId, PieceId,
+};
 pub use dispatcher::{FragmentDispatcher, dispatcher};
+pub use manifold::Selection;
 pub use object::{Blueprint, ObjectError, SharedObject};
 pub use pair::{ContactMode, ContactSettings, Normals};
 pub use parry_shape::ParryShape;
 pub use partner::{UnsupportedShape, check_shape};
 pub use shape::FragmentShape;
 pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};
+#[cfg(feature = "world")]
+pub use world::{
+    Coupling, DebrisPolicy, HandId, Overlap, RestoreError, SnapshotError, StepStats, StepTimes,
+    World, WorldSettings, Wrench,
+};

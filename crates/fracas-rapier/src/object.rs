@@ -7,8 +7,8 @@
 
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
-use fracas::sphere_tree::{BuildOptions, Restructuring};
-use fracas::{
+use fracas_core::sphere_tree::{BuildOptions, Restructuring};
+use fracas_core::{
     FieldOptions, Fracture, FractureError, FragmentField, FragmentId, FragmentMass,
     FragmentSurface, Fragments, MassScratch, SphereTree, Split, SurfaceScratch, TetMesh,
 };
@@ -49,10 +49,10 @@ impl ObjectState {
 pub enum ObjectError {
     /// No distance field could be made.
     #[error("no distance field: {0}")]
-    Field(#[from] fracas::fragment_field::BuildError),
+    Field(#[from] fracas_core::fragment_field::BuildError),
     /// No sphere tree could be made.
     #[error("no sphere tree: {0}")]
-    Tree(#[from] fracas::sphere_tree::BuildError),
+    Tree(#[from] fracas_core::sphere_tree::BuildError),
     /// What was baked of it is damaged.
     #[cfg(feature = "assets")]
     #[error(transparent)]

@@ -5,11 +5,11 @@
 //! corners (a ball's is its centre, exactly); a mesh's are its vertices near the
 //! fragment.
 
-use fracas::sphere_tree::{
+use fracas_core::sphere_tree::{
     AdaptiveSettings, Hull, NormalRule, PairState, Partner, Query, QueryScratch, QueryStats,
     Selection, SeparatingAxis, Traversal,
 };
-use fracas::{Contact, FragmentDistance};
+use fracas_core::{Contact, FragmentDistance};
 use glam::{Mat3, Vec3};
 use parry3d::bounding_volume::BoundingVolume;
 use parry3d::math::Pose;
@@ -66,7 +66,7 @@ impl Default for ContactMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Normals {
     /// From the faces that the point can touch: pieces that fit each other neither
-    /// stick nor burst (see [`fracas::sphere_tree::normal_choice`]).
+    /// stick nor burst (see [`fracas_core::sphere_tree::normal_choice`]).
     #[default]
     Chosen,
     /// The gradient of the distance, every point reported with its true distance:
@@ -106,7 +106,7 @@ pub(crate) struct PairMemory {
     /// The direction along which two fragments were last seen apart.
     axis: SeparatingAxis,
     /// Where the pair was when no gap was to be seen.
-    not_apart: Option<fracas::Pose>,
+    not_apart: Option<fracas_core::Pose>,
     /// Where the pair was at its last query, and how far that looked.
     asked: Option<(Pose, f32)>,
 }
@@ -288,8 +288,8 @@ struct Placed<'a> {
 }
 
 /// The engine's pose as the library has it.
-pub(crate) fn to_pose(pose: &Pose) -> fracas::Pose {
-    fracas::Pose {
+pub(crate) fn to_pose(pose: &Pose) -> fracas_core::Pose {
+    fracas_core::Pose {
         rotation: Mat3::from_quat(pose.rotation),
         translation: pose.translation,
     }
@@ -297,7 +297,7 @@ pub(crate) fn to_pose(pose: &Pose) -> fracas::Pose {
 
 impl Placed<'_> {
     /// From the frame of the points to the frame of the field.
-    fn pose(&self) -> fracas::Pose {
+    fn pose(&self) -> fracas_core::Pose {
         let pose = if self.first_is_tree {
             self.pos12.inverse()
         } else {
@@ -403,7 +403,7 @@ impl Ask<'_> {
 
     fn run<P: Partner + ?Sized>(
         &mut self,
-        tree: &fracas::SphereTree,
+        tree: &fracas_core::SphereTree,
         partner: &P,
         placed: &Placed<'_>,
         query: &Query,

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use fracas::FragmentSurface;
+use fracas_core::FragmentSurface;
 use parry3d::shape::{SharedShape, TriMeshFlags};
 
 /// Which of parry's shapes stands for a fragment.

@@ -23,9 +23,9 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use fracas::fragment_surface::FaceKind;
-use fracas::sphere_tree::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
-use fracas::tet_mesh::NONE;
+use fracas_core::fragment_surface::FaceKind;
+use fracas_core::sphere_tree::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
+use fracas_core::tet_mesh::NONE;
 use glam::{Vec2, Vec3};
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Pose;

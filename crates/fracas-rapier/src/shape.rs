@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use fracas::{
+use fracas_core::{
     FragmentId, FragmentMass, FragmentSurface, MassProperties as UnitMass, SphereTree,
     SurfaceScratch,
 };

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::manifold::Feature;
     use crate::object::Blueprint;
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     fn contact(normal1: Vec3, distance: f32) -> PairContact {
         PairContact {

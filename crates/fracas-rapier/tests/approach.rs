@@ -7,16 +7,15 @@
 mod common;
 
 use common::{blueprint, shatter};
-use fracas::testing::Rng;
-use fracas_rapier::world::{ObjectOptions, PieceId, World, WorldSettings};
-use fracas_rapier::{ContactMode, ParryShape};
+use fracas_core::testing::Rng;
+use fracas_rapier::{Breakable, ContactMode, ParryShape, PieceId, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 
 /// One piece of a block of its own, the others taken away.
 fn piece(world: &mut World, rng: &mut Rng, at: Vec3) -> PieceId {
     let block = blueprint([5, 4, 4], Vec3::new(0.3, 0.2, 0.24));
-    world.add(ObjectOptions::new(block).at(Pose::from_translation(at)));
+    world.add(Breakable::new(block).at(Pose::from_translation(at)));
     let whole = world.pieces().last().unwrap();
     let pieces = shatter(world, whole, 6);
     let kept = pieces[rng.below(pieces.len())];

@@ -1,11 +1,11 @@
 //! From an asset to a blueprint in one call.
 #![cfg(feature = "assets")]
 
-use fracas::FieldOptions;
-use fracas::sphere_tree::BuildOptions;
-use fracas::testing::box_grid;
 use fracas_bake::Asset;
 use fracas_bake::asset::OBJECT;
+use fracas_core::FieldOptions;
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::testing::box_grid;
 use fracas_rapier::Blueprint;
 use fracas_rapier::object::ObjectError;
 use glam::Vec3;

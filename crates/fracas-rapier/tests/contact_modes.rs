@@ -3,8 +3,9 @@
 mod common;
 
 use common::{blueprint, fragile, shatter};
-use fracas_rapier::world::{Event, ObjectOptions, World, WorldSettings};
-use fracas_rapier::{ContactMode, ContactSettings, ParryShape};
+use fracas_rapier::{
+    Breakable, ContactMode, ContactSettings, Event, ParryShape, World, WorldSettings,
+};
 use glam::Vec3;
 use parry3d::math::Pose;
 
@@ -32,7 +33,7 @@ fn a_block_breaks_and_rests_whichever_way_contacts_are_found() {
         let mut world = World::new(settings(mode));
         world.add_floor(0.0, 0.6);
         let block = blueprint([4, 3, 3], Vec3::new(0.3, 0.2, 0.2));
-        let options = ObjectOptions::new(block).breakable(fragile(6));
+        let options = Breakable::new(block).with_breaker(fragile(6));
         world.add(options.at(Pose::translation(0.0, 0.5, 0.0)));
         let mass = world.body(world.pieces().next().unwrap()).unwrap().mass();
         let (mut updated, mut broken, mut contacts, mut pairs) = (0.0, 0, 0, 0);
@@ -59,7 +60,7 @@ fn a_block_breaks_and_rests_whichever_way_contacts_are_found() {
             assert_eq!(world.bodies_lost(), 0, "{mode:?}");
         }
         for piece in pieces {
-            let collider = world.breakables().collider(piece).unwrap();
+            let collider = world.collider(piece).unwrap();
             assert_eq!(world.piece_of(collider), Some(piece));
         }
     }
@@ -74,7 +75,7 @@ fn overlap_is_measured_with_every_point_and_true_distances() {
     });
     let cube = blueprint([4, 4, 4], Vec3::splat(0.2));
     for x in [0.0, 0.197] {
-        let cube = ObjectOptions::new(cube.clone());
+        let cube = Breakable::new(cube.clone());
         world.add(cube.at(Pose::translation(x, 0.0, 0.0)));
     }
     world.add_floor(-0.099, 0.5);
@@ -104,7 +105,7 @@ fn what_falls_out_of_the_world_is_taken_away_and_counted() {
         ..WorldSettings::measured(1.0 / 60.0)
     });
     let cube = blueprint([2, 2, 2], Vec3::splat(0.1));
-    let object = world.add(ObjectOptions::new(cube));
+    let object = world.add(Breakable::new(cube));
     let piece = world.pieces().next().unwrap();
     assert_eq!(piece.object, object);
     let children = shatter(&mut world, piece, 2);

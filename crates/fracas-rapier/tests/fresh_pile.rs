@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use common::blueprint;
-use fracas::FragmentId;
-use fracas::sphere_tree::AdaptiveSettings;
-use fracas::testing::Rng;
+use fracas_core::FragmentId;
+use fracas_core::sphere_tree::AdaptiveSettings;
+use fracas_core::testing::Rng;
 use fracas_fracture::sequence::CrackSequence;
-use fracas_rapier::manifold::Selection;
-use fracas_rapier::world::{ObjectOptions, PieceId, World, WorldSettings};
-use fracas_rapier::{ContactMode, ContactSettings};
+use fracas_rapier::{
+    Breakable, ContactMode, ContactSettings, PieceId, Selection, World, WorldSettings,
+};
 use glam::{DVec3, Quat, Vec3};
 use parry3d::math::Pose;
 
@@ -102,9 +102,9 @@ fn cut(world: &mut World, groups: &[Vec<Vec3>]) -> Vec<PieceId> {
 
 fn cube(settings: WorldSettings, pose: Pose, friction: f32) -> World {
     let mut world = World::new(settings);
-    let options = ObjectOptions {
+    let options = Breakable {
         friction,
-        ..ObjectOptions::new(blueprint([10, 10, 10], Vec3::ONE))
+        ..Breakable::new(blueprint([10, 10, 10], Vec3::ONE))
     };
     world.add(options.at(pose));
     world

@@ -6,12 +6,11 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{blueprint, brick, fragile, shatter, world};
-use fracas::sphere_tree::Restructuring;
-use fracas::testing::Rng;
-use fracas::{Crack, Fracture, FragmentId};
+use fracas_core::sphere_tree::Restructuring;
+use fracas_core::testing::Rng;
+use fracas_core::{Crack, Fracture, FragmentId};
 use fracas_rapier::object::{SharedObject, Trees};
-use fracas_rapier::shape::FragmentShape;
-use fracas_rapier::world::{ObjectOptions, World, WorldSettings};
+use fracas_rapier::{Breakable, FragmentShape, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::shape::Shape as _;
@@ -237,7 +236,7 @@ fn the_naive_way_is_the_same_too() {
 fn asking_early_changes_no_run() {
     let run = |early: bool| {
         let mut world = world(1.0 / 60.0);
-        let options = ObjectOptions::new(brick()).breakable(fragile(8));
+        let options = Breakable::new(brick()).with_breaker(fragile(8));
         for i in 0..3 {
             let at = Pose::translation(0.03 * i as f32, 0.3 + 0.25 * i as f32, 0.0);
             world.add(options.clone().at(at));
@@ -263,7 +262,7 @@ fn asking_early_changes_no_run() {
 #[test]
 fn a_snapshot_right_after_a_break_goes_on_as_the_world_does() {
     let settings = WorldSettings::default();
-    let options = ObjectOptions::new(brick()).breakable(fragile(6));
+    let options = Breakable::new(brick()).with_breaker(fragile(6));
     let mut world = World::new(settings);
     world.add_floor(0.0, 0.6);
     world.add(options.clone().at(Pose::translation(0.0, 0.2, 0.0)));

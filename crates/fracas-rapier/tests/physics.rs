@@ -3,7 +3,7 @@
 mod common;
 
 use common::{blueprint, brick, fragile, momenta, world};
-use fracas_rapier::world::{ObjectOptions, Overlap, World, WorldSettings};
+use fracas_rapier::{Breakable, Overlap, World, WorldSettings};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 use parry3d::shape::SharedShape;
@@ -17,8 +17,8 @@ fn awake() -> WorldSettings {
     }
 }
 
-fn clay(options: ObjectOptions) -> ObjectOptions {
-    ObjectOptions {
+fn clay(options: Breakable) -> Breakable {
+    Breakable {
         density: 1800.0,
         ..options
     }
@@ -29,7 +29,7 @@ fn a_brick_rests_for_a_minute_at_the_right_height() {
     for settings in [awake(), WorldSettings::measured(1.0 / 60.0)] {
         let mut world = World::new(settings);
         world.add_floor(0.0, 0.6);
-        world.add(clay(ObjectOptions::new(brick())).at(Pose::translation(0.0, 0.033, 0.0)));
+        world.add(clay(Breakable::new(brick())).at(Pose::translation(0.0, 0.033, 0.0)));
         let piece = world.pieces().next().unwrap();
         for _ in 0..60 {
             world.step();
@@ -57,7 +57,7 @@ fn ten_bricks_stand_on_each_other_for_a_minute() {
     let brick = brick();
     for i in 0..10 {
         let height = 0.0325 + 0.065 * i as f32;
-        let options = clay(ObjectOptions::new(brick.clone()));
+        let options = clay(Breakable::new(brick.clone()));
         world.add(options.at(Pose::translation(0.0, height, 0.0)));
     }
     for _ in 0..3600 {
@@ -88,9 +88,9 @@ fn a_block_on_a_slope_holds_or_slides_as_coulomb_says() {
         let slope = ColliderBuilder::new(slope).friction(friction);
         world.physics.insert_collider(slope, None);
         let block = blueprint([4, 2, 4], Vec3::new(0.2, 0.1, 0.2));
-        let options = ObjectOptions {
+        let options = Breakable {
             friction,
-            ..ObjectOptions::new(block)
+            ..Breakable::new(block)
         };
         world.add(options.at(Pose::from_parts(turn * (Vec3::Y * 0.05), turn)));
         let piece = world.pieces().next().unwrap();
@@ -143,12 +143,12 @@ fn collide(restitution: f32, friction: f32, engines: bool) -> Collision {
         (-1.0, Vec3::new(2.0, 1.0, -3.0)),
         (1.0, Vec3::new(-4.0, 0.5, 1.0)),
     ] {
-        let options = ObjectOptions {
+        let options = Breakable {
             velocity: Vec3::new(-side * 3.0, 0.2 * side, 0.1),
             spin,
             restitution,
             friction,
-            ..ObjectOptions::new(block.clone())
+            ..Breakable::new(block.clone())
         };
         let pose = Pose::translation(side * 0.4, 0.03 * side, 0.02);
         if engines {
@@ -230,7 +230,7 @@ fn fast_bodies_do_not_enter_the_floor() {
                 });
                 world.add_floor(0.0, 0.6);
                 let block = blueprint([3, 3, 3], Vec3::splat(size));
-                let mut options = ObjectOptions::new(block);
+                let mut options = Breakable::new(block);
                 options.velocity = Vec3::Y * -speed;
                 options.continuous = true;
                 let start = Vec3::Y * (size + 0.4 * speed * 0.015);
@@ -261,7 +261,7 @@ fn a_fast_body_keeps_its_speed_whatever_the_length_unit() {
             gravity: Vec3::ZERO,
             ..WorldSettings::measured(0.01)
         });
-        let mut options = ObjectOptions::new(blueprint([2, 2, 2], Vec3::splat(0.05)));
+        let mut options = Breakable::new(blueprint([2, 2, 2], Vec3::splat(0.05)));
         options.velocity = Vec3::X * 300.0;
         world.add(options.at(Pose::from_translation(Vec3::ZERO)));
         let piece = world.pieces().next().unwrap();
@@ -277,7 +277,7 @@ fn broken_pile(settings: WorldSettings, tilt: f32, seconds: f32) -> (World, f64)
     let mut world = World::new(settings);
     world.add_floor(0.0, 0.6);
     let block = blueprint([8, 6, 6], Vec3::new(0.3, 0.2, 0.2));
-    let options = ObjectOptions::new(block).breakable(fragile(10));
+    let options = Breakable::new(block).with_breaker(fragile(10));
     let turn = Vec3::new(0.0, 0.0, tilt);
     world.add(options.at(Pose::new(Vec3::Y * 0.8, turn)));
     world.step();
@@ -332,17 +332,17 @@ fn a_stack_does_not_break_by_its_own_weight_and_does_when_it_is_hit() {
     let mut world = world(1.0 / 60.0);
     for i in 0..14 {
         let at = Vec3::Y * (0.0325 + 0.065 * i as f32);
-        let options = ObjectOptions::new(brick()).breakable(fragile(3));
+        let options = Breakable::new(brick()).with_breaker(fragile(3));
         world.add(options.at(Pose::from_translation(at)));
     }
     for _ in 0..30 {
         world.step();
     }
     assert_eq!(world.pieces().count(), 14, "something broke by itself");
-    let hammer = ObjectOptions {
+    let hammer = Breakable {
         velocity: Vec3::new(0.0, -6.0, 0.0),
         density: 7800.0,
-        ..ObjectOptions::new(blueprint([3, 3, 3], Vec3::splat(0.1)))
+        ..Breakable::new(blueprint([3, 3, 3], Vec3::splat(0.1)))
     };
     world.add(hammer.at(Pose::from_translation(Vec3::Y * 1.05)));
     for _ in 0..10 {
@@ -355,9 +355,9 @@ fn a_stack_does_not_break_by_its_own_weight_and_does_when_it_is_hit() {
 fn bodies_built_into_the_ground_stay_there_when_they_break() {
     let mut world = world(1.0 / 60.0);
     let wall = blueprint([6, 6, 2], Vec3::new(0.6, 0.6, 0.1));
-    let options = ObjectOptions {
+    let options = Breakable {
         anchors: vec![(Vec3::new(-1.0, -0.31, -1.0), Vec3::new(1.0, -0.29, 1.0))],
-        ..ObjectOptions::new(wall).breakable(fragile(8))
+        ..Breakable::new(wall).with_breaker(fragile(8))
     };
     world.add(options.at(Pose::translation(0.0, 0.3, 0.0)));
     let whole = world.pieces().next().unwrap();

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{brick, shatter};
-use fracas_rapier::world::{Event, ObjectOptions, World, WorldSettings};
+use fracas_rapier::{Breakable, Event, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 
@@ -14,7 +14,7 @@ fn world() -> World {
     let brick = brick();
     for i in 0..3 {
         let pose = Pose::translation(0.0, 0.033 + 0.066 * i as f32, 0.0);
-        world.add(ObjectOptions::new(brick.clone()).at(pose));
+        world.add(Breakable::new(brick.clone()).at(pose));
     }
     for _ in 0..5 {
         world.step();

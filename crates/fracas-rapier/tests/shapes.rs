@@ -4,7 +4,7 @@
 mod common;
 
 use common::blueprint;
-use fracas::testing::Rng;
+use fracas_core::testing::Rng;
 use fracas_rapier::{FragmentDispatcher, FragmentShape, check_shape};
 use glam::{IVec3, Quat, Vec3};
 use parry3d::math::Pose;

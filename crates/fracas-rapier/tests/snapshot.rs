@@ -3,11 +3,10 @@
 mod common;
 
 use common::{blueprint, brick, fragile, shatter};
-use fracas_rapier::world::{
-    Coupling, DebrisPolicy, FragmentModesPolicy, ObjectOptions, RestoreError, SnapshotError, World,
-    WorldSettings,
+use fracas_rapier::{
+    Breakable, ContactMode, ContactSettings, Coupling, DebrisPolicy, FragmentModesPolicy,
+    FrameBudget, ParryShape, RestoreError, SnapshotError, VoxelSettings, World, WorldSettings,
 };
-use fracas_rapier::{ContactMode, ContactSettings, FrameBudget, ParryShape, VoxelSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::shape::SharedShape;
@@ -27,11 +26,11 @@ fn settings() -> WorldSettings {
 }
 
 /// What comes into the world before a step, in any run.
-fn act(world: &mut World, bricks: &[ObjectOptions]) {
+fn act(world: &mut World, bricks: &[Breakable]) {
     match world.steps() {
         0 => {
             world.add_floor(0.0, 0.6);
-            let resting = ObjectOptions {
+            let resting = Breakable {
                 breaker: None,
                 ..bricks[0].clone()
             };
@@ -59,7 +58,7 @@ fn act(world: &mut World, bricks: &[ObjectOptions]) {
 }
 
 /// Runs on to a step.
-fn run(world: &mut World, bricks: &[ObjectOptions], until: u64) {
+fn run(world: &mut World, bricks: &[Breakable], until: u64) {
     while world.steps() < until {
         act(world, bricks);
         world.step();
@@ -69,8 +68,8 @@ fn run(world: &mut World, bricks: &[ObjectOptions], until: u64) {
 /// A world that was never saved, one that was, and one that was restored from it go on
 /// alike, whenever that is.
 fn check(settings: WorldSettings, saves: &[u64], end: u64) {
-    let bricks: Vec<ObjectOptions> = (0..3)
-        .map(|_| ObjectOptions::new(brick()).breakable(fragile(6)))
+    let bricks: Vec<Breakable> = (0..3)
+        .map(|_| Breakable::new(brick()).with_breaker(fragile(6)))
         .collect();
     let mut never_saved = World::new(settings);
     let digests: Vec<u64> = (0..end)
@@ -147,8 +146,8 @@ fn also_without_recycling_with_full_contacts_and_with_parrys_shapes() {
 
 #[test]
 fn saving_every_few_steps_leaves_a_pile_as_it_is() {
-    let bricks: Vec<ObjectOptions> = (0..3)
-        .map(|_| ObjectOptions::new(brick()).breakable(fragile(6)))
+    let bricks: Vec<Breakable> = (0..3)
+        .map(|_| Breakable::new(brick()).with_breaker(fragile(6)))
         .collect();
     let (mut never, mut often) = (World::new(settings()), World::new(settings()));
     let mut broken = 0;
@@ -178,8 +177,8 @@ fn with_voxel_contacts_the_saved_and_the_restored_world_go_on_alike() {
         },
         ..settings()
     };
-    let bricks: Vec<ObjectOptions> = (0..3)
-        .map(|_| ObjectOptions::new(brick()).breakable(fragile(6)))
+    let bricks: Vec<Breakable> = (0..3)
+        .map(|_| Breakable::new(brick()).with_breaker(fragile(6)))
         .collect();
     let mut saved = World::new(voxels);
     run(&mut saved, &bricks, 45);
@@ -209,7 +208,7 @@ fn a_world_returns_to_its_own_past() {
     let mut world = World::new(settings());
     world.add_floor(0.0, 0.6);
     let block = blueprint([4, 3, 3], Vec3::new(0.3, 0.2, 0.2));
-    world.add(ObjectOptions::new(block).at(Pose::translation(0.0, 0.5, 0.0)));
+    world.add(Breakable::new(block).at(Pose::translation(0.0, 0.5, 0.0)));
     for _ in 0..10 {
         world.step();
     }
@@ -235,7 +234,7 @@ fn a_world_returns_to_its_own_past() {
 #[test]
 fn bad_bytes_and_unknown_kinds_are_refused_and_change_nothing() {
     let mut world = World::new(settings());
-    world.add(ObjectOptions::new(brick()));
+    world.add(Breakable::new(brick()));
     world.step();
     let bytes = world.snapshot().unwrap();
     let digest = world.digest();

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{blueprint, shatter};
-use fracas::testing::Rng;
-use fracas_rapier::world::{ObjectOptions, PieceId, World, WorldSettings};
+use fracas_core::testing::Rng;
+use fracas_rapier::{Breakable, PieceId, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::shape::SharedShape;
@@ -107,7 +107,7 @@ fn thrown(shape: SharedShape, seed: u64, depth: impl Fn(Vec3) -> f32) -> (Vec<f3
             rng.range(1.6, 2.5),
             -6.0 + 1.2 * i as f32,
         );
-        world.add(ObjectOptions::new(block.clone()).at(Pose::from_translation(at)));
+        world.add(Breakable::new(block.clone()).at(Pose::from_translation(at)));
         let whole = world.pieces().last().unwrap();
         pieces.extend(shatter(&mut world, whole, 6));
     }

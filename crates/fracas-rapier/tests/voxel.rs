@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use fracas::sphere_tree::BuildOptions;
-use fracas::testing::box_grid;
-use fracas::{Crack, FieldOptions, Fracture, FragmentId};
-use fracas_rapier::world::{ObjectId, ObjectOptions, PieceId, World, WorldSettings};
-use fracas_rapier::{Blueprint, ContactMode, ContactSettings, FrameBudget, VoxelSettings};
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::testing::box_grid;
+use fracas_core::{Crack, FieldOptions, Fracture, FragmentId};
+use fracas_rapier::{
+    Blueprint, Breakable, ContactMode, ContactSettings, FrameBudget, ObjectId, PieceId,
+    VoxelSettings, World, WorldSettings,
+};
 use glam::Vec3;
 use parry3d::math::Pose;
 
@@ -42,7 +44,7 @@ fn heap(mode: ContactMode, boxes: u32) -> World {
             0.3 + 0.3 * i as f32,
             0.05 * (i % 2) as f32,
         );
-        world.add(ObjectOptions::new(blueprint.clone()).at(Pose::from_translation(at)));
+        world.add(Breakable::new(blueprint.clone()).at(Pose::from_translation(at)));
     }
     for i in 0..2 {
         let mesh = blueprint.mesh();
@@ -95,7 +97,7 @@ fn voxels(budget: FrameBudget) -> VoxelSettings {
 #[test]
 fn a_box_comes_to_rest_on_the_floor() {
     let mut world = world(ContactMode::VoxelTree(voxels(FrameBudget::Unlimited)));
-    let id = world.add(ObjectOptions::new(blueprint()).at(Pose::from_translation(Vec3::Y * 0.1)));
+    let id = world.add(Breakable::new(blueprint()).at(Pose::from_translation(Vec3::Y * 0.1)));
     for _ in 0..240 {
         world.step();
     }
@@ -181,7 +183,7 @@ fn one_body_of_a_world_can_use_voxels() {
     let blueprint = blueprint();
     for i in 0..2 {
         let at = Vec3::new(i as f32, 0.1, 0.0);
-        world.add(ObjectOptions::new(blueprint.clone()).at(Pose::from_translation(at)));
+        world.add(Breakable::new(blueprint.clone()).at(Pose::from_translation(at)));
     }
     world.set_voxel_contacts(ObjectId(1), Some(VoxelSettings::default()));
     let mut asked = 0;

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{blueprint, brick, fragile, momenta, shatter, world};
-use fracas::Fracture;
+use fracas_core::Fracture;
 use fracas_fracture::{Breaker, Material, Strength};
-use fracas_rapier::world::{Event, ObjectOptions, World, WorldSettings};
+use fracas_rapier::{Breakable, Event, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 
@@ -16,10 +16,10 @@ fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
         ..WorldSettings::measured(1.0 / 60.0)
     });
     let mesh = blueprint([8, 4, 4], Vec3::new(0.4, 0.2, 0.2));
-    world.add(ObjectOptions {
+    world.add(Breakable {
         velocity: Vec3::new(1.0, -2.0, 0.5),
         spin: Vec3::new(3.0, 10.0, -5.0),
-        ..ObjectOptions::new(mesh).at(Pose::translation(0.3, 1.0, -0.2))
+        ..Breakable::new(mesh).at(Pose::translation(0.3, 1.0, -0.2))
     });
     world.step();
     let ((p, l), energy) = (momenta(&world), world.energy());
@@ -58,14 +58,14 @@ fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
         most_pieces: 6,
     });
     let target = blueprint([8, 4, 4], Vec3::new(0.4, 0.2, 0.2));
-    world.add(ObjectOptions {
+    world.add(Breakable {
         spin: Vec3::new(0.3, 1.0, -0.5),
-        ..ObjectOptions::new(target).breakable(fragile)
+        ..Breakable::new(target).with_breaker(fragile)
     });
-    let hammer = ObjectOptions {
+    let hammer = Breakable {
         density: 5000.0,
         velocity: Vec3::new(0.0, -8.0, 0.0),
-        ..ObjectOptions::new(blueprint([2, 2, 2], Vec3::splat(0.15)))
+        ..Breakable::new(blueprint([2, 2, 2], Vec3::splat(0.15)))
     };
     world.add(hammer.at(Pose::translation(0.1, 0.35, 0.02)));
     world.step();
@@ -97,8 +97,8 @@ fn a_dropped_block_breaks_piles_up_and_rests_without_sinking() {
     let mut world = world(1.0 / 120.0);
     let block = blueprint([8, 6, 6], Vec3::new(0.3, 0.2, 0.2));
     world.add(
-        ObjectOptions::new(block)
-            .breakable(fragile(10))
+        Breakable::new(block)
+            .with_breaker(fragile(10))
             .at(Pose::translation(0.0, 1.2, 0.0)),
     );
     let volume: f64 = world
@@ -146,8 +146,8 @@ fn the_same_run_twice_has_the_same_bits() {
     let run = || {
         let mut world = world(1.0 / 60.0);
         world.add(
-            ObjectOptions::new(brick())
-                .breakable(fragile(8))
+            Breakable::new(brick())
+                .with_breaker(fragile(8))
                 .at(Pose::translation(0.0, 0.8, 0.0)),
         );
         for _ in 0..90 {
@@ -164,21 +164,20 @@ fn the_same_run_twice_has_the_same_bits() {
 fn worlds_can_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<World>();
-    shared::<fracas_rapier::Breakables>();
 }
 
 #[test]
 fn fragments_have_what_was_set_on_the_body_that_broke() {
     use rapier3d::prelude::{ActiveEvents, Group, InteractionGroups, InteractionTestMode};
     let mut world = world(1.0 / 60.0);
-    world.add(ObjectOptions::new(brick()).at(Pose::translation(0.0, 1.0, 0.0)));
+    world.add(Breakable::new(brick()).at(Pose::translation(0.0, 1.0, 0.0)));
     let piece = world.pieces().next().unwrap();
     let groups = InteractionGroups::new(
         Group::GROUP_3,
         Group::GROUP_7,
         InteractionTestMode::default(),
     );
-    let collider = world.breakables().collider(piece).unwrap();
+    let collider = world.collider(piece).unwrap();
     let collider = world.physics.colliders.get_mut(collider).unwrap();
     collider.set_collision_groups(groups);
     collider.set_friction(0.125);
@@ -190,7 +189,7 @@ fn fragments_have_what_was_set_on_the_body_that_broke() {
     let children = shatter(&mut world, piece, 4);
     assert!(children.len() > 1);
     for child in children {
-        let collider = world.breakables().collider(child).unwrap();
+        let collider = world.collider(child).unwrap();
         let collider = &world.physics.colliders[collider];
         assert_eq!(collider.collision_groups(), groups);
         assert_eq!(collider.friction(), 0.125);
@@ -206,8 +205,8 @@ fn a_world_that_is_lent_another_engines_sets_makes_the_same_bits() {
     use rapier3d::prelude::PhysicsWorld;
     let brick = brick();
     let options = |x: f32| {
-        ObjectOptions::new(brick.clone())
-            .breakable(fragile(6))
+        Breakable::new(brick.clone())
+            .with_breaker(fragile(6))
             .at(Pose::translation(x, 1.2, 0.0))
     };
     let (mut own, mut guest) = (world(1.0 / 60.0), world(1.0 / 60.0));

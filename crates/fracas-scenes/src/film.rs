@@ -11,10 +11,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas::TetMesh;
 use fracas_bake::asset::{DecodeError, Decoder, Encoder};
-use fracas_rapier::FragmentShape;
-use fracas_rapier::world::{PieceId, StepStats, World};
+use fracas_core::TetMesh;
+use fracas_rapier::{FragmentShape, PieceId, StepStats, World};
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::shape::TypedShape;

@@ -5,7 +5,7 @@
 //! so overlaps are measured by asking every pair of bodies near each other anew, for
 //! all points, whatever method the run itself uses.
 
-use fracas_rapier::world::{PieceId, World};
+use fracas_rapier::{PieceId, World};
 use glam::DVec3;
 use parry3d::shape::Shape as _;
 

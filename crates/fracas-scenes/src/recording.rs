@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas::FragmentSurface;
-use fracas_rapier::world::{Event, PieceId, StepStats};
+use fracas_core::FragmentSurface;
+use fracas_rapier::{Event, PieceId, StepStats};
 use parry3d::math::Pose;
 
 use crate::rigid::{PropShape, Scene};

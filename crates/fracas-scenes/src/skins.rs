@@ -3,10 +3,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-pub use fracas::dressing::Dressed;
-use fracas::dressing::FineBoundary;
-use fracas::{FragmentId, Fragments, TetMesh};
 use fracas_bake::shapes::Shape;
+pub use fracas_core::dressing::Dressed;
+use fracas_core::dressing::FineBoundary;
+use fracas_core::{FragmentId, Fragments, TetMesh};
 
 /// The fine surface of a shape on its tetrahedra.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ mod tests {
     use crate::recording::{Recording, Watch};
     use crate::rigid::{Kit, KitOptions, Scene};
     use fracas_fracture::Material;
-    use fracas_rapier::world::WorldSettings;
+    use fracas_rapier::WorldSettings;
     use glam::Vec3;
     use parry3d::math::Pose;
 

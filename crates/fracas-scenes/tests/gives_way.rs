@@ -1,8 +1,8 @@
 //! What breaks gives way: momentum, energy and speeds after a ball has gone through glass.
 
-use fracas::testing::box_grid;
+use fracas_core::testing::box_grid;
 use fracas_fracture::Material;
-use fracas_rapier::world::{World, WorldSettings};
+use fracas_rapier::{World, WorldSettings};
 use fracas_scenes::experiments::gives_way::{Outcome, PANE, Panes, Shot};
 use fracas_scenes::rigid::{Kit, KitOptions};
 use glam::{Quat, Vec3};

@@ -62,8 +62,8 @@ fn ten_thousand_steps_of_a_wall_are_steady() {
         let mean =
             |of: &dyn Fn(&_) -> f64| thousand.iter().map(of).sum::<f64>() / thousand.len() as f64;
         let fragments = thousand.iter().map(|s| s.fragments).max().unwrap_or(0);
-        let points = mean(&|s: &fracas_rapier::world::StepStats| s.visited_points as f64);
-        let ms = mean(&|s: &fracas_rapier::world::StepStats| s.times.total);
+        let points = mean(&|s: &fracas_rapier::StepStats| s.visited_points as f64);
+        let ms = mean(&|s: &fracas_rapier::StepStats| s.times.total);
         println!("most fragments {fragments}, points visited {points:.0}, {ms:.2} ms a step");
         rows.push((fragments, points));
     }

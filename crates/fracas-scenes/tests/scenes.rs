@@ -1,7 +1,7 @@
 //! All scenes, shortened and on coarser meshes: nothing is lost, energy does not grow,
 //! runs repeat, and a break costs no spike of collision work.
 
-use fracas_rapier::world::StepStats;
+use fracas_rapier::StepStats;
 use fracas_scenes::measure;
 use fracas_scenes::recording::{Recording, Watch};
 use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions, contacts_by_name, wall};
@@ -85,7 +85,7 @@ fn a_script_repeats_the_breaks_of_another_run() {
     for _ in 0..30 {
         noted.step();
     }
-    let script = noted.world().breakables().noted_breaks().unwrap().clone();
+    let script = noted.world().noted_breaks().unwrap().clone();
     assert!(script.len() > 3, "{} breaks", script.len());
     let pieces = |scene: &Scene| scene.world().pieces().collect::<Vec<_>>();
     for method in ["adaptive", "parry-hull"] {

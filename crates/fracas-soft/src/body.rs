@@ -12,8 +12,8 @@
 //! *root*: tears separate roots, never the four, so the centre stays inside, and a
 //! root is divided once at most.
 
-use fracas::tet_distance::Topology;
-use fracas::{TetMesh, TetMeshError};
+use fracas_core::tet_distance::Topology;
+use fracas_core::{TetMesh, TetMeshError};
 use glam::{Mat3, Vec3};
 use thiserror::Error;
 
@@ -199,7 +199,7 @@ impl SoftBody {
     pub fn rest_volume(&self) -> f64 {
         self.tets
             .iter()
-            .map(|tet| fracas::tet_mesh::signed_volume(tet.map(|n| self.rest[n as usize])))
+            .map(|tet| fracas_core::tet_mesh::signed_volume(tet.map(|n| self.rest[n as usize])))
             .sum()
     }
 
@@ -228,7 +228,7 @@ impl SoftBody {
         flat.retain(|&t| {
             let corners = self.tets[t as usize].map(|n| self.rest[n as usize]);
             // Crumbs a knife leaves are not worth a node.
-            fracas::tet_mesh::signed_volume(corners) > 1e-3 * mean
+            fracas_core::tet_mesh::signed_volume(corners) > 1e-3 * mean
         });
         if !flat.is_empty() {
             for t in flat {
@@ -354,7 +354,7 @@ fn check(material: &Material) -> Result<(), SoftBodyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     #[test]
     fn tets_without_inside_are_divided() {

@@ -16,7 +16,7 @@
 //! of divided tetrahedra made it unstable.) Each correction conserves linear and
 //! angular momentum.
 
-use fracas::tet_mesh::TET_EDGES;
+use fracas_core::tet_mesh::TET_EDGES;
 use glam::{Mat3, Vec3};
 
 use crate::body::{RestShape, SoftBody};
@@ -142,7 +142,7 @@ impl SoftBody {
 mod tests {
     use super::*;
     use crate::body::Material;
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     fn cube() -> SoftBody {
         SoftBody::build(&box_grid([2, 2, 2], Vec3::ONE), Material::default()).unwrap()

@@ -16,7 +16,7 @@
 //! **Guarantee.** Mesh valid, rest volume untouched, no node lost, mass and momentum
 //! conserved.
 
-use fracas::tet_mesh::{NONE, TET_FACES};
+use fracas_core::tet_mesh::{NONE, TET_FACES};
 use glam::Vec3;
 
 use crate::body::{SoftBody, centre_of};
@@ -199,7 +199,7 @@ impl SoftBody {
 mod tests {
     use super::*;
     use crate::body::Material;
-    use fracas::testing::{Rng, box_grid};
+    use fracas_core::testing::{Rng, box_grid};
 
     #[test]
     fn torn_bodies_stay_valid_and_whole() {

@@ -7,7 +7,7 @@
 //! implicitly, one after the other: the measure is taken at the end of the substep,
 //! as the push itself leaves it. Stiffness then costs accuracy at worst, not stability.
 
-use fracas::tet_distance::{
+use fracas_core::tet_distance::{
     DepthField, Detector, Method, Object, Push, Responder, Response, Sheet, TetOf, TriangleInTet,
 };
 use glam::Vec3;

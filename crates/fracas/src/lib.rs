@@ -1,69 +1,98 @@
-//! Collision detection for things that break.
+//! Things that break in a Rapier world: collision detection and destruction.
 //!
-//! The moment an object shatters, hundreds of new, non-convex, tightly packed
-//! pieces need collision structures at once. `fracas` keeps those structures
-//! ready: one tet mesh and one nodal field serve all fragments of an object, and a
-//! fracture updates only what broke.
+//! The moment an object shatters, hundreds of new, non-convex, tightly packed pieces need
+//! collision structures at once. fracas keeps them ready: all fragments of an object share
+//! one tet mesh and one distance field, and a fracture updates only what broke.
 //!
-//! ```text
-//!  TetMesh --> Fragments <-- Fracture (cracks, from fracas-fracture or a pattern)
-//!                 |
-//!                 | Split: what broke, which tets and edges were cut
-//!                 v
-//!  surface, mass  FragmentField (distances)   SphereTree (points)
-//!                 \_______________ query ____________/
-//!                                  |
-//!                                  v
-//!                     Contact { point, distance, normal }
+//! ```
+//! use fracas::prelude::*;
+//! use rapier3d::prelude::*;
+//!
+//! // A Rapier world of your own, with whatever is in it.
+//! let mut physics = PhysicsWorld::default();
+//! physics.insert_collider(ColliderBuilder::new(SharedShape::halfspace(Vector::Y)), None);
+//!
+//! // Three lines make things break in it. `"brick"` may be the path of a mesh file.
+//! let mut world = World::around(physics, WorldSettings::default());
+//! world.add(Breakable::open("brick", Material::BRICK)?.at(Pose::translation(0.0, 9.0, 0.0)));
+//! # let mut pieces = 0;
+//! for _ in 0..120 {
+//!     world.step(); // instead of `physics.step()`
+//!     for event in world.take_events() {
+//!         if let Event::Broke { children, .. } = event {
+//!             println!("{} pieces", children.len());
+//! #           pieces += children.len();
+//!         }
+//!     }
+//! }
+//! # assert!(pieces > 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | system | module | paper | main type |
-//! | --- | --- | --- | --- |
-//! | what an object is made of | [`tet_mesh`] | | [`TetMesh`] |
-//! | cracks and fragments | [`crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
-//! | deforming, fracturing surfaces | [`fast_bvh`] | Heo 2010 | [`fast_bvh::FastBvh`] |
-//! | closed surfaces and masses of fragments | [`fragment_surface`], [`fragment_mass`], [`mass_properties`] | | [`FragmentSurface`] |
-//! | skins of fragments, for drawing | [`dressing`] | | [`dressing::SkinMap`] |
-//! | distances to fragments | [`fragment_field`] | Glondu 2013, §4 | [`FragmentField`] |
-//! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |
-//! | the slow and certain answers | [`brute_force`] | | |
-//! | points and contact query | [`sphere_tree`] | Glondu 2013, §3, §5, §6 | [`SphereTree`] |
-//! | triangles of a game level | [`static_mesh`] | | [`StaticMesh`] |
-//! | deforming, cut tet meshes | [`tet_distance`] | Marchal 2004 | [`tet_distance::DepthField`] |
-//! | pairs of simple shapes | [`primitives`] | | |
+//! | to do | use |
+//! | --- | --- |
+//! | a mesh file, or a shape by its name, as something that breaks | [`Breakable::open`] |
+//! | the same, computed ahead into one file | [`bake::bake::bake`], [`Asset`]; `fracas bake` |
+//! | a world in which it breaks | [`World`], [`WorldSettings`] |
+//! | what it is made of | [`Material`] |
+//! | what happened, to show and to hear it | [`Event`], [`World::take_events`] |
+//! | what a renderer draws of a piece, and where | [`World::surface`], [`World::pose`] |
+//! | how many fragments stay, and how long | [`DebrisPolicy`] |
+//! | saving and loading in the middle of a break | [`World::snapshot`], [`World::restore`] |
+//! | a model in pieces without a simulation | [`shatter()`] |
+//!
+//! A guide that goes through all of it: `docs/guide.md`. This crate is the door; behind it
+//! are [`core`] (tet meshes, fields, trees, contacts: no files, no engine), [`fracture`] (what
+//! breaks, and where), [`bake`](mod@bake) (mesh files, tetrahedra, assets) and [`rapier`] (bodies in the
+//! engine), each a crate of its own.
 
-pub mod brute_force;
-pub mod contact;
-pub mod crack;
-mod cut_piece;
-pub mod dressing;
-pub mod fast_bvh;
-pub mod fragment;
-pub mod fragment_field;
-pub mod fragment_mass;
-pub mod fragment_surface;
-pub mod grid;
-pub mod mass_properties;
-pub mod pose;
-pub mod primitives;
-pub mod sphere_tree;
-pub mod static_mesh;
-#[doc(hidden)]
-pub mod testing;
-pub mod tet_distance;
-pub mod tet_mesh;
-mod triangle_tree;
-pub mod used_vertices;
-pub mod voxel_tree;
+pub use fracas_bake as bake;
+pub use fracas_core as core;
+pub use fracas_fracture as fracture;
+pub use fracas_rapier as rapier;
+#[cfg(feature = "soft")]
+pub use fracas_soft as soft;
 
-pub use contact::Contact;
-pub use crack::{Crack, Fracture, FractureError};
-pub use fragment::{Fragment, FragmentId, Fragments, Split};
-pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
-pub use fragment_mass::{FragmentMass, MassScratch};
-pub use fragment_surface::{FragmentSurface, SurfaceScratch};
-pub use mass_properties::MassProperties;
-pub use pose::Pose;
-pub use sphere_tree::SphereTree;
-pub use static_mesh::{StaticMesh, StaticMeshError};
-pub use tet_mesh::{TetMesh, TetMeshError};
+pub use fracas_bake::Asset;
+pub use fracas_bake::shatter::{Pattern, ShatterError, ShatterOptions};
+pub use fracas_fracture::{Breaker, Material, Strength};
+pub use fracas_rapier::{
+    Blueprint, Breakable, DebrisPolicy, Event, ObjectId, OpenError, PieceId, World, WorldSettings,
+};
+
+use std::path::{Path, PathBuf};
+
+use fracas_bake::shatter::Subject;
+
+/// Everything that a program with breaking things names.
+pub mod prelude {
+    pub use crate::{
+        Asset, Blueprint, Breakable, Breaker, DebrisPolicy, Event, Material, ObjectId, Pattern,
+        PieceId, ShatterOptions, Strength, World, WorldSettings, shatter,
+    };
+}
+
+/// A model in pieces, without a simulation: reads `input` (a mesh file, an asset, or a
+/// shape's name), breaks it and writes all pieces to `output` (`.glb`, `.gltf`, `.obj` or
+/// `.usda`). The pieces have the model's own triangles, materials and textures, and are
+/// closed. Returns the files that were written.
+///
+/// ```no_run
+/// use fracas::prelude::*;
+///
+/// let options = ShatterOptions { pieces: 20, ..ShatterOptions::default() };
+/// shatter("mug.glb", "broken.glb", &options)?;
+/// # Ok::<(), fracas::ShatterError>(())
+/// ```
+///
+/// [`bake::shatter::Subject`] does the same in steps, with pieces to look at in between.
+///
+/// # Errors
+/// See [`ShatterError`].
+pub fn shatter(
+    input: impl AsRef<Path>,
+    output: impl AsRef<Path>,
+    options: &ShatterOptions,
+) -> Result<Vec<PathBuf>, ShatterError> {
+    Subject::open(input)?.shatter(options)?.save(output)
+}

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use bevy::prelude::*;
 use fracas_fracture::{Modes, Strength};
-use fracas_rapier::Blueprint;
-use fracas_rapier::world::PieceId;
+use fracas_rapier::{Blueprint, PieceId};
 
 use crate::asset::FracasAsset;
 

@@ -18,7 +18,7 @@ use bevy_rapier3d::plugin::context::{
 use bevy_rapier3d::plugin::systems::step_simulation;
 use bevy_rapier3d::prelude::{BevyPhysicsHooks, RapierConfiguration, TimestepMode};
 use bevy_rapier3d::rapier::prelude::PhysicsWorld;
-use fracas_rapier::world::{DebrisPolicy, PieceId, World as Destruction, WorldSettings};
+use fracas_rapier::{DebrisPolicy, PieceId, World as Destruction, WorldSettings};
 
 use crate::error::FracasError;
 
@@ -62,7 +62,7 @@ impl Fracas {
     /// Lets the engine's ray casts and collision messages name the entity of a piece. Only
     /// while the engine is lent.
     pub(crate) fn name_piece(&mut self, piece: PieceId, bits: u128) {
-        let collider = self.world.breakables().collider(piece);
+        let collider = self.world.collider(piece);
         let colliders = &mut self.world.physics.colliders;
         if let Some(collider) = collider.and_then(|c| colliders.get_mut(c)) {
             collider.user_data = bits;

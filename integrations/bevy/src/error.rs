@@ -5,8 +5,7 @@ use fracas_bake::SurfaceMeshError;
 use fracas_bake::bake::BakeError;
 use fracas_bake::shatter::PlanError;
 use fracas_fracture::material::MaterialError;
-use fracas_rapier::ObjectError;
-use fracas_rapier::world::{RestoreError, SnapshotError};
+use fracas_rapier::{ObjectError, RestoreError, SnapshotError};
 use thiserror::Error;
 
 /// Why an entity does not break, or a state is neither saved nor loaded. It goes to the

@@ -1,7 +1,7 @@
 //! Entities of fragments: born, moved, despawned; and the events that tell of it.
 
 use bevy::prelude::*;
-use fracas_rapier::world::{Event, PieceId};
+use fracas_rapier::{Event, PieceId};
 
 use crate::components::{Breakable, Fragment, Piece};
 use crate::engine::{Fracas, with_engine};

@@ -41,7 +41,7 @@ use std::time::Duration;
 use bevy::ecs::system::SystemParamItem;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{BevyPhysicsHooks, PhysicsSet, TimestepMode};
-use fracas_rapier::world::WorldSettings;
+use fracas_rapier::WorldSettings;
 
 pub use asset::{FracasAsset, FracasLoader, LoadError};
 pub use components::{Breakable, BreakableAsset, BreakableBlueprint, Fragment, Piece, Unbreakable};
@@ -49,7 +49,7 @@ pub use engine::{Debris, Fracas};
 pub use error::{FracasError, MeshDefect};
 pub use events::{BakeProgress, BreakableReady, Broke, FragmentBorn, FragmentRemoved, Impact};
 pub use fracas_bake::shatter::{Pattern, ShatterOptions};
-pub use fracas_rapier::world::DebrisPolicy;
+pub use fracas_rapier::DebrisPolicy;
 pub use look::draw;
 pub use save::{digest, load, save};
 pub use shatter::ShatterCommands;

@@ -8,7 +8,7 @@ use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::prelude::*;
 use bevy::tasks::futures::check_ready;
 use bevy::tasks::{AsyncComputeTaskPool, Task};
-use fracas::FragmentSurface;
+use fracas_core::FragmentSurface;
 use fracas_rapier::FragmentShape;
 
 use crate::components::Piece;

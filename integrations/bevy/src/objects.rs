@@ -7,9 +7,9 @@ use bevy_rapier3d::prelude::{
     Velocity,
 };
 use bevy_rapier3d::rapier::prelude::Pose;
-use fracas::FragmentId;
+use fracas_core::FragmentId;
 use fracas_fracture::{Breaker, Material};
-use fracas_rapier::world::{ObjectOptions, PieceId};
+use fracas_rapier::{Breakable as Body, PieceId};
 
 use crate::asset::FracasAsset;
 use crate::bake::Baking;
@@ -74,8 +74,8 @@ fn add(fracas: &mut Fracas, world: &mut World, entity: Entity) -> Result<(), Fra
     }
     let global = found.get::<GlobalTransform>().copied().unwrap_or_default();
     let place = global.compute_transform();
-    let mut options = ObjectOptions::new(blueprint.clone())
-        .breakable(breaker)
+    let mut options = Body::new(blueprint.clone())
+        .with_breaker(breaker)
         .at(Pose::from_parts(place.translation, place.rotation));
     options.anchors.clone_from(&breakable.anchors);
     if let Some(motion) = found.get::<Motion>() {
@@ -105,7 +105,7 @@ fn add(fracas: &mut Fracas, world: &mut World, entity: Entity) -> Result<(), Fra
 /// What bevy_rapier3d's components say of the body; fragments inherit it from there.
 fn dress_engine(fracas: &mut Fracas, found: &EntityRef, piece: PieceId) {
     let bits = u128::from(found.id().to_bits());
-    let collider = fracas.world.breakables().collider(piece);
+    let collider = fracas.world.collider(piece);
     let physics = &mut fracas.world.physics;
     if let Some(collider) = collider.and_then(|c| physics.colliders.get_mut(c)) {
         collider.user_data = bits;

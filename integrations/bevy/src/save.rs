@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::plugin::context::{
     DefaultRapierContext, RapierContextColliders, RapierRigidBodySet,
 };
-use fracas_rapier::world::PieceId;
+use fracas_rapier::PieceId;
 
 use crate::components::Piece;
 use crate::engine::{Debris, Fracas, with_engine};

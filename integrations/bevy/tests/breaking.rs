@@ -9,7 +9,7 @@ use common::{
     add_brick, add_floor, app, app_with, bodies, brick, brick_of, count, fragile, steps, told,
 };
 use fracas_fracture::{Breaker, Material, Strength};
-use fracas_rapier::world::{ObjectOptions, World as Destruction, WorldSettings};
+use fracas_rapier::{Breakable as Body, World as Destruction, WorldSettings};
 
 #[test]
 fn what_falls_breaks_and_is_told_in_order() {
@@ -95,7 +95,7 @@ fn the_plugin_makes_the_bits_of_the_librarys_own_world() {
             most_pieces: 6,
         });
         let place = Vec3::new(x, y, 0.0);
-        let options = ObjectOptions::new(blueprint.clone()).breakable(breaker);
+        let options = Body::new(blueprint.clone()).with_breaker(breaker);
         world.add(options.at((place, Quat::IDENTITY).into()));
     }
     for frame in 0..122 {

@@ -10,7 +10,7 @@ use common::{
     add_brick, add_floor, app, app_with, bodies, brick_of, count, fragile, steps, told, was_told,
 };
 use fracas_bake::bake::{BakeOptions, Source, bake};
-use fracas_rapier::world::WorldSettings;
+use fracas_rapier::WorldSettings;
 
 /// Waits for what other threads do.
 fn wait_until(app: &mut App, mut is_done: impl FnMut(&mut App) -> bool) {

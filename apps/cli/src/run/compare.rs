@@ -7,8 +7,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use fracas_rapier::ContactMode;
-use fracas_rapier::world::BreakScript;
+use fracas_rapier::{BreakScript, ContactMode};
 use fracas_scenes::measure;
 use fracas_scenes::recording::{Recording, Summary, Watch};
 use fracas_scenes::rigid::fresh_fracture::{ConvexCells, structures};
@@ -83,7 +82,7 @@ fn with_method(
     };
     let world = scene.world();
     if script.is_none() {
-        *script = world.breakables().noted_breaks().cloned();
+        *script = world.noted_breaks().cloned();
     }
     let at_breaks = recording.steps.iter().map(|s| s.times.update);
     Ok(Line {

@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use fracas::TetMesh;
-use fracas::sphere_tree::{Restructuring, Traversal};
 use fracas_bake::bake::{BakeOptions, Source, bake};
 use fracas_bake::tetrahedralize::Size;
+use fracas_core::TetMesh;
+use fracas_core::sphere_tree::{Restructuring, Traversal};
 use fracas_rapier::{ContactMode, FrameBudget};
 use fracas_scenes::rigid::user::UserScene;
 use fracas_scenes::rigid::{self, Scene, SceneOptions, contacts_by_name, within};

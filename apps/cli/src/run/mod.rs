@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use fracas::sphere_tree::{Restructuring, Traversal};
+use fracas_core::sphere_tree::{Restructuring, Traversal};
 use fracas_scenes::film::Filming;
 use fracas_scenes::recording::{Recording, Watch};
 use fracas_scenes::rigid::{SCENES, contacts_by_name};

@@ -1,7 +1,6 @@
 //! What a run came to: the table for people and the numbers for programs.
 
-use fracas_rapier::VoxelStats;
-use fracas_rapier::world::StepStats;
+use fracas_rapier::{StepStats, VoxelStats};
 use fracas_scenes::measure;
 use fracas_scenes::recording::{Recording, Summary};
 use fracas_scenes::rigid::Scene;

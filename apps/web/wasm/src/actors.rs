@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fracas_fracture::Material;
-use fracas_rapier::world::PieceId;
+use fracas_rapier::PieceId;
 use parry3d::math::Pose;
 use parry3d::shape::TypedShape;
 use rapier3d::prelude::ColliderHandle;

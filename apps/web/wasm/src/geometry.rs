@@ -5,9 +5,9 @@
 //! vertex that lie within `CREASE` of its own face's; cracks never blend with the
 //! old surface.
 
-use fracas::FragmentSurface;
-use fracas::dressing::Dressed;
 use fracas_bake::model::pieces::Buffers;
+use fracas_core::FragmentSurface;
+use fracas_core::dressing::Dressed;
 use glam::Vec3;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -193,12 +193,12 @@ mod tests {
 
     #[test]
     fn a_cube_keeps_its_edges_and_a_fold_of_ten_degrees_is_smooth() {
-        let mesh = fracas::testing::box_grid([1, 1, 1], Vec3::ONE);
-        let fragments = fracas::Fragments::new(std::sync::Arc::new(mesh));
+        let mesh = fracas_core::testing::box_grid([1, 1, 1], Vec3::ONE);
+        let fragments = fracas_core::Fragments::new(std::sync::Arc::new(mesh));
         let surface = FragmentSurface::extract(
             &fragments,
-            fracas::FragmentId(0),
-            &mut fracas::SurfaceScratch::default(),
+            fracas_core::FragmentId(0),
+            &mut fracas_core::SurfaceScratch::default(),
         );
         let cube = Geometry::of(&surface);
         assert_eq!(cube.normals.len(), 9 * 12);

@@ -11,14 +11,13 @@
 
 use std::sync::Arc;
 
-use fracas::sphere_tree::BuildOptions;
-use fracas::{FieldOptions, TetMesh};
 use fracas_bake::fill::{FillOptions, fill};
 use fracas_bake::tetrahedralize::{Size, TetrahedralizeError};
 use fracas_bake::{Mesh, SurfaceMesh, read_bytes, tet_mesh_of};
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::{FieldOptions, TetMesh};
 use fracas_fracture::{Breaker, Material};
-use fracas_rapier::Blueprint;
-use fracas_rapier::world::{ObjectOptions, World, WorldSettings};
+use fracas_rapier::{Blueprint, Breakable, World, WorldSettings};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
@@ -79,8 +78,8 @@ pub fn build(
     let middle = 0.5 * (low + high);
     let turn = Quat::from_scaled_axis(Vec3::new(0.2, 0.3, 0.15));
     let place = Vec3::new(0.0, 1.2, 0.0) - turn * middle;
-    let body = ObjectOptions::new(Arc::new(blueprint))
-        .breakable(Breaker::new(material, None))
+    let body = Breakable::new(Arc::new(blueprint))
+        .with_breaker(Breaker::new(material, None))
         .at(Pose::from_parts(place, turn));
     world.add(body);
     Ok(Stage::Own(Box::new(Own {
@@ -169,7 +168,7 @@ mod tests {
 
     /// A cube of side 7, as an OBJ file.
     fn cube() -> String {
-        let mesh = fracas::testing::box_grid([1, 1, 1], Vec3::splat(7.0));
+        let mesh = fracas_core::testing::box_grid([1, 1, 1], Vec3::splat(7.0));
         let mut obj = String::new();
         for p in mesh.positions() {
             obj += &format!("v {} {} {}\n", p.x, p.y, p.z);

@@ -4,9 +4,9 @@
 //! piece is closed and has the model's own textures. Files that name others beside them
 //! cannot be followed from here: their pictures are left out.
 
-use fracas::{FragmentId, Fragments, TetMesh};
 use fracas_bake::model::Model;
 use fracas_bake::model::drape::Drape;
+use fracas_core::{FragmentId, Fragments, TetMesh};
 use serde_json::{Value, json};
 
 use crate::geometry::Geometry;

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fracas::FragmentId;
+use fracas_core::FragmentId;
 use fracas_fracture::{Breaker, Material};
-use fracas_rapier::FragmentShape;
-use fracas_rapier::world::{Coupling, Event, HandId, ObjectId, PieceId, World};
+use fracas_rapier::{Coupling, Event, FragmentShape, HandId, ObjectId, PieceId, World};
 use fracas_scenes::film;
 use fracas_scenes::rigid::SceneOptions;
 use glam::Vec3;

@@ -1,7 +1,7 @@
 //! What is simulated: one of the scenes, or a mesh of the user's own.
 
-use fracas::dressing::Dressed;
-use fracas_rapier::world::{ObjectId, PieceId, World};
+use fracas_core::dressing::Dressed;
+use fracas_rapier::{ObjectId, PieceId, World};
 use fracas_scenes::rigid::{self, Scene, SceneError, SceneOptions};
 use glam::Vec3;
 

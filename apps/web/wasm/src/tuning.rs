@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use fracas::FragmentId;
+use fracas_core::FragmentId;
 use fracas_fracture::{Breaker, Material, Modes, RefractureRule};
 
 /// What the user chose.
@@ -102,7 +102,7 @@ fn of_material(modes: &Modes, material: Material) -> Modes {
 
 #[cfg(test)]
 mod tests {
-    use fracas::Fragments;
+    use fracas_core::Fragments;
     use fracas_fracture::ModesOptions;
     use glam::Vec3;
 
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn scaled_modes_are_those_of_the_other_material() {
-        let mesh = fracas::testing::box_grid([4, 3, 2], Vec3::new(0.2, 0.15, 0.05));
+        let mesh = fracas_core::testing::box_grid([4, 3, 2], Vec3::new(0.2, 0.15, 0.05));
         let whole = Fragments::new(Arc::new(mesh));
         let options = ModesOptions {
             count: 8,

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fracas::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 use fracas_conformance::ccd::{self, SCENES};
+use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 use fracas_scenes::sequences::ripple::ripple;
 use glam::DVec3;
 use serde_json::{Value, json};

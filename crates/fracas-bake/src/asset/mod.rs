@@ -31,7 +31,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fracas::{TetMesh, TetMeshError};
+use fracas_core::{TetMesh, TetMeshError};
 use fracas_fracture::Modes;
 use fracas_fracture::modes::ModesDataError;
 use glam::{DVec3, Vec2, Vec3};

@@ -12,7 +12,7 @@
 //! The nodes are all of the mesh, so neither they nor their positions and volumes are
 //! stored again. Bounds of stress are computed from what is read, never trusted.
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 use fracas_fracture::modes::ModesData;
 use fracas_fracture::{Material, Modes};
 use glam::Vec3;

@@ -11,9 +11,9 @@
 //!
 //! Nothing in it is trusted: what does not fit the mesh is refused.
 
-use fracas::fragment_field::{FieldData, FieldDataError};
-use fracas::sphere_tree::{BuildError, order};
-use fracas::{FieldOptions, FragmentField, Fragments, SphereTree};
+use fracas_core::fragment_field::{FieldData, FieldDataError};
+use fracas_core::sphere_tree::{BuildError, order};
+use fracas_core::{FieldOptions, FragmentField, Fragments, SphereTree};
 use thiserror::Error;
 
 use super::{Asset, DecodeError, Decoder, Encoder, SectionTag, whole};
@@ -118,8 +118,8 @@ impl Asset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::sphere_tree::BuildOptions;
-    use fracas::testing::box_grid;
+    use fracas_core::sphere_tree::BuildOptions;
+    use fracas_core::testing::box_grid;
     use glam::Vec3;
 
     #[test]

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use fracas::testing::box_grid;
-use fracas::{FragmentId, Fragments};
+use fracas_core::testing::box_grid;
+use fracas_core::{FragmentId, Fragments};
 use fracas_fracture::modes::ModesData;
 use fracas_fracture::{FractureEvent, FractureSettings, Impact, Material};
 

@@ -12,8 +12,8 @@
 
 use std::collections::HashMap;
 
-use fracas::dressing::{FacePoint, FineBoundary, FinePoint, FineSurface};
-use fracas::{FragmentId, Fragments, TetMesh};
+use fracas_core::dressing::{FacePoint, FineBoundary, FinePoint, FineSurface};
+use fracas_core::{FragmentId, Fragments, TetMesh};
 use glam::DVec3;
 
 use super::Model;
@@ -179,8 +179,8 @@ fn weights_in([a, b, c]: [DVec3; 3], p: DVec3) -> [f32; 3] {
 mod tests {
     use super::*;
     use crate::model::Attribute;
-    use fracas::testing::box_grid;
-    use fracas::{Crack, Fracture};
+    use fracas_core::testing::box_grid;
+    use fracas_core::{Crack, Fracture};
     use glam::Vec3;
     use std::sync::Arc;
 

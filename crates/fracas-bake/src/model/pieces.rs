@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use fracas::dressing::{CrackFace, Dress, Dressed};
-use fracas::used_vertices::used_vertices;
+use fracas_core::dressing::{CrackFace, Dress, Dressed};
+use fracas_core::used_vertices::used_vertices;
 use glam::{DMat3, DVec3, Vec3};
 
 use super::{Attribute, Model, ModelPart};

@@ -7,6 +7,7 @@
 //! they were.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use glam::{DMat4, DVec3, Vec3};
 use serde_json::{Value, json};
@@ -26,6 +27,20 @@ pub enum Format {
     Obj,
     /// Universal Scene Description as text, with pictures beside it.
     Usda,
+}
+
+impl Format {
+    /// By the ending of a file's name.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Option<Self> {
+        match path.extension()?.to_ascii_lowercase().to_str()? {
+            "glb" => Some(Self::Glb),
+            "gltf" => Some(Self::Gltf),
+            "obj" => Some(Self::Obj),
+            "usda" => Some(Self::Usda),
+            _ => None,
+        }
+    }
 }
 
 /// How cracks look.

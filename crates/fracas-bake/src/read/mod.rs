@@ -40,7 +40,7 @@ mod vtu;
 use std::io::Read as _;
 use std::path::Path;
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 use glam::DVec3;
 
 use crate::error::{Place, ReadError, ReadErrorKind};
@@ -432,7 +432,7 @@ fn surface_error(error: SurfaceMeshError) -> ReadError {
 
 /// [`TetSoup::into_mesh`] with the error of a file.
 fn tet_mesh(soup: TetSoup) -> Result<(TetMesh, Repairs)> {
-    use fracas::TetMeshError as Mesh;
+    use fracas_core::TetMeshError as Mesh;
     soup.into_mesh().map_err(|error| {
         let tet = |index: usize| Place::Element {
             what: "tetrahedron",

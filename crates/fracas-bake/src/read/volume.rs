@@ -19,7 +19,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use fracas::voxel_tree::{VolumeError, VoxelGrid};
+use fracas_core::voxel_tree::{VolumeError, VoxelGrid};
 use glam::Vec3;
 
 use super::binary::Scalar;
@@ -741,7 +741,7 @@ mod tests {
     #[test]
     fn damaged_files_never_panic() {
         let whole = nrrd_of(&format!("{PLAIN}\nspacings: 1 2 3"), &[1, 2, 3, 4, 5, 6]);
-        let mut rng = fracas::testing::Rng(8);
+        let mut rng = fracas_core::testing::Rng(8);
         for i in 0..3000 {
             let mut bytes = whole.clone();
             for _ in 0..1 + i % 4 {

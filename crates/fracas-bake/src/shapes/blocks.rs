@@ -5,8 +5,8 @@
 //! alternates like a chess board, so that neighbouring cells agree on the diagonal
 //! of their common face. Faces are exactly flat, edges and corners exactly sharp.
 
-use fracas::TetMesh;
-use fracas::tet_mesh::signed_volume;
+use fracas_core::TetMesh;
+use fracas_core::tet_mesh::signed_volume;
 use glam::Vec3;
 
 /// Corners of a cell are numbered by bits: x 1, y 2, z 4.

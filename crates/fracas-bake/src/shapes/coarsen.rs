@@ -18,7 +18,7 @@
 //! (the new tetrahedra are positive), so the mesh stays conforming and covers the
 //! same volume.
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 use glam::DVec3;
 
 use crate::tetrahedralize::quality::min_sine;
@@ -230,7 +230,7 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
     use glam::Vec3;
 
     fn surface(mesh: &TetMesh) -> Vec<[[u32; 3]; 3]> {

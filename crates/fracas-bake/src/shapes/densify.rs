@@ -4,7 +4,7 @@
 //! order, where no tetrahedron around was split before and all halves stay good. In
 //! a lattice mesh these are the long edges, whose halves are as good as the whole.
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 use glam::DVec3;
 
 use super::coarsen::scattered;
@@ -74,7 +74,7 @@ pub(super) fn densify(mesh: &TetMesh, interior: usize) -> TetMesh {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
     use glam::Vec3;
 
     #[test]

@@ -3,8 +3,8 @@
 //! Points of the boundary go along the gradient of the thing's own function onto its
 //! surface; for things turned on a wheel see [`revolved`](super::revolved).
 
-use fracas::TetMesh;
-use fracas::dressing::{FacePoint, FineBoundary, FinePoint, FineSurface};
+use fracas_core::TetMesh;
+use fracas_core::dressing::{FacePoint, FineBoundary, FinePoint, FineSurface};
 use glam::DVec3;
 
 /// The signed function of a thing, and by how much the mesh is larger than it.
@@ -70,7 +70,7 @@ fn onto(f: &dyn Fn(DVec3) -> f64, start: DVec3, reach: f64) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use crate::shapes;
-    use fracas::TetMesh;
+    use fracas_core::TetMesh;
     use glam::DVec3;
     use std::f64::consts::PI;
 

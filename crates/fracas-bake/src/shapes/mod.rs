@@ -31,8 +31,8 @@ mod rabbit;
 mod revolved;
 mod sdf;
 
-use fracas::TetMesh;
-use fracas::dressing::FineBoundary;
+use fracas_core::TetMesh;
+use fracas_core::dressing::FineBoundary;
 
 pub use organic::ball;
 pub use piggy_bank::{WALL as PIGGY_BANK_WALL, piggy_bank};

@@ -4,8 +4,8 @@
 //! should have, and [`coarsen`](super::coarsen) then thins the inside until the
 //! counts of Table 1 are met: those meshes have few points below their surfaces.
 
-use fracas::TetMesh;
-use fracas::dressing::FineBoundary;
+use fracas_core::TetMesh;
+use fracas_core::dressing::FineBoundary;
 use glam::DVec3;
 
 use super::coarsen::{Until, coarsen};

@@ -7,8 +7,8 @@
 //! tetrahedra. Which diagonals are used follows from the order of vertex numbers,
 //! so that neighbours agree.
 
-use fracas::TetMesh;
-use fracas::dressing::{FacePoint, FineBoundary, FinePoint, FineSurface};
+use fracas_core::TetMesh;
+use fracas_core::dressing::{FacePoint, FineBoundary, FinePoint, FineSurface};
 use glam::{DVec2, DVec3, Vec3};
 
 use super::blocks::positive;

@@ -8,7 +8,7 @@
 //! Parts of the input that lie inside the solid (surfaces that run through one
 //! another) are no part of its boundary and do not count.
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 use glam::DVec3;
 
 use super::bvh::Bvh;
@@ -102,7 +102,7 @@ fn one_way(from: &Bvh, to: &Bvh, step: f64, counts: &dyn Fn(DVec3, DVec3) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
     use glam::Vec3;
 
     #[test]

@@ -13,7 +13,7 @@
 //!
 //! **Guarantee.** Positive tetrahedra stay positive; surface nodes stay on the surface.
 
-use fracas::tet_mesh::NONE;
+use fracas_core::tet_mesh::NONE;
 use glam::DVec3;
 
 use super::domain::Domain;

@@ -374,7 +374,7 @@ const FACE_AND_EDGE_STEPS: [[i32; 3]; 18] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::TetMesh;
+    use fracas_core::TetMesh;
 
     fn unit_frame() -> Frame {
         Frame {

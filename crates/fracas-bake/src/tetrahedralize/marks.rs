@@ -104,7 +104,7 @@ impl Marks {
 fn mean_edge(mesh: &Stuffed) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for tet in &mesh.tets {
-        for [i, j] in fracas::tet_mesh::TET_EDGES {
+        for [i, j] in fracas_core::tet_mesh::TET_EDGES {
             sum += mesh.positions[tet[i] as usize].distance(mesh.positions[tet[j] as usize]);
             count += 1.0;
         }

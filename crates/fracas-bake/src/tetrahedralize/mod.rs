@@ -40,7 +40,7 @@ mod topology;
 mod volume_check;
 mod winding;
 
-use fracas::{TetMesh, TetMeshError};
+use fracas_core::{TetMesh, TetMeshError};
 use glam::DVec3;
 use thiserror::Error;
 

@@ -1,6 +1,6 @@
 //! Which tetrahedra are near: boxes that meet a box, and the nearest boundary face.
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 use glam::DVec3;
 
 use super::bvh::Bvh;

@@ -1,6 +1,6 @@
 //! How good tetrahedra are: volumes and dihedral angles.
 
-use fracas::tet_mesh::TET_EDGES;
+use fracas_core::tet_mesh::TET_EDGES;
 use glam::DVec3;
 
 /// Signed volume.

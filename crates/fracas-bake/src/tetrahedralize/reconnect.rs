@@ -14,7 +14,7 @@
 use super::features::Pin;
 use super::improve::Work;
 use super::quality::{min_sine, volume};
-use fracas::tet_mesh::TET_EDGES;
+use fracas_core::tet_mesh::TET_EDGES;
 
 /// A collapse on the surface may change the volume by this part of the cube of the edge.
 const VOLUME_SLACK: f64 = 0.02;

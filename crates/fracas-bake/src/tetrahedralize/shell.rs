@@ -14,7 +14,7 @@
 //! closed, consistently oriented manifold. The wall is as thick as asked where the
 //! shape allows, thinner in sharp edges and narrow places; [`Shell::thinned`] counts those.
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 use glam::DVec3;
 
 use super::bvh::Bvh;

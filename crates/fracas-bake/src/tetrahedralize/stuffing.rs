@@ -20,7 +20,7 @@
 //! **Guarantee.** Conforming; every boundary node lies on the surface; every inside
 //! node of the lattice is kept, so the boundary passes between inside and outside nodes.
 
-use fracas::tet_mesh::NONE;
+use fracas_core::tet_mesh::NONE;
 use glam::DVec3;
 
 use super::domain::Domain;

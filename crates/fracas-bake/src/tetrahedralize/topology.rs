@@ -10,7 +10,7 @@
 //! **Guarantee.** The second repair removes something each time, so this ends; what
 //! is left has every boundary edge in two faces and every boundary node in one fan.
 
-use fracas::tet_mesh::{NONE, TET_FACES};
+use fracas_core::tet_mesh::{NONE, TET_FACES};
 use glam::DVec3;
 
 use super::quality::volume;

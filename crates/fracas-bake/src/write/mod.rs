@@ -21,7 +21,7 @@ mod vtu;
 
 use std::io;
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 
 pub use file::{is_special_file, write_file};
 pub use msh::write_msh;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::read::{Mesh, read_bytes};
     use crate::surface_mesh::SurfaceMesh;
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
     use glam::{DVec3, Vec2, Vec3};
 
     fn surface(uvs: bool) -> SurfaceMesh {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 
 use super::{Field, FieldOn, check_fields};
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use fracas::TetMesh;
+use fracas_core::TetMesh;
 
 use super::{Field, FieldOn, check_fields};
 

@@ -23,7 +23,7 @@
 mod data;
 mod solve;
 
-use fracas::{FragmentId, Fragments};
+use fracas_core::{FragmentId, Fragments};
 use fracas_sparse::{BLOCK, dissect, eigenvalues_below};
 use glam::{DVec3, Vec3};
 use thiserror::Error;

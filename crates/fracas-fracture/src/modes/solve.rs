@@ -4,7 +4,7 @@
 //! out exactly; `omega² = 1/theta - sigma`. The list ends at a gap, see the
 //! deviations in `mod.rs`.
 
-use fracas::FragmentId;
+use fracas_core::FragmentId;
 use fracas_sparse::{BLOCK, BlockMatrix, Factor, Row, dissect};
 use glam::DVec3;
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use fracas::testing::box_grid;
+use fracas_core::testing::box_grid;
 
 use super::solve::rigid_motions;
 use super::*;

@@ -1,7 +1,7 @@
 //! Shells chipped off at an impact: spheres whose centres lie outside the body,
 //! beyond the point of contact, as stone, glass and brick corners break.
 
-use fracas::{Fracture, FragmentId, Fragments};
+use fracas_core::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
 use super::bounding_sphere;
@@ -77,7 +77,7 @@ pub fn conchoidal(
 mod tests {
     use std::sync::Arc;
 
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     use super::*;
 

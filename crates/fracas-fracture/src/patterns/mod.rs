@@ -1,7 +1,7 @@
 //! Fracture without physics, for games: a shape is laid over the fragment and cuts it.
 //!
 //! Every pattern takes the object, the fragment that breaks and its options, and
-//! returns a [`fracas::Fracture`], or `None` when nothing would part (a fragment of
+//! returns a [`fracas_core::Fracture`], or `None` when nothing would part (a fragment of
 //! one node, a pattern that misses it). Cracks are nested binary splits, so
 //! whatever a pattern draws, the fragments are closed and conforming.
 //!
@@ -25,7 +25,7 @@ pub use slices::{SlicesOptions, slices};
 pub use user::user;
 pub use voronoi::{VoronoiOptions, voronoi};
 
-use fracas::{FragmentId, Fragments};
+use fracas_core::{FragmentId, Fragments};
 use glam::Vec3;
 
 /// Centre and radius of a sphere round the nodes of a fragment (not the smallest).
@@ -56,8 +56,8 @@ pub(crate) fn frame_of(axis: Vec3) -> (Vec3, Vec3) {
 mod tests {
     use std::sync::Arc;
 
-    use fracas::Fracture;
-    use fracas::testing::box_grid;
+    use fracas_core::Fracture;
+    use fracas_core::testing::box_grid;
 
     use super::*;
 

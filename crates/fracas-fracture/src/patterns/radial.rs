@@ -6,7 +6,7 @@
 //! seeded radii, so that rings of neighbouring sectors do not quite meet, as in
 //! broken glass.
 
-use fracas::{Fracture, FragmentId, Fragments};
+use fracas_core::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
 use super::frame_of;
@@ -129,7 +129,7 @@ pub fn radial(fragments: &Fragments, id: FragmentId, options: &RadialOptions) ->
 mod tests {
     use std::sync::Arc;
 
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     use super::*;
 

@@ -5,7 +5,7 @@
 //! two nodes remains on both sides of the planes drawn (eight tries each); no more
 //! pieces than asked for ([`crate::crumbs`]).
 
-use fracas::{Fracture, FragmentId, Fragments};
+use fracas_core::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
 use crate::crumbs::{CrumbRule, at_most, merge_and_count};
@@ -118,7 +118,7 @@ fn largest(sequence: &CrackSequence) -> u32 {
 mod tests {
     use std::sync::Arc;
 
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The user's own pattern: level functions of position, one crack surface each.
 
-use fracas::{Fracture, FragmentId, Fragments};
+use fracas_core::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
 use crate::sequence::CrackSequence;
@@ -28,7 +28,7 @@ pub fn user(
 mod tests {
     use std::sync::Arc;
 
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     use super::*;
 

@@ -11,7 +11,7 @@
 //! **Guarantee**: `min(pieces, nodes)` fragments, fewer where roughness leaves a cell
 //! without nodes; what strays from its cell joins a neighbour ([`crate::crumbs`]).
 
-use fracas::{Fracture, FragmentId, Fragments};
+use fracas_core::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
 
 use crate::crumbs::{CrumbRule, at_most, merge_and_count};
@@ -226,7 +226,7 @@ fn halve(seeds: &mut [Vec3]) -> (&[Vec3], &[Vec3]) {
 mod tests {
     use std::sync::Arc;
 
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
 
     use super::*;
 

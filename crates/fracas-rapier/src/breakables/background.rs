@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, mpsc};
 
-use fracas::{FragmentId, Fragments};
+use fracas_core::{FragmentId, Fragments};
 use fracas_fracture::{FragmentModes, Material, Modes, RefractureRule};
 
 use super::{Breakables, PieceId};

@@ -1,22 +1,21 @@
-//! Bodies that break, in anybody's Rapier world.
+//! Objects and their pieces in the engine's sets.
 //!
 //! [`Breakables`] knows which bodies of an engine are pieces of which object. After
 //! the engine's step it reads the impulses, decides what breaks, and replaces broken
-//! bodies by their fragments' in the engine's own sets. [`crate::world::World`] uses
-//! it on a world of its own; a game with a Rapier world already calls
-//! [`Breakables::add`] and, after each step, [`Breakables::after_step`].
+//! bodies by their fragments' in the engine's own sets. [`crate::world::World`] calls it.
 //!
-//! Stages of [`Breakables::after_step`]: modes that are due take effect -> impulses
+//! Stages of [`Breakables::follow_step`]: modes that are due take effect -> impulses
 //! to decisions -> cut and update -> replace bodies. Between decisions and cutting the
-//! step may be taken back, see [`Breakables::after_step_or_again`].
+//! step may be taken back: all bodies are then back where they were before it, with
+//! fragments in the place of what broke, and the engine's step is to be made once more.
 
 mod approach;
 mod background;
+mod breakable;
 mod decide;
 mod give_way;
 mod loads;
 mod look_ahead;
-mod options;
 mod owners;
 mod script;
 mod split;
@@ -24,8 +23,8 @@ mod split;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas::sphere_tree::Restructuring;
-use fracas::{Fracture, FragmentId, FragmentSurface};
+use fracas_core::sphere_tree::Restructuring;
+use fracas_core::{Fracture, FragmentId, FragmentSurface};
 use fracas_fracture::{Breaker, BreakerStats, FractureStats};
 use glam::Vec3;
 use parry3d::shape::SharedShape;
@@ -36,7 +35,9 @@ use rapier3d::prelude::{
 };
 
 pub use background::FragmentModesPolicy;
-pub use options::ObjectOptions;
+pub use breakable::Breakable;
+#[cfg(feature = "assets")]
+pub use breakable::OpenError;
 pub use script::BreakScript;
 
 use crate::late_tree::LateTrees;
@@ -115,21 +116,6 @@ pub struct BreakSettings {
     /// Bodies foresee contacts so many of their own radii ahead, a step's motion at most:
     /// they meet before they overlap.
     pub foresee: f32,
-}
-
-impl Default for BreakSettings {
-    fn default() -> Self {
-        Self {
-            contacts: ContactMode::default(),
-            restructuring: Restructuring::default(),
-            most_breaks_per_step: 64,
-            event_impulse: f32::INFINITY,
-            sleep: true,
-            fragments_sleep: true,
-            fragment_modes: FragmentModesPolicy::Off,
-            foresee: 1.0,
-        }
-    }
 }
 
 /// The parts of a Rapier world that breaking touches.
@@ -290,7 +276,7 @@ pub(crate) struct Piece {
 pub(crate) struct Object {
     pub(crate) shared: SharedObject,
     pub(crate) breaker: Option<Breaker>,
-    pub(crate) options: ObjectOptions,
+    pub(crate) options: Breakable,
     pub(crate) pieces: BTreeMap<FragmentId, Piece>,
     /// Every fracture so far: with the blueprint they tell the object's state.
     pub(crate) history: Vec<Fracture>,
@@ -349,12 +335,6 @@ pub struct Breakables {
     pub(crate) clock: Clock,
 }
 
-impl Default for Breakables {
-    fn default() -> Self {
-        Self::new(BreakSettings::default())
-    }
-}
-
 impl Breakables {
     /// None yet.
     #[must_use]
@@ -378,16 +358,10 @@ impl Breakables {
         }
     }
 
-    /// The settings it was made with.
-    #[must_use]
-    pub fn settings(&self) -> &BreakSettings {
-        &self.settings
-    }
-
     /// Adds an object: one body with one collider.
     pub fn add(
         &mut self,
-        options: ObjectOptions,
+        options: Breakable,
         bodies: &mut RigidBodySet,
         colliders: &mut ColliderSet,
     ) -> ObjectId {
@@ -440,36 +414,7 @@ impl Breakables {
         self.approach.note(bodies);
     }
 
-    /// What follows a step of `dt` seconds of the engine: decide, cut, replace. Pieces go
-    /// on as the whole body did; see [`Self::after_step_or_again`].
-    pub fn after_step(&mut self, dt: f32, engine: &mut Engine<'_>) -> BreakReport {
-        let after = After {
-            may_take_back: false,
-            ..After::whole(dt)
-        };
-        self.follow_step(after, engine);
-        self.report
-    }
-
-    /// The same, but what breaks gives way: where it returns `true`, bodies broke, all
-    /// bodies are back where they were before the step, with fragments in the place of
-    /// what broke, and the engine's step is to be made once more. Only where
-    /// [`Self::before_step`] was called.
-    ///
-    /// ```text
-    /// breakables.before_step(dt, &mut world.bodies);
-    /// world.step();
-    /// if breakables.after_step_or_again(dt, &mut Engine::from(&mut world)).1 {
-    ///     world.step();
-    ///     breakables.after_step(dt, &mut Engine::from(&mut world));
-    /// }
-    /// ```
-    pub fn after_step_or_again(&mut self, dt: f32, engine: &mut Engine<'_>) -> (BreakReport, bool) {
-        let again = self.follow_step(After::whole(dt), engine);
-        (self.report, again.is_some())
-    }
-
-    /// Returns into how many parts the step is to be cut when it is made again, if it was
+    /// What follows a step of the engine: decide, cut, replace. Returns into how many parts the step is to be cut when it is made again, if it was
     /// taken back.
     pub(crate) fn follow_step(&mut self, after: After, engine: &mut Engine<'_>) -> Option<u32> {
         self.report = BreakReport::default();
@@ -625,7 +570,7 @@ fn weigh(body: RigidBodyHandle, bodies: &mut RigidBodySet, colliders: &ColliderS
 pub(crate) fn collider(
     shape: &FragmentShape,
     engine_shape: SharedShape,
-    options: &ObjectOptions,
+    options: &Breakable,
 ) -> ColliderBuilder {
     use parry3d::shape::Shape as _;
     ColliderBuilder::new(engine_shape)
@@ -636,9 +581,9 @@ pub(crate) fn collider(
 
 #[cfg(test)]
 mod tests {
-    use fracas::sphere_tree::BuildOptions;
-    use fracas::testing::box_grid;
-    use fracas::{FieldOptions, Fragments};
+    use fracas_core::sphere_tree::BuildOptions;
+    use fracas_core::testing::box_grid;
+    use fracas_core::{FieldOptions, Fragments};
     use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 
     use super::*;
@@ -651,7 +596,7 @@ mod tests {
         let options = (FieldOptions::default(), BuildOptions::default());
         let blueprint = Blueprint::build(mesh, &options.0, &options.1).unwrap();
         let mut world = World::new(WorldSettings::default());
-        world.add(ObjectOptions::new(Arc::new(blueprint)));
+        world.add(Breakable::new(Arc::new(blueprint)));
         let whole = world.pieces().next().unwrap();
         let is_whole = |fragments: &Fragments| {
             let labels = fragments.node_fragment();
@@ -669,12 +614,12 @@ mod tests {
         let pieces = world.break_piece(whole, fracture);
         assert!(pieces.len() > 1);
         for piece in pieces {
-            let object = &world.breakables().objects[0];
+            let object = &world.breakables.objects[0];
             assert!(!is_whole(object.shared.read().fragments()));
             assert_eq!(object.history.len(), 1);
             assert!(world.remove_piece(piece));
         }
-        let object = &world.breakables().objects[0];
+        let object = &world.breakables.objects[0];
         assert!(is_whole(object.shared.read().fragments()));
         assert!(object.history.is_empty());
     }

@@ -37,7 +37,7 @@ impl Owners {
 
 #[cfg(test)]
 mod tests {
-    use fracas::FragmentId;
+    use fracas_core::FragmentId;
 
     use super::super::ObjectId;
     use super::*;

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use fracas::Fracture;
+use fracas_core::Fracture;
 use fracas_fracture::FractureStats;
 
 use super::split::Break;

@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use fracas::{Fracture, FragmentId};
+use fracas_core::{Fracture, FragmentId};
 use fracas_fracture::FractureStats;
 use parry3d::shape::SharedShape;
 use rapier3d::prelude::{Collider, ColliderBuilder, RigidBody, RigidBodyBuilder};
 
-use super::{Breakables, Engine, Event, ObjectId, ObjectOptions, Piece, PieceId, collider, weigh};
+use super::{Breakable, Breakables, Engine, Event, ObjectId, Piece, PieceId, collider, weigh};
 use crate::object::{Broken, Trees};
 use crate::pair::ContactMode;
 use crate::parallel;
@@ -263,7 +263,7 @@ fn named(object: ObjectId, fragment: FragmentId) -> [trace::Arg; 2] {
 }
 
 /// Whether a piece holds a node that is built into the world.
-pub(super) fn is_anchored(shape: &FragmentShape, options: &ObjectOptions) -> bool {
+pub(super) fn is_anchored(shape: &FragmentShape, options: &Breakable) -> bool {
     if options.anchors.is_empty() {
         return false;
     }

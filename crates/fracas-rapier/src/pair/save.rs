@@ -2,7 +2,7 @@
 //!
 //! Every field is named, so that a field that is added cannot be forgotten here.
 
-use fracas::sphere_tree::{PairState, SeparatingAxis};
+use fracas_core::sphere_tree::{PairState, SeparatingAxis};
 use glam::{Mat3, Vec3};
 use parry3d::math::{Pose, Rotation};
 
@@ -56,7 +56,7 @@ impl PairMemory {
         words = rest;
         let mut not_apart = None;
         if flags & NOT_APART != 0 {
-            not_apart = Some(fracas::Pose {
+            not_apart = Some(fracas_core::Pose {
                 rotation: Mat3::from_cols_array(&floats(&mut words)?),
                 translation: Vec3::from_array(floats(&mut words)?),
             });

@@ -16,7 +16,7 @@
 //! that is remembered as before the one is found behind the other only when it has come as
 //! far as it was away.
 
-use fracas::sphere_tree::Sample;
+use fracas_core::sphere_tree::Sample;
 use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::query::{PointQuery, PointQueryWithLocation};
@@ -92,7 +92,7 @@ impl Sheet<'_> {
         })
     }
 
-    /// See [`fracas::sphere_tree::Partner::bound`].
+    /// See [`fracas_core::sphere_tree::Partner::bound`].
     pub fn bound(&self, p: Vec3, max: f32, found: Option<f32>) -> f32 {
         if let Some(distance) = found.filter(|&d| d < 0.0) {
             return distance;

@@ -1,8 +1,8 @@
 //! What pairs remember of sheets, held against pairs that remember nothing.
 
-use fracas::sphere_tree::{AdaptiveSettings, BuildOptions, PairState, Query, QueryScratch};
-use fracas::testing::{Rng, box_grid};
-use fracas::{Contact, Pose, SphereTree};
+use fracas_core::sphere_tree::{AdaptiveSettings, BuildOptions, PairState, Query, QueryScratch};
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::{Contact, Pose, SphereTree};
 use parry3d::math::Pose as EnginePose;
 use parry3d::shape::{HeightField, TriMesh};
 use parry3d::utils::Array2;

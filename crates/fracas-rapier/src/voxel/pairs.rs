@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use fracas::voxel_tree::{VoxTree, roots_gap};
+use fracas_core::voxel_tree::{VoxTree, roots_gap};
 use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Pose;
@@ -243,8 +243,8 @@ impl Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::testing::{Rng, box_grid};
-    use fracas::voxel_tree::VoxelGrid;
+    use fracas_core::testing::{Rng, box_grid};
+    use fracas_core::voxel_tree::VoxelGrid;
 
     fn cube() -> Arc<VoxTree> {
         let mesh = box_grid([1, 1, 1], Vec3::splat(0.2));

@@ -19,7 +19,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fracas::voxel_tree::{
+use fracas_core::voxel_tree::{
     Averaging, Budget, Detection, GroupContact, Grouping, Other, Primitive, Progress, SharedPair,
     Stop, VoxTree, primitive, primitive_against, reduce, refine_all, refine_while,
 };

@@ -5,10 +5,10 @@
 //! pairs, querying contacts (through [`mod@crate::dispatcher`]) and solving inside its
 //! own step.
 
-pub mod calm;
+mod calm;
 mod debris;
 mod depth;
-pub mod hand;
+mod hand;
 mod hold;
 mod quarantine;
 mod settings;
@@ -21,7 +21,7 @@ mod voxels;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas::{Fracture, FragmentId, FragmentSurface};
+use fracas_core::{Fracture, FragmentId, FragmentSurface};
 use fracas_fracture::{Breaker, BreakerStats};
 use glam::Vec3;
 use parry3d::math::Pose;
@@ -31,10 +31,6 @@ use rapier3d::prelude::{
     ColliderBuilder, ColliderHandle, PhysicsWorld, RigidBody, RigidBodyHandle,
 };
 
-pub use crate::breakables::{
-    BreakScript, BreakSettings, BreakStages, Event, FragmentModesPolicy, ObjectId, ObjectOptions,
-    PieceId,
-};
 pub use debris::DebrisPolicy;
 pub use depth::Overlap;
 pub use hand::{Coupling, Wrench};
@@ -43,7 +39,9 @@ pub use settings::WorldSettings;
 pub use snapshot::{RestoreError, SnapshotError};
 pub use stats::{StepStats, StepTimes};
 
-use crate::breakables::{Breakables, Clock, Engine, system_clock};
+use crate::breakables::{
+    BreakScript, Breakable, Breakables, Clock, Engine, Event, ObjectId, PieceId, system_clock,
+};
 use crate::dispatcher::{Counters, FragmentDispatcher};
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
@@ -56,7 +54,7 @@ use voxels::Voxels;
 pub struct World {
     /// Rapier's world: add floors, joints and plain bodies here.
     pub physics: PhysicsWorld,
-    breakables: Breakables,
+    pub(crate) breakables: Breakables,
     settings: WorldSettings,
     hands: BTreeMap<HandId, Hand>,
     next_hand: u32,
@@ -81,14 +79,31 @@ impl World {
     /// An empty world.
     #[must_use]
     pub fn new(settings: WorldSettings) -> Self {
+        let physics = PhysicsWorld {
+            gravity: settings.gravity,
+            ..PhysicsWorld::default()
+        };
+        Self::of(physics, settings)
+    }
+
+    /// A world round the engine's world of a game, with all that is in it. Its gravity and
+    /// the length of its step stay as they are; all else is as the settings say.
+    #[must_use]
+    pub fn around(physics: PhysicsWorld, settings: WorldSettings) -> Self {
+        let settings = WorldSettings {
+            gravity: physics.gravity,
+            step: physics.integration_parameters.dt,
+            ..settings
+        };
+        Self::of(physics, settings)
+    }
+
+    fn of(physics: PhysicsWorld, settings: WorldSettings) -> Self {
         let counters = Arc::<Counters>::default();
         let table = Arc::<VoxelTable>::default();
         let voxels = Voxels::new(&settings.contacts.mode, &table);
         let mut world = Self {
-            physics: PhysicsWorld {
-                gravity: settings.gravity,
-                ..PhysicsWorld::default()
-            },
+            physics,
             breakables: Breakables::new(settings.breaking()),
             settings,
             hands: BTreeMap::new(),
@@ -151,7 +166,7 @@ impl World {
     }
 
     /// Adds an object.
-    pub fn add(&mut self, options: ObjectOptions) -> ObjectId {
+    pub fn add(&mut self, options: Breakable) -> ObjectId {
         self.stock.add(&options);
         let (bodies, colliders) = (&mut self.physics.bodies, &mut self.physics.colliders);
         self.breakables.add(options, bodies, colliders)
@@ -183,19 +198,19 @@ impl World {
         self.breakables.take_events()
     }
 
-    /// The objects and their pieces.
-    #[must_use]
-    pub fn breakables(&self) -> &Breakables {
-        &self.breakables
-    }
-
     /// Notes from now on what breaks, for [`Self::follow`] in another world.
     pub fn note_breaks(&mut self) {
         self.breakables.note_breaks();
     }
 
+    /// What was noted, if anything was to be.
+    #[must_use]
+    pub fn noted_breaks(&self) -> Option<&BreakScript> {
+        self.breakables.noted_breaks()
+    }
+
     /// From now on impacts decide nothing: bodies break as they did in another run of
-    /// the same scene, see [`Breakables::follow`].
+    /// the same scene, which [noted](Self::note_breaks) it.
     pub fn follow(&mut self, script: BreakScript) {
         self.breakables.follow(script);
     }
@@ -258,6 +273,12 @@ impl World {
     pub fn body_mut(&mut self, piece: PieceId) -> Option<&mut RigidBody> {
         let handle = self.breakables.body(piece)?;
         self.physics.bodies.get_mut(handle)
+    }
+
+    /// The engine's collider of a piece.
+    #[must_use]
+    pub fn collider(&self, piece: PieceId) -> Option<ColliderHandle> {
+        self.breakables.collider(piece)
     }
 
     /// The piece behind a collider, if it is one of ours.

@@ -1,6 +1,6 @@
 //! What a world is told at the start.
 
-use fracas::sphere_tree::Restructuring;
+use fracas_core::sphere_tree::Restructuring;
 use glam::Vec3;
 use rapier3d::dynamics::{IntegrationParameters, SpringCoefficients};
 

@@ -5,8 +5,8 @@
 
 use rapier3d::prelude::PhysicsWorld;
 
-use super::{Event, PieceId, StepStats, World};
-use crate::breakables::{After, Engine};
+use super::{StepStats, World};
+use crate::breakables::{After, Engine, Event, PieceId};
 use crate::trace;
 use crate::voxel::VoxelStats;
 
@@ -20,10 +20,17 @@ pub(super) struct EngineStep {
 impl World {
     /// One step: the list of stages.
     pub fn step(&mut self) {
+        self.step_with(&mut PhysicsWorld::step);
+    }
+
+    /// The same with an engine's step of one's own, which has physics hooks or an event
+    /// handler: `world.step_with(&mut |physics| physics.step_with_events(&hooks, &events))`.
+    /// It is called again in a step in which something broke.
+    pub fn step_with(&mut self, engine_step: &mut dyn FnMut(&mut PhysicsWorld)) {
         let _span = trace::span("step", || [("step", self.steps), ("", 0)]);
         self.begin_step();
-        self.physics.step();
-        self.finish_step(&mut PhysicsWorld::step);
+        engine_step(&mut self.physics);
+        self.finish_step(engine_step);
     }
 
     /// What comes before the engine's step. For a program whose engine is stepped by others:

@@ -3,13 +3,12 @@
 
 use std::sync::Arc;
 
-use fracas::sphere_tree::BuildOptions;
-use fracas::testing::box_grid;
-use fracas::{FieldOptions, TetMesh};
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::testing::box_grid;
+use fracas_core::{FieldOptions, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use fracas_fracture::{Breaker, Material, Strength};
-use fracas_rapier::Blueprint;
-use fracas_rapier::world::{PieceId, World, WorldSettings};
+use fracas_rapier::{Blueprint, PieceId, World, WorldSettings};
 use glam::{DVec3, Mat3, Vec3};
 
 /// A box of the given size around the origin.

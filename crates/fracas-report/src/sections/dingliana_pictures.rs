@@ -1,13 +1,13 @@
 //! Pictures after Dingliana 2004: near-planar regions of surfaces (Fig. 6), raw and
 //! reduced contacts (Fig. 9).
 
-use fracas::testing::box_grid;
-use fracas::used_vertices::used_vertices;
-use fracas::voxel_tree::{
+use fracas_core::testing::box_grid;
+use fracas_core::used_vertices::used_vertices;
+use fracas_core::voxel_tree::{
     Averaging, Budget, Detection, GroupContact, Grouping, Level, Primitive, VoxTree, VoxelGrid,
     primitive, reduce,
 };
-use fracas::{Pose, TetMesh};
+use fracas_core::{Pose, TetMesh};
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet};
 use glam::{Mat3, Vec3};
 
@@ -94,7 +94,7 @@ pub fn groups() -> Image {
             .map(|t| {
                 let middle = t.map(|n| positions[n as usize]).iter().sum::<Vec3>() / 3.0;
                 let nearest = finest.nodes.iter().filter(|n| n.group != 0).min_by(|a, b| {
-                    let d = |n: &fracas::voxel_tree::Node| n.centre.distance_squared(middle);
+                    let d = |n: &fracas_core::voxel_tree::Node| n.centre.distance_squared(middle);
                     d(a).total_cmp(&d(b))
                 });
                 nearest.map_or(group_colour(0), |n| group_colour(n.group))

@@ -2,11 +2,10 @@
 
 use std::rc::Rc;
 
-use fracas::sphere_tree::{Restructuring, Traversal};
 use fracas_bake::shapes::{self, Counts};
+use fracas_core::sphere_tree::{Restructuring, Traversal};
 use fracas_picture::{Quality, Sheet};
-use fracas_rapier::ContactMode;
-use fracas_rapier::world::StepStats;
+use fracas_rapier::{ContactMode, StepStats};
 use fracas_scenes::recording::Summary;
 use fracas_scenes::rigid::SceneOptions;
 

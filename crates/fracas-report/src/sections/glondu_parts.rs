@@ -1,9 +1,9 @@
 //! Glondu 2013: the field in a picture, resolution, and what the fast update costs
 //! in queries.
 
-use fracas::StaticMesh;
-use fracas::sphere_tree::{Partner as _, QueryStats, Restructuring};
 use fracas_bake::shapes;
+use fracas_core::StaticMesh;
+use fracas_core::sphere_tree::{Partner as _, QueryStats, Restructuring};
 use fracas_picture::{Sheet, Slice, slice};
 use fracas_rapier::FragmentShape;
 use fracas_scenes::experiments::ball::ball;
@@ -18,7 +18,7 @@ use crate::section::{Cell, Role, Section, Table, short};
 /// How far fragments have moved outwards, as a share: the moments after a break.
 const MOMENTS: [f32; 6] = [0.0, 0.002, 0.005, 0.01, 0.02, 0.05];
 
-fn shape(name: &str) -> fracas::TetMesh {
+fn shape(name: &str) -> fracas_core::TetMesh {
     shapes::by_name(name).expect("one of the set").build()
 }
 

@@ -1,8 +1,8 @@
 //! Mesh against mesh, and deforming meshes, beside what PyPI has for them.
 
-use fracas::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
-use fracas::tet_distance::specimens::bumpy_ball;
-use fracas::{Pose, TetMesh};
+use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
+use fracas_core::tet_distance::specimens::bumpy_ball;
+use fracas_core::{Pose, TetMesh};
 use fracas_rapier::ContactMode;
 use fracas_scenes::experiments::fresh::Asking;
 use fracas_scenes::experiments::pair::Pair;
@@ -91,7 +91,7 @@ pub fn meshes(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             answers,
         });
     }
-    let mesh = |s: &fracas::FragmentSurface| {
+    let mesh = |s: &fracas_core::FragmentSurface| {
         json!({
             "vertices": s.positions().iter().map(|p| p.to_array()).collect::<Vec<_>>(),
             "triangles": s.triangles(),

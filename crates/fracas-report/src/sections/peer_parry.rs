@@ -1,8 +1,8 @@
 //! Fresh fragments with parry3d's shapes: what a user of Rapier has for them.
 
-use fracas::Pose;
-use fracas::sphere_tree::Restructuring;
 use fracas_bake::shapes;
+use fracas_core::Pose;
+use fracas_core::sphere_tree::Restructuring;
 use fracas_rapier::ContactMode;
 use fracas_scenes::experiments::fresh::{Asking, Distances, TOLERANCE, Trees, Whole};
 use fracas_scenes::experiments::rivals::{Rival, RivalPair, VERSION};

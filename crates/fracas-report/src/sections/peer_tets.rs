@@ -1,8 +1,8 @@
 //! Tetrahedra of the same surfaces: ours and fTetWild.
 
-use fracas::TetMesh;
 use fracas_bake::tetrahedralize::{Options, hausdorff, surface};
 use fracas_bake::{SurfaceMesh, boundary_surface, inspect_tets, read_surface, shapes};
+use fracas_core::TetMesh;
 use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 

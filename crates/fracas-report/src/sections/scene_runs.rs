@@ -1,6 +1,6 @@
 //! Recorded runs of rigid scenes, shared by the sections that draw them.
 
-use fracas_rapier::world::StepStats;
+use fracas_rapier::StepStats;
 use fracas_scenes::experiments::colliding::{Colliding, CollidingScratch, colliding};
 use fracas_scenes::paper::{PaperScene, TABLES};
 use fracas_scenes::recording::{Recording, Summary, Watch};

@@ -7,8 +7,8 @@
 
 use std::collections::BinaryHeap;
 
-use fracas::TetMesh;
 use fracas_bake::tetrahedralize::{Grading, Options, implicit};
+use fracas_core::TetMesh;
 use glam::{DVec3, Vec3};
 
 /// A ball of radius one with about `triangles` on its surface and `interior` points.

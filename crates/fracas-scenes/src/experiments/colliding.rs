@@ -6,12 +6,11 @@
 //! Half-spaces, balls and boxes are asked as what they are; other plain shapes are
 //! left out.
 
-use fracas::sphere_tree::{
+use fracas_core::sphere_tree::{
     Ball, BoxShape, HalfSpace, NormalSettings, Partner, Query, QueryScratch,
 };
-use fracas::{Contact, Pose};
-use fracas_rapier::FragmentShape;
-use fracas_rapier::world::World;
+use fracas_core::{Contact, Pose};
+use fracas_rapier::{FragmentShape, World};
 use glam::{Mat3, Vec3};
 use parry3d::shape::TypedShape;
 

@@ -12,13 +12,14 @@
 
 use std::sync::Arc;
 
-use fracas::FieldOptions;
-use fracas::TetMesh;
-use fracas::sphere_tree::BuildOptions;
-use fracas::testing::Rng;
 use fracas_bake::shapes;
-use fracas_rapier::world::{ObjectOptions, World, WorldSettings};
-use fracas_rapier::{Blueprint, ContactMode, ContactSettings, ObjectError};
+use fracas_core::FieldOptions;
+use fracas_core::TetMesh;
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::testing::Rng;
+use fracas_rapier::{
+    Blueprint, Breakable, ContactMode, ContactSettings, ObjectError, World, WorldSettings,
+};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
@@ -157,7 +158,7 @@ impl Drops {
             },
             ..base
         });
-        let mut bowl = ObjectOptions::new(self.bowl.clone());
+        let mut bowl = Breakable::new(self.bowl.clone());
         bowl.anchors = vec![(Vec3::splat(-1e3), Vec3::splat(1e3))];
         world.add(bowl);
         let (low, high) = self.bowl.surface().bounds();
@@ -173,7 +174,7 @@ impl Drops {
             0.5 * (low.z + high.z) + rng.range(-aside, aside),
         );
         let mut plate =
-            ObjectOptions::new(self.plate.clone()).at(Pose::from_parts(at - turn * centre, turn));
+            Breakable::new(self.plate.clone()).at(Pose::from_parts(at - turn * centre, turn));
         plate.density = 2400.0;
         plate.friction = 0.3;
         plate.velocity = rng.direction() * rng.range(0.0, 0.6) - Vec3::Y * rng.range(0.2, 1.0);

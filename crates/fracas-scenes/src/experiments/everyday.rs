@@ -10,9 +10,9 @@
 
 use std::sync::Arc;
 
-use fracas::testing::box_grid;
-use fracas::{FragmentId, Fragments, TetMesh};
 use fracas_bake::shapes;
+use fracas_core::testing::box_grid;
+use fracas_core::{FragmentId, Fragments, TetMesh};
 use fracas_fracture::{
     Decision, FractureEvent, FractureSettings, Impact, Material, Modes, ModesOptions,
 };

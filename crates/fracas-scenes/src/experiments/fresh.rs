@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use fracas::sphere_tree::{
+use fracas_core::sphere_tree::{
     BuildOptions, KeepPoints, PairState, Partner, Query, QueryScratch, QueryStats, Restructuring,
     Selection, Traversal,
 };
-use fracas::{Contact, FieldOptions, FragmentId, Pose, SphereTree, StaticMesh, TetMesh};
+use fracas_core::{Contact, FieldOptions, FragmentId, Pose, SphereTree, StaticMesh, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use fracas_rapier::object::{BreakTimes, Trees as MadeWhen};
 use fracas_rapier::{Blueprint, ContactMode, FragmentShape, ObjectError};

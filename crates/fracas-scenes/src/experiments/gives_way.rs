@@ -8,10 +8,10 @@
 //! The same is asked with breaks as they were before ([`Shot::gives_way`] off): there the whole pane
 //! is thrown first and falls apart afterwards.
 
-use fracas::TetMesh;
-use fracas::testing::box_grid;
+use fracas_core::TetMesh;
+use fracas_core::testing::box_grid;
 use fracas_fracture::{FractureSettings, Material};
-use fracas_rapier::world::{Event, PieceId, World, WorldSettings};
+use fracas_rapier::{Event, PieceId, World, WorldSettings};
 use glam::{DVec3, Mat3, Vec3};
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBody, RigidBodyBuilder, RigidBodyHandle};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use fracas::sphere_tree::{BuildOptions, PairState, QueryScratch, QueryStats};
-use fracas::{Contact, FieldOptions, FragmentSurface, Pose, TetMesh};
+use fracas_core::sphere_tree::{BuildOptions, PairState, QueryScratch, QueryStats};
+use fracas_core::{Contact, FieldOptions, FragmentSurface, Pose, TetMesh};
 use fracas_rapier::{Blueprint, FragmentShape, ObjectError};
 
 use super::fresh::{Asking, ask_tree};
@@ -82,7 +82,7 @@ impl Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::testing::box_grid;
+    use fracas_core::testing::box_grid;
     use fracas_rapier::ContactMode;
     use glam::Vec3;
 

@@ -1,7 +1,7 @@
 //! What users of parry3d have for the same fragments: triangle meshes, convex
 //! decompositions and convex hulls.
 
-use fracas::{FragmentSurface, Pose};
+use fracas_core::{FragmentSurface, Pose};
 use parry3d::query::{
     ContactManifold, ContactManifoldsWorkspace, DefaultQueryDispatcher, PersistentQueryDispatcher,
 };

@@ -2,9 +2,9 @@
 //! tetrahedra [Marchal 2004, section 6.1 and Fig. 16]: two boxes at random
 //! placements, from a touch to half the volume.
 
-use fracas::testing::Rng;
-use fracas::tet_distance::specimens::shaken_box;
-use fracas::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, TetOf};
+use fracas_core::testing::Rng;
+use fracas_core::tet_distance::specimens::shaken_box;
+use fracas_core::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, TetOf};
 use glam::{Mat3, Vec3};
 
 /// One placement.

@@ -6,9 +6,9 @@
 //! simple and by weighted averaging -> compare direction and point (Fig. 7), and
 //! the velocities that one impulse there gives (Fig. 8).
 
-use fracas::pose::Pose;
-use fracas::testing::{Rng, box_grid};
-use fracas::voxel_tree::{
+use fracas_core::pose::Pose;
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::voxel_tree::{
     Averaging, Budget, CubePair, Detection, Grouping, Primitive, VoxTree, VoxelGrid, overlap_share,
     primitive, reduce,
 };

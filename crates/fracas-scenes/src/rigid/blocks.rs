@@ -1,8 +1,8 @@
 //! Blocks that break and lie in pieces on the ground [Glondu 2013, Fig. 6]: where the
 //! contacts of big flat pieces are, by restructuring and traversal.
 
-use fracas::TetMesh;
-use fracas::testing::{Rng, box_grid};
+use fracas_core::TetMesh;
+use fracas_core::testing::{Rng, box_grid};
 use fracas_fracture::{FractureSettings, Material};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;

@@ -1,6 +1,6 @@
 //! Thirty-two bricks crashed to the ground [Glondu 2013, Fig. 14; Table 3: 30 ms].
 
-use fracas::testing::Rng;
+use fracas_core::testing::Rng;
 use fracas_fracture::{FractureSettings, Material};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;

@@ -1,7 +1,7 @@
 //! Twenty-seven rabbits dropped in three batches [Glondu 2013, Fig. 13; Table 3:
 //! 5 ms].
 
-use fracas::testing::Rng;
+use fracas_core::testing::Rng;
 use fracas_fracture::{FractureSettings, Material};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;

@@ -9,7 +9,7 @@
 //! **Guarantee**: groups are connected by whole faces, every cell is in one, and the
 //! same seed gives the same bits everywhere.
 
-use fracas::testing::Rng;
+use fracas_core::testing::Rng;
 use glam::DVec3;
 
 /// A convex cell.

@@ -6,13 +6,13 @@
 //! stays what it was. The convex competitor runs on the exact cells
 //! ([`ConvexCells`]).
 
-use fracas::sphere_tree::Restructuring;
-use fracas::testing::box_grid;
-use fracas::{Fracture, FragmentId, Fragments, TetMesh};
+use fracas_core::sphere_tree::Restructuring;
+use fracas_core::testing::box_grid;
+use fracas_core::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_fracture::Material;
 use fracas_fracture::sequence::CrackSequence;
+use fracas_rapier::WorldSettings;
 use fracas_rapier::object::{BreakTimes, Trees};
-use fracas_rapier::world::WorldSettings;
 use glam::{DVec3, Vec3};
 use parry3d::math::Pose;
 use parry3d::shape::SharedShape;

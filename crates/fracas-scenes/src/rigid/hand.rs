@@ -3,8 +3,8 @@
 //! What a user did with a mouse or a haptic device, written down as a path, so that
 //! an interactive scene runs the same way every time.
 
-use fracas::FragmentId;
-use fracas_rapier::world::{Coupling, HandId, ObjectId, PieceId, World};
+use fracas_core::FragmentId;
+use fracas_rapier::{Coupling, HandId, ObjectId, PieceId, World};
 use glam::Vec3;
 use parry3d::math::{Pose, Rotation};
 

@@ -3,10 +3,10 @@
 //!
 //! The hand is recorded: it taps gently, strikes, and stirs the pieces.
 
-use fracas::TetMesh;
-use fracas::testing::box_grid;
+use fracas_core::TetMesh;
+use fracas_core::testing::box_grid;
 use fracas_fracture::{FractureSettings, Material};
-use fracas_rapier::world::Coupling;
+use fracas_rapier::Coupling;
 use glam::Vec3;
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};

@@ -2,7 +2,7 @@
 //! lifted, swung and thrown down, one after the other, by a recorded hand.
 
 use fracas_fracture::{FractureSettings, Material};
-use fracas_rapier::world::Coupling;
+use fracas_rapier::Coupling;
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 

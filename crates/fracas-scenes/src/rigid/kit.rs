@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use fracas::sphere_tree::BuildOptions;
-use fracas::{FieldOptions, FragmentId, Fragments, TetMesh};
 use fracas_bake::shapes;
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::{FieldOptions, FragmentId, Fragments, TetMesh};
 use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule};
-use fracas_rapier::Blueprint;
-use fracas_rapier::world::ObjectOptions;
+use fracas_rapier::{Blueprint, Breakable};
 use glam::Vec3;
 use parry3d::math::Pose;
 
@@ -178,10 +177,10 @@ impl Kit {
 
     /// A body at a pose; `seed` makes its cracks its own.
     #[must_use]
-    pub fn body(&self, pose: Pose, seed: u64) -> ObjectOptions {
-        let body = ObjectOptions::new(self.blueprint.clone()).at(pose);
+    pub fn body(&self, pose: Pose, seed: u64) -> Breakable {
+        let body = Breakable::new(self.blueprint.clone()).at(pose);
         let Some(fracture) = self.options.fracture else {
-            return ObjectOptions {
+            return Breakable {
                 density: self.options.material.density as f32,
                 ..body
             };
@@ -193,14 +192,14 @@ impl Kit {
         let breaker = Breaker::new(self.options.material, self.modes.clone())
             .with_settings(settings)
             .with_rule(self.options.rule);
-        body.breakable(breaker)
+        body.with_breaker(breaker)
     }
 
     /// A body that is fixed to the world and never breaks.
     #[must_use]
-    pub fn fixed(&self, pose: Pose) -> ObjectOptions {
+    pub fn fixed(&self, pose: Pose) -> Breakable {
         let (low, high) = self.bounds();
-        ObjectOptions {
+        Breakable {
             anchors: vec![(low - 1.0, high + 1.0)],
             breaker: None,
             ..self.body(pose, 0)

@@ -38,9 +38,10 @@ mod sphere;
 pub mod user;
 pub mod wall;
 
-use fracas::sphere_tree::{AdaptiveSettings, Restructuring, Traversal};
-use fracas_rapier::world::WorldSettings;
-use fracas_rapier::{ContactMode, ContactSettings, FrameBudget, ParryShape, VoxelSettings};
+use fracas_core::sphere_tree::{AdaptiveSettings, Restructuring, Traversal};
+use fracas_rapier::{
+    ContactMode, ContactSettings, FrameBudget, ParryShape, VoxelSettings, WorldSettings,
+};
 use thiserror::Error;
 
 pub use hand::Grab;

@@ -3,7 +3,7 @@
 //!
 //! **Deviation**: our bowl is smaller than our plate, so it is enlarged.
 
-use fracas::testing::Rng;
+use fracas_core::testing::Rng;
 use fracas_fracture::Material;
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fracas_fracture::Material;
-use fracas_rapier::world::{HandId, ObjectId, ObjectOptions, PieceId, World, WorldSettings};
+use fracas_rapier::{Breakable, HandId, ObjectId, PieceId, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
@@ -92,7 +92,7 @@ impl Scene {
     }
 
     /// Adds a body with its colour.
-    pub fn add(&mut self, body: ObjectOptions, colour: [u8; 3]) -> ObjectId {
+    pub fn add(&mut self, body: Breakable, colour: [u8; 3]) -> ObjectId {
         self.whole_triangles += body.blueprint.surface().triangles().len();
         let material = body.breaker.as_ref().map(|b| *b.material());
         let id = self.world.add(body);

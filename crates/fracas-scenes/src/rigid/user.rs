@@ -27,11 +27,10 @@
 
 use std::ops::Range;
 
-use fracas::TetMesh;
 use fracas_bake::shapes;
+use fracas_core::TetMesh;
 use fracas_fracture::{FractureSettings, Material, RefractureRule};
-use fracas_rapier::world::ObjectOptions;
-use fracas_rapier::{FrameBudget, VoxelSettings};
+use fracas_rapier::{Breakable, FrameBudget, VoxelSettings};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 use serde::Deserialize;
@@ -420,7 +419,7 @@ impl UserScene {
             } else {
                 kit.body(pose, i as u64)
             };
-            let made = ObjectOptions {
+            let made = Breakable {
                 velocity,
                 spin,
                 friction: number(&body.friction, options.friction),
@@ -637,8 +636,9 @@ mod tests {
             error.contains("line 11") && error.contains("box.obj"),
             "{error}"
         );
-        let mut cube =
-            |_: &str, _: Option<usize>| Ok(fracas::testing::box_grid([2, 2, 2], Vec3::splat(0.2)));
+        let mut cube = |_: &str, _: Option<usize>| {
+            Ok(fracas_core::testing::box_grid([2, 2, 2], Vec3::splat(0.2)))
+        };
         let mut scene = user.build(&options, &mut cube, &mut |_| ()).unwrap();
         assert_eq!(scene.steps(), 100);
         for _ in 0..60 {

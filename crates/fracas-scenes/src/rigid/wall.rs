@@ -7,7 +7,7 @@
 
 use fracas_bake::shapes;
 use fracas_fracture::{FractureSettings, Material, RefractureRule};
-use fracas_rapier::world::{DebrisPolicy, WorldSettings};
+use fracas_rapier::{DebrisPolicy, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 

@@ -19,7 +19,7 @@ pub mod n_body;
 pub mod ripple;
 pub mod shapes;
 
-use fracas::fast_bvh::{BodyId, EditError, FastBvh, Part, Settings};
+use fracas_core::fast_bvh::{BodyId, EditError, FastBvh, Part, Settings};
 use glam::DVec3;
 pub use shapes::Mesh;
 
@@ -154,7 +154,7 @@ pub(crate) fn rotate(p: DVec3, axis: DVec3, angle: f64) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas::fast_bvh::Detection;
+    use fracas_core::fast_bvh::Detection;
 
     /// The sizes and counts of Table 1, and that every frame is accepted.
     #[test]

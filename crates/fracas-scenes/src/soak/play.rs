@@ -11,8 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fracas_bake::shapes;
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use fracas_fracture::{FractureSettings, Material, RefractureRule};
-use fracas_rapier::VoxelSettings;
-use fracas_rapier::world::{Coupling, Event, HandId, ObjectId, PieceId, World};
+use fracas_rapier::{Coupling, Event, HandId, ObjectId, PieceId, VoxelSettings, World};
 use glam::{EulerRot, Quat, Vec3};
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
@@ -155,7 +154,7 @@ impl Player<'_> {
         let kit = self.wardrobe.kit(body.kind)?;
         let [x, y, z] = body.rotation.to_array().map(f32::to_radians);
         let pose = Pose::from_parts(body.position, Quat::from_euler(EulerRot::ZYX, z, y, x));
-        let count = self.world.breakables().pieces().count() as u64;
+        let count = self.world.pieces().count() as u64;
         let mut options = if body.fixed {
             kit.fixed(pose)
         } else {

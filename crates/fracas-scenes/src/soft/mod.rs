@@ -13,7 +13,7 @@ mod torus_on_cube;
 
 pub use filming::{SoftFilming, contacts, numbers};
 
-use fracas::used_vertices::used_vertices;
+use fracas_core::used_vertices::used_vertices;
 use fracas_soft::{SoftWorld, WorldStats};
 use glam::Vec3;
 use thiserror::Error;

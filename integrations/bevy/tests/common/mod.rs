@@ -10,10 +10,9 @@ use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use bevy_fracas::prelude::*;
 use bevy_rapier3d::prelude::*;
-use fracas::testing::box_grid;
-use fracas::{FieldOptions, TetMesh};
-use fracas_rapier::Blueprint;
-use fracas_rapier::world::WorldSettings;
+use fracas_core::testing::box_grid;
+use fracas_core::{FieldOptions, TetMesh};
+use fracas_rapier::{Blueprint, WorldSettings};
 
 pub const BRICK: Vec3 = Vec3::new(0.215, 0.065, 0.1025);
 

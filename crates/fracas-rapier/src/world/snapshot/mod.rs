@@ -23,12 +23,12 @@ mod shapes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas::FragmentId;
+use fracas_core::FragmentId;
 use fracas_fracture::Modes;
 use rapier3d::prelude::{ColliderHandle, PhysicsWorld};
 use thiserror::Error;
 
-use super::{ObjectOptions, World};
+use super::{Breakable, World};
 use crate::breakables::Breakables;
 use crate::codec;
 use crate::object::Blueprint;
@@ -97,7 +97,7 @@ pub(super) struct Stock {
 }
 
 impl Stock {
-    pub(super) fn add(&mut self, options: &ObjectOptions) {
+    pub(super) fn add(&mut self, options: &Breakable) {
         let blueprint = &options.blueprint;
         self.blueprints.insert(blueprint.key(), blueprint.clone());
         self.add_modes(options.breaker.as_ref());
@@ -127,7 +127,7 @@ fn modes_key(modes: &Modes) -> u64 {
 impl World {
     /// Makes a kind of object known without adding one: what its blueprint and modes
     /// are, so that a snapshot with such objects can be restored.
-    pub fn stock(&mut self, options: &ObjectOptions) {
+    pub fn stock(&mut self, options: &Breakable) {
         self.stock.add(options);
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas::{Crack, Fracture, FragmentId};
+use fracas_core::{Crack, Fracture, FragmentId};
 use fracas_fracture::{Breaker, BreakerState, FragmentModes, Impact};
 use glam::Vec3;
 use parry3d::math::{Pose, Rotation};
@@ -11,7 +11,7 @@ use rapier3d::prelude::{ColliderHandle, RigidBodyHandle};
 use serde::{Deserialize, Serialize};
 
 use super::{RestoreError, Shapes, Stock, modes_key};
-use crate::breakables::{Breakables, Object, ObjectId, ObjectOptions, Piece, PieceId, Waiting};
+use crate::breakables::{Breakable, Breakables, Object, ObjectId, Piece, PieceId, Waiting};
 use crate::object::Trees;
 use crate::world::hold::{Hand, HandId};
 use crate::world::{Coupling, World, WorldSettings, Wrench};
@@ -299,7 +299,7 @@ impl SavedObject {
             };
             pieces.insert(fragment, piece);
         }
-        let options = ObjectOptions {
+        let options = Breakable {
             density: self.density,
             friction: self.friction,
             restitution: self.restitution,
@@ -310,7 +310,7 @@ impl SavedObject {
                 .map(|&(low, high)| (low.into(), high.into()))
                 .collect(),
             continuous: self.continuous,
-            ..ObjectOptions::new(blueprint.clone())
+            ..Breakable::new(blueprint.clone())
         };
         Ok(Object {
             shared,

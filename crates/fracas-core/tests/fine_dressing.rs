@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 
-use fracas::dressing::{Dressed, FacePoint, FineBoundary, FinePoint, FineSurface};
-use fracas::testing::{Rng, box_grid, break_at_random};
-use fracas::{FragmentId, Fragments, TetMesh};
+use fracas_core::dressing::{Dressed, FacePoint, FineBoundary, FinePoint, FineSurface};
+use fracas_core::testing::{Rng, box_grid, break_at_random};
+use fracas_core::{FragmentId, Fragments, TetMesh};
 
 /// A surface given by where each point of the flat one goes.
 struct Moved<F: Fn(DVec3) -> DVec3>(F);

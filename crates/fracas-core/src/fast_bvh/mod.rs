@@ -2,7 +2,7 @@
 //! FEM surfaces that tear, dent and shatter. After [Heo 2010] (FASTCD).
 //!
 //! ```
-//! use fracas::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
+//! use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 //! use glam::dvec3;
 //!
 //! let mut scene = FastBvh::new(Settings::default());
@@ -16,7 +16,7 @@
 //! let (mut scratch, mut contacts) = (Scratch::default(), Contacts::default());
 //! scene.contacts(&mut scratch, &mut contacts);
 //! assert!((contacts.earliest().unwrap() - 0.5).abs() < 1e-9);
-//! # Ok::<(), fracas::fast_bvh::EditError>(())
+//! # Ok::<(), fracas_core::fast_bvh::EditError>(())
 //! ```
 //!
 //! ```text

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 
-use fracas::dressing::{Dress, SkinMap, SkinMapError};
-use fracas::testing::{Rng, box_grid, break_at_random};
-use fracas::{FragmentId, Fragments, TetMesh};
+use fracas_core::dressing::{Dress, SkinMap, SkinMapError};
+use fracas_core::testing::{Rng, box_grid, break_at_random};
+use fracas_core::{FragmentId, Fragments, TetMesh};
 
 /// All triangles of a dress.
 fn shown(dress: &Dress, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {

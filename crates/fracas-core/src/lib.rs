@@ -1,0 +1,69 @@
+//! Collision detection for things that break.
+//!
+//! The moment an object shatters, hundreds of new, non-convex, tightly packed
+//! pieces need collision structures at once. `fracas` keeps those structures
+//! ready: one tet mesh and one nodal field serve all fragments of an object, and a
+//! fracture updates only what broke.
+//!
+//! ```text
+//!  TetMesh --> Fragments <-- Fracture (cracks, from fracas-fracture or a pattern)
+//!                 |
+//!                 | Split: what broke, which tets and edges were cut
+//!                 v
+//!  surface, mass  FragmentField (distances)   SphereTree (points)
+//!                 \_______________ query ____________/
+//!                                  |
+//!                                  v
+//!                     Contact { point, distance, normal }
+//! ```
+//!
+//! | system | module | paper | main type |
+//! | --- | --- | --- | --- |
+//! | what an object is made of | [`tet_mesh`] | | [`TetMesh`] |
+//! | cracks and fragments | [`crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
+//! | deforming, fracturing surfaces | [`fast_bvh`] | Heo 2010 | [`fast_bvh::FastBvh`] |
+//! | closed surfaces and masses of fragments | [`fragment_surface`], [`fragment_mass`], [`mass_properties`] | | [`FragmentSurface`] |
+//! | skins of fragments, for drawing | [`dressing`] | | [`dressing::SkinMap`] |
+//! | distances to fragments | [`fragment_field`] | Glondu 2013, §4 | [`FragmentField`] |
+//! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |
+//! | the slow and certain answers | [`brute_force`] | | |
+//! | points and contact query | [`sphere_tree`] | Glondu 2013, §3, §5, §6 | [`SphereTree`] |
+//! | triangles of a game level | [`static_mesh`] | | [`StaticMesh`] |
+//! | deforming, cut tet meshes | [`tet_distance`] | Marchal 2004 | [`tet_distance::DepthField`] |
+//! | pairs of simple shapes | [`primitives`] | | |
+
+pub mod brute_force;
+pub mod contact;
+pub mod crack;
+mod cut_piece;
+pub mod dressing;
+pub mod fast_bvh;
+pub mod fragment;
+pub mod fragment_field;
+pub mod fragment_mass;
+pub mod fragment_surface;
+pub mod grid;
+pub mod mass_properties;
+pub mod pose;
+pub mod primitives;
+pub mod sphere_tree;
+pub mod static_mesh;
+#[doc(hidden)]
+pub mod testing;
+pub mod tet_distance;
+pub mod tet_mesh;
+mod triangle_tree;
+pub mod used_vertices;
+pub mod voxel_tree;
+
+pub use contact::Contact;
+pub use crack::{Crack, Fracture, FractureError};
+pub use fragment::{Fragment, FragmentId, Fragments, Split};
+pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
+pub use fragment_mass::{FragmentMass, MassScratch};
+pub use fragment_surface::{FragmentSurface, SurfaceScratch};
+pub use mass_properties::MassProperties;
+pub use pose::Pose;
+pub use sphere_tree::SphereTree;
+pub use static_mesh::{StaticMesh, StaticMeshError};
+pub use tet_mesh::{TetMesh, TetMeshError};
