@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fracas_core::sphere_tree::{BuildOptions, Restructuring, SplitScratch};
+use fracas_core::sphere_tree::{BuildOptions, SplitMethod, SplitScratch};
 use fracas_core::testing::Rng;
 use fracas_core::{
     FieldOptions, Fracture, FragmentDistance, FragmentField, FragmentId, Fragments, SphereTree,
@@ -62,7 +62,7 @@ impl Broken {
         let parts = tree.apply(
             &self.fragments,
             &split,
-            Restructuring::default(),
+            SplitMethod::default(),
             &mut self.scratch,
         );
         self.trees.extend(parts.into_iter().map(Some));

@@ -6,7 +6,7 @@ use fracas_conformance::data::find;
 use fracas_core::sphere_tree::order::maximum_distance_order;
 use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, HalfSpace, KeepPoints, NormalRule, NormalSettings, PairState,
-    Partner, Query, QueryScratch, Restructuring, Selection, SplitScratch, Traversal,
+    Partner, Query, QueryScratch, Selection, SplitMethod, SplitScratch, Traversal,
 };
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{
@@ -382,7 +382,7 @@ fn plate_fragments(mesh: &TetMesh, seed: u64) -> (HalfSpace, [Vec<SphereTree>; 2
     let axis = (0..3).fold(0, |best, i| if size[i] < size[best] { i } else { best });
     let mut normal = Vec3::ZERO;
     normal[axis] = 1.0;
-    let trees = [Restructuring::MaximumDistance, Restructuring::Naive]
+    let trees = [SplitMethod::MaximumDistance, SplitMethod::Naive]
         .map(|how| tree.apply(&fragments, &split, how, &mut scratch));
     (HalfSpace::new(normal, low[axis]), trees)
 }

@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use fracas_core::sphere_tree::{BuildOptions, Restructuring, SplitScratch};
+use fracas_core::sphere_tree::{BuildOptions, SplitMethod, SplitScratch};
 use fracas_core::{FieldOptions, FragmentField, FragmentId, FragmentMass, Fragments, SphereTree};
 use fracas_fracture::{
     Decision, FractureEvent, FractureSettings, GrowthOptions, Impact, Material, Modes, ModesOptions,
@@ -132,7 +132,7 @@ fn measure(case: &Case) {
     let tree = SphereTree::build(&mesh, &BuildOptions::default()).expect("a sound mesh");
     let radii = best(20, || tree.radii_after(&fragments, &split));
     let mut scratch = SplitScratch::default();
-    let way = Restructuring::default();
+    let way = SplitMethod::default();
     let trees = best(20, || tree.apply(&fragments, &split, way, &mut scratch));
     let adjacency = best(10, || {
         fracas_core::TetMesh::build(mesh.positions().to_vec(), mesh.tets().to_vec())

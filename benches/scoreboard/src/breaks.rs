@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use fracas_rapier::{Breakable, StepStats, World, WorldSettings};
-use fracas_scenes::recording::{Recording, Summary, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording, Summary};
 use fracas_scenes::rigid::fresh_fracture::{newborn, structures};
 use fracas_scenes::rigid::{self, SceneOptions};
 
@@ -37,12 +37,8 @@ fn run(name: &str, threads: usize, options: &SceneOptions, steps: Option<u64>) -
     if threads == 1 {
         world.set_clock(processor_seconds);
     }
-    let watch = Watch {
-        numbers_only: true,
-        ..Watch::default()
-    };
     let steps = steps.unwrap_or(scene.steps());
-    Recording::watch(&mut scene, steps, watch, &mut |_| ())
+    Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ())
 }
 
 /// Deciding to replacing, of bodies that broke; and what is handed on.

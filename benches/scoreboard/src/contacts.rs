@@ -11,7 +11,7 @@ use fracas_core::{FieldOptions, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use fracas_rapier::{Blueprint, Breakable, StepStats, World, WorldSettings};
 use fracas_scenes::paper::TABLES;
-use fracas_scenes::recording::{Recording, Summary, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording, Summary};
 use fracas_scenes::rigid::{self, SceneOptions};
 use glam::Vec3;
 use parry3d::math::Pose;
@@ -34,12 +34,8 @@ pub fn rows(board: &mut Board) {
 fn run(name: &str) -> Recording {
     let mut scene = rigid::by_name(name, &SceneOptions::default(), &mut |_| ())
         .expect("the scenes of the set are sound");
-    let watch = Watch {
-        numbers_only: true,
-        ..Watch::default()
-    };
     let steps = scene.steps();
-    Recording::watch(&mut scene, steps, watch, &mut |_| ())
+    Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ())
 }
 
 /// Mean and longest step of collision against the paper's, and the longest after a break

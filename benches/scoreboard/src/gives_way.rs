@@ -2,7 +2,7 @@
 //! thrown first and fell apart afterwards (`gives_way: false`).
 
 use fracas_scenes::experiments::gives_way::{Outcome, Panes, Shot};
-use fracas_scenes::recording::{Recording, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording};
 use fracas_scenes::rigid::user::UserScene;
 use fracas_scenes::rigid::{self, Scene, SceneOptions};
 
@@ -128,12 +128,8 @@ fn physics_rows(board: &mut Board) {
 }
 
 fn physics_of(board: &mut Board, name: &str, mut scene: Scene) {
-    let watch = Watch {
-        numbers_only: true,
-        ..Watch::default()
-    };
     let steps = scene.steps();
-    let recording = Recording::watch(&mut scene, steps, watch, &mut |_| ());
+    let recording = Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ());
     let physics = recording.summary(|s| s.times.physics);
     for (what, value, most) in [("mean", physics.mean, 1.0), ("max", physics.max, 4.0)] {
         let row = format!("gives-way/{name}-physics-{what}");

@@ -13,7 +13,7 @@ use fracas_conformance::data::find;
 use fracas_core::sphere_tree::order::maximum_distance_order;
 use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, HalfSpace, KeepPoints, NormalSettings, PairState, Query,
-    QueryScratch, QueryStats, Restructuring, Selection, SplitScratch, Traversal,
+    QueryScratch, QueryStats, Selection, SplitMethod, SplitScratch, Traversal,
 };
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{
@@ -153,7 +153,7 @@ fn spread(board: &mut Board) {
                 let fracture = cells(&fragments, FragmentId(0), 9, &mut Rng(seed)).expect("cells");
                 let split = fragments.apply(&fracture).expect("a valid fracture");
                 let mut scratch = SplitScratch::default();
-                let [good, bad] = [Restructuring::MaximumDistance, Restructuring::Naive]
+                let [good, bad] = [SplitMethod::MaximumDistance, SplitMethod::Naive]
                     .map(|how| whole.apply(&fragments, &split, how, &mut scratch));
                 for (good, bad) in good.iter().zip(&bad) {
                     let four = [
@@ -565,7 +565,7 @@ fn fresh_bunny(board: &mut Board, mesh: &TetMesh) {
                 tree.apply(
                     &fresh.fragments,
                     &split,
-                    Restructuring::default(),
+                    SplitMethod::default(),
                     &mut scratch,
                 )
             });
@@ -618,12 +618,7 @@ fn fresh_bunny(board: &mut Board, mesh: &TetMesh) {
     let mut scratch = SplitScratch::default();
     let naive_trees: Vec<Option<SphereTree>> = {
         let tree = whole.tree(FragmentId(0));
-        let parts = tree.apply(
-            &object.fragments,
-            &split,
-            Restructuring::Naive,
-            &mut scratch,
-        );
+        let parts = tree.apply(&object.fragments, &split, SplitMethod::Naive, &mut scratch);
         std::iter::once(None)
             .chain(parts.into_iter().map(Some))
             .collect()

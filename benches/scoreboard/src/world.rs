@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use fracas_scenes::measure;
 use fracas_scenes::paper::{PaperScene, TABLES};
-use fracas_scenes::recording::{Recording, Summary, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording, Summary};
 use fracas_scenes::rigid::fresh_fracture::{ConvexCells, structures};
 use fracas_scenes::rigid::{self, Scene, SceneOptions};
 
@@ -29,12 +29,8 @@ pub fn rows(board: &mut Board) {
 fn run(name: &str) -> (Scene, Recording) {
     let mut scene = rigid::by_name(name, &SceneOptions::default(), &mut |_| ())
         .expect("the scenes of the set are sound");
-    let watch = Watch {
-        numbers_only: true,
-        ..Watch::default()
-    };
     let steps = scene.steps();
-    let recording = Recording::watch(&mut scene, steps, watch, &mut |_| ());
+    let recording = Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ());
     (scene, recording)
 }
 
@@ -155,12 +151,8 @@ fn fresh_rows(board: &mut Board) {
     let made = structures(options.seed, 5, &clock).expect("the cube breaks");
     let before = measure::spread(scene.world());
     let pieces = scene.world().pieces().count();
-    let watch = Watch {
-        numbers_only: true,
-        ..Watch::default()
-    };
     let steps = scene.steps();
-    let recording = Recording::watch(&mut scene, steps, watch, &mut |_| ());
+    let recording = Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ());
     let total = recording.summary(|s| s.times.total);
     let first = recording.steps.first().map_or(0.0, |s| s.times.total);
     let mut cells = ConvexCells::build(options.seed);

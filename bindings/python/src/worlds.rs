@@ -366,7 +366,7 @@ impl World {
                 .translation(at)
                 .linvel(velocity)
                 .ccd_enabled(true)
-                .soft_ccd_prediction(settings.look_ahead() * radius)
+                .soft_ccd_prediction(settings.look_ahead_radii() * radius)
                 .can_sleep(settings.sleep)
                 // Else it would roll for ever.
                 .angular_damping(if settings.sleep { 2.0 } else { 0.0 });

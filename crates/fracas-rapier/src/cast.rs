@@ -62,7 +62,7 @@ pub(crate) fn fragments(
 ) -> Option<Hit> {
     let (s1, s2) = (
         f1.object().read(),
-        (!f1.object().is(f2.object())).then(|| f2.object().read()),
+        (!f1.object().is_same(f2.object())).then(|| f2.object().read()),
     );
     let state2 = s2.as_deref().unwrap_or(&s1);
     let field1 = s1.field().of(s1.fragments(), f1.id());
@@ -293,7 +293,7 @@ fn first_hit<P: Partner + ?Sized>(
             if farthest(fragment, motion, partner_motion) < depth {
                 return None;
             }
-            tree.first_breach(motion, partner, partner_motion, depth, stack)
+            tree.cast_to_depth(motion, partner, partner_motion, depth, stack)
         }
     })?;
     Some((

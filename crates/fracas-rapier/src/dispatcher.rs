@@ -85,15 +85,16 @@ impl Counters {
     }
 }
 
-/// Answers pairs with fragments.
+/// Answers pairs with fragments, adaptively: what [`dispatcher`] chains. Other ways to find
+/// contacts need the stages of [`crate::World`].
 #[derive(Clone, Debug, Default)]
 pub struct FragmentDispatcher {
     /// How contacts are found.
-    pub settings: ContactSettings,
+    pub(crate) settings: ContactSettings,
     /// Work done, shared with whoever reads it.
-    pub counters: Arc<Counters>,
+    pub(crate) counters: Arc<Counters>,
     /// Contacts that were found before the step: pairs in it are not asked again.
-    pub voxels: Arc<VoxelTable>,
+    pub(crate) voxels: Arc<VoxelTable>,
 }
 
 /// The dispatcher for a narrow phase: fragments first, everything else as before.
@@ -449,7 +450,7 @@ where
             } = scratch;
             manifold::write(
                 contacts,
-                self.settings.selection,
+                self.settings.solver_points,
                 |v| inverse * v,
                 manifolds,
                 groups,

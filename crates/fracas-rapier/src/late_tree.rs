@@ -11,7 +11,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use fracas_core::sphere_tree::{Restructuring, SplitScratch};
+use fracas_core::sphere_tree::{SplitMethod, SplitScratch};
 use fracas_core::{Fragments, SphereTree, Split};
 
 use crate::trace;
@@ -27,7 +27,7 @@ struct Parts {
     parent: Arc<SphereTree>,
     fragments: Arc<Fragments>,
     split: Split,
-    restructuring: Restructuring,
+    restructuring: SplitMethod,
 }
 
 /// The trees of all fragments of one fracture, made or not.
@@ -52,7 +52,7 @@ impl LateTrees {
         parent: Arc<SphereTree>,
         fragments: Arc<Fragments>,
         split: Split,
-        restructuring: Restructuring,
+        restructuring: SplitMethod,
     ) -> Self {
         Self {
             parts: Mutex::new(Some(Parts {

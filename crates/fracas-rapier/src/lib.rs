@@ -58,7 +58,7 @@ pub use breakables::{
     BreakScript, BreakStages, Breakable, Event, FragmentModesPolicy, ObjectId, PieceId,
 };
 pub use dispatcher::{FragmentDispatcher, dispatcher};
-pub use manifold::Selection;
+pub use manifold::SolverPoints;
 pub use object::{Blueprint, ObjectError, SharedObject};
 pub use pair::{ContactMode, ContactSettings, Normals};
 pub use parry_shape::ParryShape;

@@ -64,12 +64,12 @@ impl Feature {
 
 /// Which points of a group of equal normals reach the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Selection {
-    /// Four of each group: the deepest and the widest spread. Cheapest to solve.
-    #[default]
+pub enum SolverPoints {
+    /// Four of each group: the deepest and the widest spread. Cheapest to solve; stacks
+    /// stand less well (docs/decisions/0004-engine-settings-for-stacks.md).
     FourPerNormal,
-    /// All of them, in as many manifolds of four as it takes: what the paper's
-    /// measurements need, where the points chosen by the query reach the solver.
+    /// All of them, in as many manifolds of four as it takes.
+    #[default]
     All,
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn carry_on<M, C>(
 /// Replaces `manifolds` by manifolds of `contacts`, warm from what was there.
 pub fn write<M: Default + Clone, C: Default + Copy>(
     contacts: &[PairContact],
-    selection: Selection,
+    selection: SolverPoints,
     rotation_1_to_2: impl Fn(Vec3) -> Vec3,
     manifolds: &mut Vec<ContactManifold<M, C>>,
     scratch: &mut Groups,
@@ -155,7 +155,7 @@ pub fn write<M: Default + Clone, C: Default + Copy>(
         members.clear();
         members
             .extend((0..contacts.len() as u32).filter(|&i| scratch.group_of[i as usize] == group));
-        if selection == Selection::FourPerNormal {
+        if selection == SolverPoints::FourPerNormal {
             keep_four(contacts, members);
         }
         for points in members.chunks(POINTS_PER_MANIFOLD) {
@@ -257,7 +257,7 @@ mod tests {
 
     fn write_plain(
         contacts: &[PairContact],
-        selection: Selection,
+        selection: SolverPoints,
         manifolds: &mut Vec<ContactManifold<(), u32>>,
     ) {
         write(
@@ -284,7 +284,7 @@ mod tests {
             }
         }
         let mut manifolds = Vec::new();
-        write_plain(&contacts, Selection::FourPerNormal, &mut manifolds);
+        write_plain(&contacts, SolverPoints::FourPerNormal, &mut manifolds);
         assert_eq!(manifolds.len(), 1);
         let mut corners: Vec<(i32, i32)> = manifolds[0]
             .points
@@ -299,7 +299,7 @@ mod tests {
     fn all_points_reach_the_solver_in_manifolds_of_four() {
         let contacts: Vec<_> = (0..10).map(|i| contact(i as f32, 0.0, -1.0, i)).collect();
         let mut manifolds = Vec::new();
-        write_plain(&contacts, Selection::All, &mut manifolds);
+        write_plain(&contacts, SolverPoints::All, &mut manifolds);
         assert_eq!(
             manifolds.iter().map(|m| m.points.len()).collect::<Vec<_>>(),
             [4, 4, 2]
@@ -311,13 +311,13 @@ mod tests {
         let mut manifolds = Vec::new();
         write_plain(
             &[contact(0.0, 0.0, -1.0, 7), contact(1.0, 0.0, -1.0, 8)],
-            Selection::All,
+            SolverPoints::All,
             &mut manifolds,
         );
         manifolds[0].points[1].data = 42;
         write_plain(
             &[contact(1.1, 0.0, -1.0, 8), contact(3.0, 0.0, -1.0, 9)],
-            Selection::All,
+            SolverPoints::All,
             &mut manifolds,
         );
         assert_eq!(
@@ -337,12 +337,12 @@ mod tests {
         let mut manifolds = Vec::new();
         write_plain(
             &[contact(0.0, 0.0, -1.0, 0), tilted],
-            Selection::FourPerNormal,
+            SolverPoints::FourPerNormal,
             &mut manifolds,
         );
         assert_eq!(manifolds.len(), 2);
         assert_eq!(manifolds[1].local_n2, -Vec3::X);
-        write_plain(&[], Selection::FourPerNormal, &mut manifolds);
+        write_plain(&[], SolverPoints::FourPerNormal, &mut manifolds);
         assert!(manifolds.is_empty());
     }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
-use fracas_core::sphere_tree::{BuildOptions, Restructuring};
+use fracas_core::sphere_tree::{BuildOptions, SplitMethod};
 use fracas_core::{
     FieldOptions, Fracture, FractureError, FragmentField, FragmentId, FragmentMass,
     FragmentSurface, Fragments, MassScratch, SphereTree, Split, SurfaceScratch, TetMesh,
@@ -188,9 +188,9 @@ fn key_of(mesh: &TetMesh, tree: &SphereTree) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trees {
     /// With the break.
-    AtOnce(Restructuring),
+    AtOnce(SplitMethod),
     /// When somebody asks for one; the same bits.
-    WhenAsked(Restructuring),
+    WhenAsked(SplitMethod),
 }
 
 /// What a fragment has broken into.
@@ -272,7 +272,7 @@ impl SharedObject {
 
     /// Whether both name the same object.
     #[must_use]
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
@@ -354,7 +354,7 @@ fn divide(
     );
     let late = Arc::new(late);
     // The naive way, for comparisons, has other roots.
-    let is_late = matches!(trees, Trees::WhenAsked(Restructuring::MaximumDistance));
+    let is_late = matches!(trees, Trees::WhenAsked(SplitMethod::MaximumDistance));
     if is_late {
         let radii = parent.radii_after(fragments, split).into_iter().enumerate();
         let trees = radii.map(|(child, reach)| (Tree::Late(late.clone(), child), reach));

@@ -82,7 +82,7 @@ pub struct ContactSettings {
     /// In which order points are visited.
     pub traversal: Traversal,
     /// Which of them reach the solver.
-    pub selection: crate::manifold::Selection,
+    pub solver_points: crate::manifold::SolverPoints,
     /// Where normals come from.
     pub normals: Normals,
 }
@@ -156,7 +156,7 @@ pub(crate) fn fragments(
     };
     let guard1 = shape1.object().read();
     // One lock for two fragments of one object: taking it twice could wait for ever.
-    let guard2 = (!shape1.object().is(shape2.object())).then(|| shape2.object().read());
+    let guard2 = (!shape1.object().is_same(shape2.object())).then(|| shape2.object().read());
     let state2 = guard2.as_deref().unwrap_or(&guard1);
     let field1 = guard1.field().of(guard1.fragments(), shape1.id());
     let field2 = state2.field().of(state2.fragments(), shape2.id());
@@ -198,7 +198,7 @@ pub(crate) fn looks(
     let pose = to_pose(&pos12.inverse());
     // Pieces of one object interlock: what they meet first is what is near. Only where they
     // are apart, are they asked about what is farther.
-    let siblings = shape1.object().is(shape2.object());
+    let siblings = shape1.object().is_same(shape2.object());
     // Fragments that lie where they were born touch along their crack, and are not about
     // to meet elsewhere.
     if siblings
@@ -219,7 +219,7 @@ pub(crate) fn looks(
         };
     }
     let guard1 = shape1.object().read();
-    let guard2 = (!shape1.object().is(shape2.object())).then(|| shape2.object().read());
+    let guard2 = (!shape1.object().is_same(shape2.object())).then(|| shape2.object().read());
     let state2 = guard2.as_deref().unwrap_or(&guard1);
     let field1 = guard1.field().of(guard1.fragments(), shape1.id());
     let field2 = state2.field().of(state2.fragments(), shape2.id());

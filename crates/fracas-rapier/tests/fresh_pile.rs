@@ -16,7 +16,7 @@ use fracas_core::sphere_tree::AdaptiveSettings;
 use fracas_core::testing::Rng;
 use fracas_fracture::sequence::CrackSequence;
 use fracas_rapier::{
-    Breakable, ContactMode, ContactSettings, PieceId, Selection, World, WorldSettings,
+    Breakable, ContactMode, ContactSettings, PieceId, SolverPoints, World, WorldSettings,
 };
 use glam::{DVec3, Quat, Vec3};
 use parry3d::math::Pose;
@@ -335,9 +335,9 @@ fn settings_of_the_corner_drop() {
             },
         ),
         (
-            "friction in bias, not foreseen",
+            "friction in bias, no look ahead",
             WorldSettings {
-                foresee: 0.0,
+                look_ahead: 0.0,
                 ..rubbing
             },
         ),
@@ -356,10 +356,10 @@ fn settings_of_the_corner_drop() {
 #[test]
 #[ignore = "an experiment: how few points for the solver are enough"]
 fn solver_points_of_the_corner_drop() {
-    let with = |mode: ContactMode, selection: Selection| WorldSettings {
+    let with = |mode: ContactMode, selection: SolverPoints| WorldSettings {
         contacts: ContactSettings {
             mode,
-            selection,
+            solver_points: selection,
             ..best().contacts
         },
         ..best()
@@ -374,7 +374,7 @@ fn solver_points_of_the_corner_drop() {
     let modes = firsts.map(adaptive).into_iter().chain([ContactMode::Full]);
     for (i, mode) in modes.enumerate() {
         let name = firsts.get(i).map_or("all".into(), u32::to_string);
-        for selection in [Selection::All, Selection::FourPerNormal] {
+        for selection in [SolverPoints::All, SolverPoints::FourPerNormal] {
             let deepest = corner_drops(with(mode, selection), 5..117);
             let median = 1e3 * deepest[deepest.len() / 2];
             let most = 1e3 * deepest[deepest.len() - 1];

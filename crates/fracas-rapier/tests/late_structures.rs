@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{blueprint, brick, fragile, shatter, world};
-use fracas_core::sphere_tree::Restructuring;
+use fracas_core::sphere_tree::SplitMethod;
 use fracas_core::testing::Rng;
 use fracas_core::{Crack, Fracture, FragmentId};
 use fracas_rapier::object::{SharedObject, Trees};
@@ -208,7 +208,7 @@ fn break_thrice(seed: u64, trees: Trees, asks: &mut dyn FnMut(usize) -> bool) ->
 fn asked_now_or_made_later_the_bits_are_the_same() {
     let mut fragments = 0;
     for seed in 0..200 {
-        let way = Restructuring::default();
+        let way = SplitMethod::default();
         let at_once = break_thrice(seed, Trees::AtOnce(way), &mut |_| true);
         fragments += at_once.len();
         let mut chance = Rng(seed ^ 0xA5);
@@ -224,7 +224,7 @@ fn asked_now_or_made_later_the_bits_are_the_same() {
 
 #[test]
 fn the_naive_way_is_the_same_too() {
-    let way = Restructuring::Naive;
+    let way = SplitMethod::Naive;
     for seed in 0..20 {
         let at_once = break_thrice(seed, Trees::AtOnce(way), &mut |_| true);
         let late = break_thrice(seed, Trees::WhenAsked(way), &mut |_| false);

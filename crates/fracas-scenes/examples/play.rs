@@ -10,7 +10,7 @@
 
 use std::error::Error;
 
-use fracas_scenes::recording::{Recording, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording};
 use fracas_scenes::rigid::{self, SceneOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -21,11 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(count) => count.parse()?,
         None => scene.steps(),
     };
-    let watch = Watch {
-        numbers_only: true,
-        ..Watch::default()
-    };
-    let recording = Recording::watch(&mut scene, steps, watch, &mut |_| ());
+    let recording = Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ());
     let mut order: Vec<usize> = (0..recording.steps.len()).collect();
     let cost = |&i: &usize| recording.steps[i].times.collision;
     order.sort_by(|a, b| cost(b).total_cmp(&cost(a)));

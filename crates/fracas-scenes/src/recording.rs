@@ -39,13 +39,22 @@ pub struct PropTrack {
 
 /// What is recorded beside the numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Watch {
+pub struct RecordOptions {
     /// Count all points in contact after each step, by full detection: slow.
     pub colliding_points: bool,
     /// Leave out poses, where only numbers are wanted: long runs stay small.
     pub numbers_only: bool,
     /// Show bodies as round as they really are, for pictures.
     pub skins: bool,
+}
+
+impl RecordOptions {
+    /// The numbers alone.
+    pub const NUMBERS: Self = Self {
+        colliding_points: false,
+        numbers_only: true,
+        skins: false,
+    };
 }
 
 /// A recorded run.
@@ -104,37 +113,37 @@ impl Summary {
 impl Recording {
     /// Runs a scene for `steps` steps; `each` is told after every step.
     pub fn run(scene: &mut Scene, steps: u64, mut each: impl FnMut(u64)) -> Self {
-        Self::watch(scene, steps, Watch::default(), &mut |scene| {
+        Self::record(scene, steps, RecordOptions::default(), &mut |scene| {
             each(scene.world().steps());
         })
     }
 
     /// Runs a scene for `steps` steps and records what is asked for; `each` is told
     /// after every step.
-    pub fn watch(
+    pub fn record(
         scene: &mut Scene,
         steps: u64,
-        watch: Watch,
+        options: RecordOptions,
         each: &mut dyn FnMut(&Scene),
     ) -> Self {
-        Self::watch_while(scene, steps, watch, &mut |scene| {
+        Self::record_while(scene, steps, options, &mut |scene| {
             each(scene);
             true
         })
     }
 
-    /// As [`Recording::watch`], but ends after the step for which `goes_on` says no.
-    pub fn watch_while(
+    /// As [`Recording::record`], but ends after the step for which `goes_on` says no.
+    pub fn record_while(
         scene: &mut Scene,
         steps: u64,
-        watch: Watch,
+        options: RecordOptions,
         goes_on: &mut dyn FnMut(&Scene) -> bool,
     ) -> Self {
         let mut recording = Self {
             step: scene.world().settings().step,
             ..Self::default()
         };
-        recording.look(scene, 0, watch);
+        recording.look(scene, 0, options);
         for step in 0..steps {
             let bodies = scene.world().physics.bodies.len();
             let acted = scene.acts();
@@ -150,11 +159,11 @@ impl Recording {
                 .fed
                 .push(acted || grew || scene.hands().next().is_some());
             recording.energy.push(scene.world().energy());
-            if watch.colliding_points {
+            if options.colliding_points {
                 let points = scene.world().colliding_points();
                 recording.colliding_points.push(points);
             }
-            recording.look(scene, step + 1, watch);
+            recording.look(scene, step + 1, options);
             if !goes_on(scene) {
                 break;
             }
@@ -162,7 +171,7 @@ impl Recording {
         recording
     }
 
-    fn look(&mut self, scene: &Scene, after: u64, watch: Watch) {
+    fn look(&mut self, scene: &Scene, after: u64, options: RecordOptions) {
         let world = scene.world();
         let mut triangles = 0;
         for piece in world.pieces().collect::<Vec<_>>() {
@@ -170,14 +179,14 @@ impl Recording {
                 continue;
             };
             triangles += surface.triangles().len();
-            if watch.numbers_only {
+            if options.numbers_only {
                 continue;
             }
             self.tracks
                 .entry(piece)
                 .or_insert_with(|| Track {
                     surface: surface.clone(),
-                    dressed: match watch.skins {
+                    dressed: match options.skins {
                         true => scene.dressed(piece).map(Arc::new),
                         false => None,
                     },
@@ -189,7 +198,7 @@ impl Recording {
         }
         // Before the fracture: every object whole, as in the tables.
         self.triangles = [scene.whole_triangles(), triangles];
-        if watch.numbers_only {
+        if options.numbers_only {
             return;
         }
         for (i, prop) in scene.props().iter().enumerate() {

@@ -54,7 +54,7 @@ impl Skin {
 #[cfg(test)]
 mod tests {
     use crate::film::{FilmShape, Filming};
-    use crate::recording::{Recording, Watch};
+    use crate::recording::{RecordOptions, Recording};
     use crate::rigid::{Kit, KitOptions, Scene};
     use fracas_fracture::Material;
     use fracas_rapier::WorldSettings;
@@ -71,11 +71,11 @@ mod tests {
         scene.add(kit.body(Pose::identity(), 0), kit.colour());
         Recording::run(&mut scene, 2, |_| ());
         assert!(!kit.skin().unwrap().is_built());
-        let watch = Watch {
+        let options = RecordOptions {
             skins: true,
-            ..Watch::default()
+            ..RecordOptions::default()
         };
-        let recording = Recording::watch(&mut scene, 1, watch, &mut |_| ());
+        let recording = Recording::record(&mut scene, 1, options, &mut |_| ());
         assert!(kit.skin().unwrap().is_built());
         let track = recording.tracks.values().next().unwrap();
         let seen = track.dressed.as_ref().unwrap();

@@ -3,14 +3,8 @@
 //! `cargo test --release -p fracas-scenes --test long -- --ignored --nocapture`.
 
 use fracas_scenes::measure;
-use fracas_scenes::recording::{Recording, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording};
 use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions, wall};
-
-const NUMBERS: Watch = Watch {
-    colliding_points: false,
-    numbers_only: true,
-    skins: false,
-};
 
 fn assert_nothing_lost(scene: &Scene, what: &str) {
     let lost = measure::lost(scene.world(), scene.floor_height());
@@ -31,7 +25,8 @@ fn ten_seeds_of_every_scene_lose_nothing() {
             };
             let mut scene = rigid::by_name(info.name, &options, &mut |_| ()).unwrap();
             let steps = scene.steps();
-            let recording = Recording::watch(&mut scene, steps, NUMBERS, &mut |_| ());
+            let recording =
+                Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ());
             assert_nothing_lost(&scene, &format!("{}, seed {seed}", info.name));
             pieces.push(recording.steps.last().map_or(0, |s| s.fragments));
             growth = growth.max(recording.energy_growth_of_input());
@@ -51,7 +46,7 @@ fn ten_seeds_of_every_scene_lose_nothing() {
 fn ten_thousand_steps_of_a_wall_are_steady() {
     let options = SceneOptions::default();
     let mut scene = wall::build_sized([12, 8], &options, &mut |_| ()).unwrap();
-    let recording = Recording::watch(&mut scene, 10_000, NUMBERS, &mut |_| ());
+    let recording = Recording::record(&mut scene, 10_000, RecordOptions::NUMBERS, &mut |_| ());
     let lost = measure::lost(scene.world(), scene.floor_height());
     assert_eq!(lost.not_a_number, 0);
     assert!(recording.breaks.len() > 20, "{:?}", recording.breaks);

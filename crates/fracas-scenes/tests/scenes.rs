@@ -3,14 +3,8 @@
 
 use fracas_rapier::StepStats;
 use fracas_scenes::measure;
-use fracas_scenes::recording::{Recording, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording};
 use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions, contacts_by_name, wall};
-
-const NUMBERS: Watch = Watch {
-    colliding_points: false,
-    numbers_only: true,
-    skins: false,
-};
 
 fn coarse(seed: u64) -> SceneOptions {
     SceneOptions {
@@ -24,7 +18,7 @@ fn run(name: &str, options: &SceneOptions, seconds: f32) -> (Scene, Recording) {
     let mut scene = rigid::by_name(name, options, &mut |_| ()).unwrap();
     let steps = (seconds / scene.world().settings().step) as u64;
     let steps = steps.min(scene.steps());
-    let recording = Recording::watch(&mut scene, steps, NUMBERS, &mut |_| ());
+    let recording = Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ());
     (scene, recording)
 }
 
@@ -150,7 +144,7 @@ fn a_break_makes_no_spike_of_collision_work() {
 #[test]
 fn a_wall_hit_again_and_again_stays_bounded() {
     let mut scene = wall::build_sized([5, 4], &coarse(0), &mut |_| ()).unwrap();
-    let recording = Recording::watch(&mut scene, 900, NUMBERS, &mut |_| ());
+    let recording = Recording::record(&mut scene, 900, RecordOptions::NUMBERS, &mut |_| ());
     let again = recording.breaks.iter().filter(|&&s| s > 260).count();
     assert!(recording.breaks.len() > 3, "{:?}", recording.breaks);
     let most = recording.steps.iter().map(|s| s.fragments).max().unwrap();

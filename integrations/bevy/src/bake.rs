@@ -12,11 +12,11 @@ use bevy::mesh::{Indices, PrimitiveTopology, VertexAttributeValues};
 use bevy::prelude::*;
 use bevy::tasks::futures::check_ready;
 use bevy::tasks::{AsyncComputeTaskPool, Task};
-use fracas_core::FieldOptions;
-use fracas_core::sphere_tree::BuildOptions;
 use fracas_bake::SurfaceMesh;
 use fracas_bake::bake::{BakeError, BakeOptions, Progress, Source, bake};
 use fracas_bake::tetrahedralize::{Size, Thicken};
+use fracas_core::FieldOptions;
+use fracas_core::sphere_tree::BuildOptions;
 use fracas_rapier::{Blueprint, ObjectError};
 
 use crate::asset::FracasAsset;

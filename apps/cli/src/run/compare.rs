@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use fracas_rapier::{BreakScript, ContactMode};
 use fracas_scenes::measure;
-use fracas_scenes::recording::{Recording, Summary, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording, Summary};
 use fracas_scenes::rigid::fresh_fracture::{ConvexCells, structures};
 use fracas_scenes::rigid::{CONTACTS, Scene, contacts_by_name};
 
@@ -69,13 +69,13 @@ fn with_method(
     }
     let made = made_before(job, &scene, method)?;
     let steps = settings.steps.unwrap_or(scene.steps());
-    let watch = Watch {
+    let options = RecordOptions {
         numbers_only: true,
-        ..Watch::default()
+        ..RecordOptions::default()
     };
     let recording = {
         let progress = Progress::steps(steps);
-        Recording::watch_while(&mut scene, steps, watch, &mut |_| {
+        Recording::record_while(&mut scene, steps, options, &mut |_| {
             progress.step();
             !interrupt.stopped()
         })

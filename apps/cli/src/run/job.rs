@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fracas_bake::bake::{BakeOptions, Source, bake};
 use fracas_bake::tetrahedralize::Size;
 use fracas_core::TetMesh;
-use fracas_core::sphere_tree::{Restructuring, Traversal};
+use fracas_core::sphere_tree::{SplitMethod, Traversal};
 use fracas_rapier::{ContactMode, FrameBudget};
 use fracas_scenes::rigid::user::UserScene;
 use fracas_scenes::rigid::{self, Scene, SceneOptions, contacts_by_name, within};
@@ -29,7 +29,7 @@ enum What {
 /// Everything else that changes how it runs.
 #[derive(Clone, Copy)]
 pub struct Settings {
-    pub restructuring: Restructuring,
+    pub restructuring: SplitMethod,
     pub traversal: Traversal,
     /// As the paper measured, or as a game runs.
     pub measured: bool,

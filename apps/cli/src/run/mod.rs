@@ -9,9 +9,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use fracas_core::sphere_tree::{Restructuring, Traversal};
+use fracas_core::sphere_tree::{SplitMethod, Traversal};
 use fracas_scenes::film::Filming;
-use fracas_scenes::recording::{Recording, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording};
 use fracas_scenes::rigid::{SCENES, contacts_by_name};
 use fracas_scenes::soft::SoftScene;
 
@@ -170,8 +170,8 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     let job = Job::open(name, options.seed, options.contacts.as_deref())?;
     let settings = Settings {
         restructuring: match options.restructure {
-            Restructure::Ordered => Restructuring::default(),
-            Restructure::Naive => Restructuring::Naive,
+            Restructure::Ordered => SplitMethod::default(),
+            Restructure::Naive => SplitMethod::Naive,
         },
         traversal: match options.traversal {
             Visit::Spread => Traversal::default(),
@@ -189,28 +189,28 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
     if options.budget.is_some() {
         job.check_budget()?;
     }
-    let watch = Watch {
+    let recorded = RecordOptions {
         colliding_points: options.count_colliding,
         skins: true,
-        ..Watch::default()
+        ..RecordOptions::default()
     };
     let mut reports = Vec::new();
     let film = options.recording.as_deref();
     if options.trace.is_some() {
         fracas_rapier::trace::start();
     }
-    let (scene, recording) = measure(&job, &settings, watch, film, &mut reports)?;
+    let (scene, recording) = measure(&job, &settings, recorded, film, &mut reports)?;
     let trace = fracas_rapier::trace::stop();
     if options.defaults && !interrupt::stopped() {
         let game = Settings {
             measured: false,
             ..settings
         };
-        let watch = Watch {
+        let recorded = RecordOptions {
             numbers_only: true,
-            ..watch
+            ..recorded
         };
-        measure(&job, &game, watch, None, &mut reports)?;
+        measure(&job, &game, recorded, None, &mut reports)?;
     }
     report::print(&reports);
     if let Some(path) = &options.json {
@@ -238,7 +238,7 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
 fn measure(
     job: &Job,
     settings: &Settings,
-    watch: Watch,
+    recorded: RecordOptions,
     film: Option<&Path>,
     reports: &mut Vec<Report>,
 ) -> Result<(fracas_scenes::rigid::Scene, Recording), Box<dyn Error>> {
@@ -251,7 +251,7 @@ fn measure(
         let progress = Progress::steps(steps);
         let mut filming = film.map(|_| Filming::new(&scene));
         let interrupt = interrupt::Stoppable::new();
-        let recording = Recording::watch_while(&mut scene, steps, watch, &mut |scene| {
+        let recording = Recording::record_while(&mut scene, steps, recorded, &mut |scene| {
             filming.iter_mut().for_each(|f| f.frame(scene));
             progress.step();
             !interrupt.stopped()

@@ -243,12 +243,12 @@ impl Report {
             contacts: job.contacts.clone(),
             settings: format!(
                 "sleeping {}, contact recycling {}, clustering {}, friction in bias {}, \
-                 contacts foreseen {} radii ahead, all chosen points reach the solver in manifolds of up to 4",
+                 contacts looked for {} radii ahead, all chosen points reach the solver in manifolds of up to 4",
                 on(own.sleep),
                 on(own.recycle_contacts),
                 on(own.cluster_contacts),
                 on(own.friction_in_bias),
-                own.look_ahead(),
+                own.look_ahead_radii(),
             ),
             measured: settings.measured,
             fragments: last.fragments,

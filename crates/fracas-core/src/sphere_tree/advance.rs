@@ -5,7 +5,7 @@
 //! and faster the fragment the easier. Two questions about one step:
 //! - [`SphereTree::first_impact`]: when does a point come near? A point that is near at
 //!   the start is an impact at time 0, and all is said.
-//! - [`SphereTree::first_breach`]: does a point get deep inside, and when did it go in?
+//! - [`SphereTree::cast_to_depth`]: does a point get deep inside, and when did it go in?
 //!   This is what keeps bodies of an engine from passing through each other. Bodies that
 //!   lie on, slide along or graze each other do not: whoever stops those instead, where
 //!   they happen to be, lets others press into them.
@@ -222,7 +222,7 @@ impl SphereTree {
     /// count: they are contacts already.
     ///
     /// `stack` is scratch.
-    pub fn first_breach<P: Partner + ?Sized>(
+    pub fn cast_to_depth<P: Partner + ?Sized>(
         &self,
         motion: &Motion,
         partner: &P,
@@ -557,7 +557,7 @@ mod tests {
                 .iter()
                 .map(|&p| partner.sample(start.point(p), 9.0).unwrap().distance > 0.0)
                 .collect();
-            let breach = tree.first_breach(&motion, &partner, &other, depth, &mut Vec::new());
+            let breach = tree.cast_to_depth(&motion, &partner, &other, depth, &mut Vec::new());
             let end = breach.map_or(1.0, |b| b.time);
             let least = (0..=200)
                 .map(|k| end * k as f32 / 200.0)

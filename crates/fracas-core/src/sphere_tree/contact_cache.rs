@@ -205,13 +205,13 @@ impl CachedPoint {
 /// A list that is void, made ready to be looked up by point. Between queries it holds
 /// nothing.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recall {
+pub(super) struct VoidList {
     list: Vec<CachedPoint>,
     /// Per point of the tree: its place in the list, plus one.
     places: Vec<u32>,
 }
 
-impl Recall {
+impl VoidList {
     fn fill(&mut self, list: &[CachedPoint], points: usize) {
         self.list.clear();
         self.list.extend_from_slice(list);
@@ -266,14 +266,14 @@ struct Memory {
     skin: f32,
     /// How far it has been.
     strayed: f32,
-    calm: Option<Calm>,
+    not_deep: Option<NotDeep>,
     /// The list is that of a newborn pair: not of all points in reach.
     of_birth: bool,
 }
 
 /// All points of the list from one on were known not to be deep, with some margin.
 #[derive(Clone, Copy, Debug)]
-struct Calm {
+struct NotDeep {
     from: usize,
     margin: f32,
     pose: Pose,
@@ -323,7 +323,7 @@ impl ContactCache {
             tolerance,
             skin: 0.0,
             strayed: 0.0,
-            calm: None,
+            not_deep: None,
             of_birth: true,
         });
     }
@@ -341,7 +341,7 @@ impl ContactCache {
         pose: &Pose,
         tolerance: f32,
         has_bounds: bool,
-        recall: &mut Recall,
+        void_list: &mut VoidList,
     ) -> (Memory, f32) {
         let radius = tree.object_radius();
         let name = TreeName::of(tree);
@@ -355,7 +355,7 @@ impl ContactCache {
         });
         if memory.is_none() {
             if known.is_some() {
-                recall.fill(&self.list, tree.points.len());
+                void_list.fill(&self.list, tree.points.len());
             }
             self.list.clear();
             self.pending.clear();
@@ -378,7 +378,7 @@ impl ContactCache {
                 Some(_) => 0.0,
             },
             strayed: 0.0,
-            calm: None,
+            not_deep: None,
             of_birth: false,
         });
         memory.last = *pose;
@@ -423,11 +423,11 @@ impl SphereTree {
         let QueryScratch {
             buckets,
             faces,
-            recall,
+            void_list,
             ..
         } = scratch;
         let has_bounds = partner.has_bounds();
-        let (mut memory, ahead) = cache.begin(self, pose, query.tolerance, has_bounds, recall);
+        let (mut memory, ahead) = cache.begin(self, pose, query.tolerance, has_bounds, void_list);
         let mut run = Run::new(self, pose, partner, query, stages, faces, out);
         run.reach += memory.skin + memory.strayed;
         // What is left out is left out for as long as the list holds, in all stages.
@@ -435,15 +435,15 @@ impl SphereTree {
         run.deep_work = deep_work;
         run.stats.enough = stages[0].limit == 0;
 
-        let calm = memory
-            .calm
-            .filter(|calm| self.motion_bound(&calm.pose, pose) < calm.margin);
+        let not_deep = memory
+            .not_deep
+            .filter(|not_deep| self.motion_bound(&not_deep.pose, pose) < not_deep.margin);
         let complete = cache.pending.is_empty();
         let mut deep_from = cache.list.len();
         let mut least = f32::INFINITY;
         for (i, cached) in cache.list.iter_mut().enumerate() {
             let deep = run.deep;
-            if run.is_over() || (deep && calm.is_some_and(|calm| i >= calm.from)) {
+            if run.is_over() || (deep && not_deep.is_some_and(|not_deep| i >= not_deep.from)) {
                 break;
             }
             let p = pose.point(self.positions[cached.point as usize]);
@@ -454,9 +454,9 @@ impl SphereTree {
             }
         }
         let over = run.is_over();
-        if calm.is_none() {
+        if not_deep.is_none() {
             let margin = least - run.tolerance - noise(&run);
-            memory.calm = (complete && run.deep && !over && margin > 0.0).then_some(Calm {
+            memory.not_deep = (complete && run.deep && !over && margin > 0.0).then_some(NotDeep {
                 from: deep_from,
                 margin,
                 pose: *pose,
@@ -475,7 +475,7 @@ impl SphereTree {
                     run: &mut run,
                     ahead,
                     list: &mut cache.list,
-                    recall,
+                    void_list,
                 };
                 widest_first(self, buckets, &mut remembering);
                 for (bucket, entries) in buckets[..BUCKETS].iter().enumerate() {
@@ -487,7 +487,7 @@ impl SphereTree {
             }
         }
         let stats = run.stats;
-        recall.clear();
+        void_list.clear();
         stats
     }
 }
@@ -499,7 +499,7 @@ struct Remembering<'r, 'a, P: ?Sized> {
     ahead: f32,
     list: &'r mut Vec<CachedPoint>,
     /// What an earlier list knew of them.
-    recall: &'r Recall,
+    void_list: &'r VoidList,
 }
 
 impl<P: Partner + ?Sized> Visitor for Remembering<'_, '_, P> {
@@ -514,10 +514,10 @@ impl<P: Partner + ?Sized> Visitor for Remembering<'_, '_, P> {
             run,
             ahead,
             list,
-            recall,
+            void_list,
         } = self;
         run.visit_node(entry, |run, point, p| {
-            if let Some(mut old) = recall.get(point) {
+            if let Some(mut old) = void_list.get(point) {
                 let bound = old.look_again(run, p, *ahead);
                 list.push(old);
                 return Some(bound);

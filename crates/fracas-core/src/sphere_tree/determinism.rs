@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::{
-    Ball, BoxShape, BuildOptions, Query, QueryScratch, Restructuring, SphereTree, SplitScratch,
+    Ball, BoxShape, BuildOptions, Query, QueryScratch, SphereTree, SplitMethod, SplitScratch,
 };
 use crate::testing::{Rng, box_grid};
 use crate::{Crack, FieldOptions, Fracture, FragmentField, Fragments, Pose};
@@ -41,9 +41,10 @@ pub fn determinism_digest(with_field: bool) -> u64 {
             };
             field.apply(&fragments, &split);
             let old = trees[id.0 as usize].take();
-            for tree in old.iter().flat_map(|old| {
-                old.apply(&fragments, &split, Restructuring::default(), &mut scratch)
-            }) {
+            for tree in old
+                .iter()
+                .flat_map(|old| old.apply(&fragments, &split, SplitMethod::default(), &mut scratch))
+            {
                 trees.push(Some(tree));
             }
         }

@@ -13,7 +13,7 @@ use glam::Vec3;
 
 use super::feature::FeatureRef;
 use super::layout::{Attachments, furthest_squared};
-use super::split::{Restructuring, Work};
+use super::split::{SplitMethod, Work};
 use super::{EXTRA, PointData, SphereTree};
 use crate::Split;
 use crate::tet_mesh::NONE;
@@ -72,7 +72,7 @@ pub(super) fn attach_cut_points(
     tree: &SphereTree,
     split: &Split,
     new: &CutPoints,
-    restructuring: Restructuring,
+    restructuring: SplitMethod,
     work: &mut Work,
     attachments: &mut Attachments,
 ) {
@@ -88,8 +88,8 @@ pub(super) fn attach_cut_points(
             let parent_point = new.point_of_node[edge.nodes[side] as usize];
             let leaf = work.leaf_of_point[parent_point as usize];
             let node = match restructuring {
-                Restructuring::Naive => leaf,
-                Restructuring::MaximumDistance => {
+                SplitMethod::Naive => leaf,
+                SplitMethod::MaximumDistance => {
                     let parent = tree.positions[parent_point as usize];
                     level_for(work, leaf, edge.point.distance_squared(parent))
                 }

@@ -73,7 +73,7 @@ pub use normal_choice::{NormalRule, NormalSettings};
 pub use partner::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
 pub use query::{Query, QueryScratch, QueryStats, Selection, Traversal};
 pub use separate::{Hull, SeparatingAxis};
-pub use split::{Restructuring, SplitScratch};
+pub use split::{SplitMethod, SplitScratch};
 
 /// One node: a sphere around its representative that holds all its points.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -26,7 +26,7 @@
 use glam::Vec3;
 
 use super::SphereTree;
-use super::contact_cache::Recall;
+use super::contact_cache::VoidList;
 use super::feature::FeatureRef;
 use super::normal_choice::{Choice, NormalRule, NormalSettings, choose_normal};
 use super::partner::{NearFace, Partner, Sample};
@@ -127,7 +127,7 @@ pub struct QueryScratch {
     next: Vec<Entry>,
     pub(super) buckets: Vec<Vec<Entry>>,
     pub(super) faces: Vec<NearFace>,
-    pub(super) recall: Recall,
+    pub(super) void_list: VoidList,
     pub(super) shared: Vec<u32>,
 }
 

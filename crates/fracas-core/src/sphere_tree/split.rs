@@ -18,7 +18,7 @@
 //! the same result without the choices that would be overwritten. Radii are made
 //! tight again for the points that are left; the paper keeps the old ones.
 //!
-//! [`Restructuring::Naive`] is the order-oblivious way of the authors' earlier work
+//! [`SplitMethod::Naive`] is the order-oblivious way of the authors' earlier work
 //! as this paper describes it: the first point found becomes the representative,
 //! nodes with one child stay, new points hang below the lowest node of their edge's
 //! end. Figs. 6, 15 and 17 compare with it.
@@ -38,7 +38,7 @@ use crate::{Fragments, Split};
 
 /// How the trees of fragments are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Restructuring {
+pub enum SplitMethod {
     /// In favour of the maximum-distance order (sections 6.2 and 6.3).
     #[default]
     MaximumDistance,
@@ -104,12 +104,12 @@ impl SphereTree {
         &self,
         fragments: &Fragments,
         split: &Split,
-        restructuring: Restructuring,
+        restructuring: SplitMethod,
         scratch: &mut SplitScratch,
     ) -> Vec<Self> {
         let children = split.children.len();
         label_points(self, fragments, split, &mut scratch.labels);
-        let keep_chains = restructuring == Restructuring::Naive;
+        let keep_chains = restructuring == SplitMethod::Naive;
         let roots = self.cut_apart(children, keep_chains, scratch);
         let SplitScratch {
             labels,
@@ -439,7 +439,7 @@ impl Work {
         old: &SphereTree,
         label: u32,
         labels: &[u32],
-        restructuring: Restructuring,
+        restructuring: SplitMethod,
     ) {
         let base = self.roots[self.roots.len() - 1] as usize;
         let end = self.draft.nodes.len();
@@ -455,7 +455,7 @@ impl Work {
                     let old_point = self.draft.nodes[i].point;
                     if labels[old_point as usize] == label {
                         self.ranges[self.leaf_of_point[old_point as usize] as usize].0
-                    } else if restructuring == Restructuring::Naive {
+                    } else if restructuring == SplitMethod::Naive {
                         start
                     } else {
                         let near = old.positions[old_point as usize];
@@ -511,7 +511,7 @@ mod tests {
 
     #[test]
     fn trees_stay_valid_until_every_fragment_is_one_node() {
-        for restructuring in [Restructuring::MaximumDistance, Restructuring::Naive] {
+        for restructuring in [SplitMethod::MaximumDistance, SplitMethod::Naive] {
             for sample_spacing in [None, Some(0.3)] {
                 let mesh = box_grid([3, 3, 3], Vec3::ONE);
                 let options = BuildOptions { sample_spacing };
@@ -533,7 +533,7 @@ mod tests {
                         let tree = trees[id.0 as usize].take().unwrap();
                         let radii = tree.radii_after(&fragments, &split);
                         let parts = tree.apply(&fragments, &split, restructuring, &mut scratch);
-                        if restructuring == Restructuring::default() {
+                        if restructuring == SplitMethod::default() {
                             let made: Vec<f32> =
                                 parts.iter().map(|p| p.bounding_sphere().1).collect();
                             assert_eq!(radii, made, "the same without making the trees");
@@ -565,7 +565,7 @@ mod tests {
         };
         let split = fragments.apply(&fracture).unwrap();
         let mut scratch = SplitScratch::default();
-        let parts = tree.apply(&fragments, &split, Restructuring::default(), &mut scratch);
+        let parts = tree.apply(&fragments, &split, SplitMethod::default(), &mut scratch);
         for (part, &id) in parts.iter().zip(&split.children) {
             let closest = fragments
                 .fragment(id)
@@ -591,7 +591,7 @@ mod tests {
         };
         let split = fragments.apply(&fracture).unwrap();
         let mut scratch = SplitScratch::default();
-        let parts = tree.apply(&fragments, &split, Restructuring::default(), &mut scratch);
+        let parts = tree.apply(&fragments, &split, SplitMethod::default(), &mut scratch);
         for (part, outward) in parts.iter().zip([Vec3::Y, Vec3::NEG_Y]) {
             let mut cut_points = 0;
             for i in 0..part.point_count() as u32 {

@@ -1,7 +1,7 @@
 //! How far bodies look ahead in the coming step.
 //!
-//! Every piece foresees contacts by its own motion, up to some of its own radii
-//! ([`super::BreakSettings::foresee`]). What moves farther than that in a step could pass
+//! Every piece looks for contacts by its own motion, up to some of its own radii
+//! ([`super::BreakSettings::look_ahead`]). What moves farther than that in a step could pass
 //! through another moving body: the engine sweeps fast bodies against fixed ones only, and
 //! those marked for it (`ccd_enabled`) against all that are not marked so. Pieces are not
 //! marked, so that a marked ball is swept against every piece; and two bodies of which one
@@ -27,7 +27,7 @@ struct Moving {
     /// Over the step.
     way: Vec3,
     /// How far it looks without further reason.
-    foresees: f32,
+    usual: f32,
     /// How far it is to look.
     looks: f32,
 }
@@ -39,7 +39,7 @@ impl Moving {
     }
 
     fn is_fast(&self) -> bool {
-        self.way.length_squared() > self.foresees * self.foresees
+        self.way.length_squared() > self.usual * self.usual
     }
 }
 
@@ -47,7 +47,7 @@ impl Breakables {
     /// Sets how far pieces look in a step of `dt` seconds from now. Done twice, it does
     /// nothing more.
     pub(super) fn look_ahead(&self, dt: f32, bodies: &mut RigidBodySet) {
-        if self.settings.foresee <= 0.0 {
+        if self.settings.look_ahead <= 0.0 {
             return;
         }
         let mut moving: Vec<Moving> = Vec::new();
@@ -56,9 +56,9 @@ impl Breakables {
                 let Some(body) = bodies.get(piece.body) else {
                     continue;
                 };
-                let foresees = self.settings.foresee * piece.shape.reach();
+                let usual = self.settings.look_ahead * piece.shape.reach();
                 let may_pass = !body.is_fixed() && object.options.continuous;
-                if !may_pass && body.soft_ccd_prediction() == foresees {
+                if !may_pass && body.soft_ccd_prediction() == usual {
                     continue;
                 }
                 let ball = piece.shape.compute_local_bounding_sphere();
@@ -71,8 +71,8 @@ impl Breakables {
                     } else {
                         Vec3::ZERO
                     },
-                    foresees,
-                    looks: foresees,
+                    usual,
+                    looks: usual,
                 });
             }
         }
@@ -88,7 +88,7 @@ impl Breakables {
             }
             let body = &mut bodies[piece.handle];
             body.set_soft_ccd_prediction(piece.looks);
-            if piece.looks > piece.foresees {
+            if piece.looks > piece.usual {
                 // The engine has made the boxes of the coming step already, without this
                 // look. It makes them anew for a body that was put somewhere else, so it is
                 // put away and back.
@@ -157,7 +157,7 @@ mod tests {
             centre: Vec3::new(x, 0.0, 0.0),
             radius: 0.1,
             way: Vec3::X * way,
-            foresees: 0.1,
+            usual: 0.1,
             looks: 0.1,
         }
     }

@@ -23,7 +23,7 @@ mod split;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas_core::sphere_tree::Restructuring;
+use fracas_core::sphere_tree::SplitMethod;
 use fracas_core::{Fracture, FragmentId, FragmentSurface};
 use fracas_fracture::{Breaker, BreakerStats, FractureStats};
 use glam::Vec3;
@@ -101,7 +101,7 @@ pub struct BreakSettings {
     /// Which shapes fragments get: ours, or one of parry's.
     pub contacts: ContactMode,
     /// How trees are put together after a split.
-    pub restructuring: Restructuring,
+    pub restructuring: SplitMethod,
     /// Bodies beyond this number that are hit hard enough in one step are decided in
     /// the next.
     pub most_breaks_per_step: usize,
@@ -113,9 +113,9 @@ pub struct BreakSettings {
     pub fragments_sleep: bool,
     /// When fragments get modes of their own.
     pub fragment_modes: FragmentModesPolicy,
-    /// Bodies foresee contacts so many of their own radii ahead, a step's motion at most:
+    /// Bodies look for contacts so many of their own radii ahead, a step's motion at most:
     /// they meet before they overlap.
-    pub foresee: f32,
+    pub look_ahead: f32,
 }
 
 /// The parts of a Rapier world that breaking touches.
@@ -376,7 +376,7 @@ impl Breakables {
             .linvel(options.velocity)
             .angvel(options.spin)
             .can_sleep(self.settings.sleep)
-            .soft_ccd_prediction(self.settings.foresee * shape.reach())
+            .soft_ccd_prediction(self.settings.look_ahead * shape.reach())
             .build();
         let engine_shape = match self.settings.contacts {
             ContactMode::Parry(kind) => options.blueprint.parry_shape(kind),

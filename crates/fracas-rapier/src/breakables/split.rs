@@ -202,7 +202,7 @@ impl Breakables {
                 .linvel(velocity + spin.cross(own_centre - centre))
                 .angvel(spin)
                 .can_sleep(self.settings.fragments_sleep)
-                .soft_ccd_prediction(self.settings.foresee * shape.reach());
+                .soft_ccd_prediction(self.settings.look_ahead * shape.reach());
             let body = engine.bodies.insert(body);
             let mut collider = collider(&shape, engine_shape, options);
             if let Some(whole) = &whole {

@@ -85,7 +85,7 @@ impl Pieces {
         };
         let ancestor = ancestor_of(shape.id());
         let new: Vec<FragmentId> = shapes
-            .filter(|s| s.object().is(shape.object()))
+            .filter(|s| s.object().is_same(shape.object()))
             .map(FragmentShape::id)
             .filter(|&id| {
                 !self.pieces.contains_key(&(key.0, id))

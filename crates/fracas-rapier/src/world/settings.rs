@@ -1,6 +1,6 @@
 //! What a world is told at the start.
 
-use fracas_core::sphere_tree::Restructuring;
+use fracas_core::sphere_tree::SplitMethod;
 use glam::Vec3;
 use rapier3d::dynamics::{IntegrationParameters, SpringCoefficients};
 
@@ -25,7 +25,7 @@ pub struct WorldSettings {
     /// How contacts are found.
     pub contacts: ContactSettings,
     /// How trees are put together after a split.
-    pub restructuring: Restructuring,
+    pub restructuring: SplitMethod,
     /// What becomes of fragments.
     pub debris: DebrisPolicy,
     /// Whether bodies at rest may sleep.
@@ -48,9 +48,9 @@ pub struct WorldSettings {
     pub event_impulse: f32,
     /// When fragments get modes of their own.
     pub fragment_modes: FragmentModesPolicy,
-    /// Bodies foresee contacts so many of their own radii ahead, a step's motion at most:
+    /// Bodies look for contacts so many of their own radii ahead, a step's motion at most:
     /// they meet before they overlap, and nothing has to push them apart.
-    pub foresee: f32,
+    pub look_ahead: f32,
     /// Whether what breaks gives way: a step in which something broke is made again with
     /// the fragments in its place (docs/decisions/0015-what-breaks-gives-way.md). Without
     /// it pieces go on as the whole body did, thrown as if it could not break.
@@ -72,11 +72,8 @@ impl Default for WorldSettings {
             step: 1.0 / 60.0,
             gravity: Vec3::new(0.0, -9.81, 0.0),
             length_unit: 0.1,
-            contacts: ContactSettings {
-                selection: crate::manifold::Selection::All,
-                ..ContactSettings::default()
-            },
-            restructuring: Restructuring::default(),
+            contacts: ContactSettings::default(),
+            restructuring: SplitMethod::default(),
             debris: DebrisPolicy::default(),
             sleep: true,
             recycle_contacts: true,
@@ -86,7 +83,7 @@ impl Default for WorldSettings {
             most_breaks_per_step: 64,
             event_impulse: f32::INFINITY,
             fragment_modes: FragmentModesPolicy::Off,
-            foresee: 1.0,
+            look_ahead: 1.0,
             gives_way: true,
             lost_below: None,
             count_colliding: false,
@@ -107,13 +104,13 @@ impl WorldSettings {
         }
     }
 
-    /// How many of their own radii bodies look ahead: [`Self::foresee`]; not at all where
+    /// How many of their own radii bodies look ahead: [`Self::look_ahead`]; not at all where
     /// the engine's own shapes are compared, which have the engine's own ways.
     #[must_use]
-    pub fn look_ahead(&self) -> f32 {
+    pub fn look_ahead_radii(&self) -> f32 {
         match self.contacts.mode {
             ContactMode::Parry(_) => 0.0,
-            _ => self.foresee,
+            _ => self.look_ahead,
         }
     }
 
@@ -126,7 +123,7 @@ impl WorldSettings {
             sleep: self.sleep,
             fragments_sleep: self.sleep && self.debris.sleep,
             fragment_modes: self.fragment_modes,
-            foresee: self.look_ahead(),
+            look_ahead: self.look_ahead_radii(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use fracas_bake::shapes::{self, Counts};
-use fracas_core::sphere_tree::{Restructuring, Traversal};
+use fracas_core::sphere_tree::{SplitMethod, Traversal};
 use fracas_picture::{Quality, Sheet};
 use fracas_rapier::{ContactMode, StepStats};
 use fracas_scenes::recording::Summary;
@@ -279,7 +279,7 @@ pub fn fig6(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
     let naive = bench.run(
         "blocks",
         SceneOptions {
-            restructuring: Restructuring::Naive,
+            restructuring: SplitMethod::Naive,
             traversal: Traversal::Naive,
             ..options(bench)
         },
@@ -445,7 +445,7 @@ pub fn fig17(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         (
             "naive restructuring and traversal",
             SceneOptions {
-                restructuring: Restructuring::Naive,
+                restructuring: SplitMethod::Naive,
                 traversal: Traversal::Naive,
                 ..base
             },

@@ -3,7 +3,7 @@
 
 use fracas_bake::shapes;
 use fracas_core::StaticMesh;
-use fracas_core::sphere_tree::{Partner as _, QueryStats, Restructuring};
+use fracas_core::sphere_tree::{Partner as _, QueryStats, SplitMethod};
 use fracas_picture::{Sheet, Slice, slice};
 use fracas_rapier::FragmentShape;
 use fracas_scenes::experiments::ball::ball;
@@ -24,7 +24,7 @@ fn shape(name: &str) -> fracas_core::TetMesh {
 
 fn shatter(whole: &Whole, pieces: u32, seed: u64) -> Result<Fresh, Skip> {
     whole
-        .shatter(pieces, seed, Restructuring::default(), &thread_ms)
+        .shatter(pieces, seed, SplitMethod::default(), &thread_ms)
         .ok_or_else(|| Skip("the object did not break".into()))
 }
 

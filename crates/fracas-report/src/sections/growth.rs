@@ -2,7 +2,7 @@
 
 use fracas_bake::shapes;
 use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
-use fracas_core::sphere_tree::Restructuring;
+use fracas_core::sphere_tree::SplitMethod;
 use fracas_core::testing::box_grid;
 use fracas_scenes::experiments::fresh::{Asking, Distances, Trees, Whole};
 use fracas_scenes::sequences::ripple::ripple;
@@ -76,7 +76,7 @@ fn update(bench: &Bench<'_>, found: &mut Vec<Growth>) -> Result<(), Skip> {
         let pieces = (side * side * side / 500).max(2);
         let mut best = [f64::INFINITY; 2];
         for _ in 0..bench.scale().pick(1, 3, 5) {
-            let fresh = whole.shatter(pieces, 3, Restructuring::default(), &thread_ms);
+            let fresh = whole.shatter(pieces, 3, SplitMethod::default(), &thread_ms);
             let times = fresh
                 .ok_or_else(|| Skip("a box did not break".into()))?
                 .times;
@@ -115,7 +115,7 @@ fn fresh(bench: &Bench<'_>, found: &mut Vec<Growth>) -> Result<(), Skip> {
     for &count in counts {
         bench.stage(format!("{name} in {count} pieces"));
         let fresh = whole
-            .shatter(count, 5, Restructuring::default(), &thread_ms)
+            .shatter(count, 5, SplitMethod::default(), &thread_ms)
             .ok_or_else(|| Skip(format!("the {name} did not break")))?;
         let mut setup = fresh.setup(Trees::Updated, Distances::Updated, 0.0);
         let (ms, stats) = best_ms(2, || fresh.ask(&mut setup, &Asking::default()));

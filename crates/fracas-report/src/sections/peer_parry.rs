@@ -2,7 +2,7 @@
 
 use fracas_bake::shapes;
 use fracas_core::Pose;
-use fracas_core::sphere_tree::Restructuring;
+use fracas_core::sphere_tree::SplitMethod;
 use fracas_rapier::ContactMode;
 use fracas_scenes::experiments::fresh::{Asking, Distances, TOLERANCE, Trees, Whole};
 use fracas_scenes::experiments::rivals::{Rival, RivalPair, VERSION};
@@ -36,7 +36,7 @@ pub fn fresh(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         .shatter(
             pieces,
             bench.options.seed,
-            Restructuring::default(),
+            SplitMethod::default(),
             &thread_ms,
         )
         .ok_or_else(|| Skip(format!("the {name} did not break")))?;

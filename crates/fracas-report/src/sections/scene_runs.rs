@@ -3,7 +3,7 @@
 use fracas_rapier::StepStats;
 use fracas_scenes::experiments::colliding::{Colliding, CollidingScratch, colliding};
 use fracas_scenes::paper::{PaperScene, TABLES};
-use fracas_scenes::recording::{Recording, Summary, Watch};
+use fracas_scenes::recording::{RecordOptions, Recording, Summary};
 use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions};
 
 use crate::bench::{Bench, Scale, Skip};
@@ -42,11 +42,11 @@ impl SceneRun {
         let mut scratch = CollidingScratch::default();
         let mut found = Vec::new();
         // Stills are made of it.
-        let watch = Watch {
+        let options = RecordOptions {
             skins: true,
-            ..Watch::default()
+            ..RecordOptions::default()
         };
-        let recording = Recording::watch(&mut scene, steps, watch, &mut |scene| {
+        let recording = Recording::record(&mut scene, steps, options, &mut |scene| {
             let world = scene.world();
             let step = world.steps();
             if step % COUNT_EVERY == 0 {

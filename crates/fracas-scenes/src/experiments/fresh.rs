@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use fracas_core::sphere_tree::{
-    BuildOptions, KeepPoints, PairState, Partner, Query, QueryScratch, QueryStats, Restructuring,
-    Selection, Traversal,
+    BuildOptions, KeepPoints, PairState, Partner, Query, QueryScratch, QueryStats, Selection,
+    SplitMethod, Traversal,
 };
 use fracas_core::{Contact, FieldOptions, FragmentId, Pose, SphereTree, StaticMesh, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
@@ -83,7 +83,7 @@ impl Whole {
         &self,
         pieces: u32,
         seed: u64,
-        restructuring: Restructuring,
+        restructuring: SplitMethod,
         clock: &(dyn Fn() -> f64 + Sync),
     ) -> Option<Fresh> {
         let options = VoronoiOptions {
@@ -275,7 +275,7 @@ mod tests {
     fn adapting_asks_less_than_everything_and_exact_distances_agree() {
         let whole = Whole::new(by_name("brick").unwrap().build()).unwrap();
         let fresh = whole
-            .shatter(6, 3, Restructuring::default(), &|| 0.0)
+            .shatter(6, 3, SplitMethod::default(), &|| 0.0)
             .unwrap();
         let mut setup = fresh.setup(Trees::Updated, Distances::Updated, 0.0);
         let adaptive = fresh.ask(&mut setup, &Asking::default());

@@ -173,7 +173,7 @@ impl Panes {
             .translation(from)
             .linvel(Vec3::Z * shot.speed)
             .ccd_enabled(true)
-            .soft_ccd_prediction(world.settings().look_ahead() * shot.radius)
+            .soft_ccd_prediction(world.settings().look_ahead_radii() * shot.radius)
             .can_sleep(false);
         let collider = ColliderBuilder::ball(shot.radius)
             .density(7800.0)

@@ -6,7 +6,7 @@
 //! stays what it was. The convex competitor runs on the exact cells
 //! ([`ConvexCells`]).
 
-use fracas_core::sphere_tree::Restructuring;
+use fracas_core::sphere_tree::SplitMethod;
 use fracas_core::testing::box_grid;
 use fracas_core::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_fracture::Material;
@@ -88,7 +88,7 @@ pub fn structures(
     runs: usize,
     clock: &(dyn Fn() -> f64 + Sync),
 ) -> Result<BreakTimes, SceneError> {
-    shortest(seed, runs, Trees::AtOnce(Restructuring::default()), clock)
+    shortest(seed, runs, Trees::AtOnce(SplitMethod::default()), clock)
 }
 
 /// The same, of what is done before the next step can run: trees are made when asked for.
@@ -100,7 +100,7 @@ pub fn newborn(
     runs: usize,
     clock: &(dyn Fn() -> f64 + Sync),
 ) -> Result<BreakTimes, SceneError> {
-    let trees = Trees::WhenAsked(Restructuring::default());
+    let trees = Trees::WhenAsked(SplitMethod::default());
     shortest(seed, runs, trees, clock)
 }
 

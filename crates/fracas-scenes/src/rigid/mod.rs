@@ -38,7 +38,7 @@ mod sphere;
 pub mod user;
 pub mod wall;
 
-use fracas_core::sphere_tree::{AdaptiveSettings, Restructuring, Traversal};
+use fracas_core::sphere_tree::{AdaptiveSettings, SplitMethod, Traversal};
 use fracas_rapier::{
     ContactMode, ContactSettings, FrameBudget, ParryShape, VoxelSettings, WorldSettings,
 };
@@ -59,7 +59,7 @@ pub struct SceneOptions {
     /// The budget of bodies that have voxel contacts whatever the others have.
     pub body_budget: FrameBudget,
     /// How trees are put together after a split.
-    pub restructuring: Restructuring,
+    pub restructuring: SplitMethod,
     /// In which order points are visited.
     pub traversal: Traversal,
     /// As the paper measured: nothing sleeps, no contact is kept or merged by the
@@ -78,7 +78,7 @@ impl Default for SceneOptions {
             seed: 0,
             contacts: ContactMode::default(),
             body_budget: FrameBudget::default(),
-            restructuring: Restructuring::default(),
+            restructuring: SplitMethod::default(),
             traversal: Traversal::default(),
             measured: true,
             step: None,

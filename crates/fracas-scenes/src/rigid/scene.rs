@@ -110,7 +110,7 @@ impl Scene {
             .translation(at)
             .linvel(velocity)
             .ccd_enabled(true)
-            .soft_ccd_prediction(self.world.settings().look_ahead() * radius)
+            .soft_ccd_prediction(self.world.settings().look_ahead_radii() * radius)
             .can_sleep(self.world.settings().sleep)
             .angular_damping(if self.world.settings().sleep {
                 ROLLING

@@ -8,7 +8,7 @@
 
 use glam::{Mat3, Vec3};
 
-use super::{CachedPoint, Calm, ContactCache, Entry, Kept, Memory, Pending, TreeName};
+use super::{CachedPoint, ContactCache, Entry, Kept, Memory, NotDeep, Pending, TreeName};
 use crate::Pose;
 use crate::sphere_tree::traversal::BUCKETS;
 
@@ -101,7 +101,7 @@ impl Memory {
             tolerance,
             skin,
             strayed,
-            calm,
+            not_deep,
             of_birth,
         } = self;
         let TreeName {
@@ -113,8 +113,8 @@ impl Memory {
         put_pose(out, start);
         put_pose(out, last);
         out.extend([tolerance, skin, strayed].map(|x| x.to_bits()));
-        out.push(u32::from(*of_birth) | u32::from(calm.is_some()) << 1);
-        if let Some(Calm { from, margin, pose }) = calm {
+        out.push(u32::from(*of_birth) | u32::from(not_deep.is_some()) << 1);
+        if let Some(NotDeep { from, margin, pose }) = not_deep {
             out.extend([*from as u32, margin.to_bits()]);
             put_pose(out, pose);
         }
@@ -129,10 +129,10 @@ impl Memory {
         let (start, last) = (from.pose()?, from.pose()?);
         let (tolerance, skin, strayed) = (from.float()?, from.float()?, from.float()?);
         let flags = from.word()?;
-        let calm = if flags & 2 == 0 {
+        let not_deep = if flags & 2 == 0 {
             None
         } else {
-            Some(Calm {
+            Some(NotDeep {
                 from: from.word()? as usize,
                 margin: from.float()?,
                 pose: from.pose()?,
@@ -145,7 +145,7 @@ impl Memory {
             tolerance,
             skin,
             strayed,
-            calm,
+            not_deep,
             of_birth: flags & 1 == 1,
         })
     }
