@@ -20,9 +20,22 @@
 //! one for each edge, which need not bound convex pieces or agree across faces;
 //! levels with zero extension need three and do both.
 
+use std::fmt;
+
 use thiserror::Error;
 
-use crate::{FragmentId, TetMesh};
+use crate::TetMesh;
+
+/// Names a fragment of one object, for ever: an id is never used again.
+/// The unbroken object is fragment 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FragmentId(pub u32);
+
+impl fmt::Display for FragmentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "fragment {}", self.0)
+    }
+}
 
 /// One binary split of one part of a fragment.
 #[derive(Clone, Debug, PartialEq)]

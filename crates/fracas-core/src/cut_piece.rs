@@ -217,14 +217,6 @@ impl Piece {
     }
 }
 
-/// The point at which an edge is cut, from its end with the lower index to the other.
-pub(crate) fn cut_point(low: Vec3, high: Vec3, level_low: f32, level_high: f32) -> (f64, DVec3) {
-    let (s_low, s_high) = (f64::from(level_low), f64::from(level_high));
-    let t = s_low / (s_low - s_high);
-    let (a, b) = (low.as_dvec3(), high.as_dvec3());
-    (t, a + (b - a) * t)
-}
-
 /// Positions of the corners of one tetrahedron.
 #[derive(Clone, Debug)]
 pub(crate) struct CornerPoints<'a> {

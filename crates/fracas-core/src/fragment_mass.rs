@@ -15,7 +15,8 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::cut_piece::{Corner, CornerPoints, Piece, Side, cut_point, signs};
+use crate::cut_piece::{Corner, CornerPoints, Piece, Side, signs};
+use crate::fragment::cut_point;
 use crate::fragment::{FragmentId, Fragments, Split, TetCut};
 use crate::mass_properties::{MassProperties, MassSum};
 use crate::tet_mesh::{NONE, TET_FACES};

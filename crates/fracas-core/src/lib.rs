@@ -28,7 +28,7 @@
 //! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |
 //! | the slow and certain answers | [`brute_force`] | | |
 //! | points and contact query | [`sphere_tree`] | Glondu 2013, §3, §5, §6 | [`SphereTree`] |
-//! | triangles of a game level | [`static_mesh`] | | [`StaticMesh`] |
+//! | triangles of a game level | [`sphere_tree`] | | [`StaticMesh`] |
 //! | deforming, cut tet meshes | [`tet_distance`] | Marchal 2004 | [`tet_distance::DepthField`] |
 //! | pairs of simple shapes | [`primitives`] | | |
 
@@ -47,11 +47,11 @@ pub mod mass_properties;
 pub mod pose;
 pub mod primitives;
 pub mod sphere_tree;
-pub mod static_mesh;
 #[doc(hidden)]
 pub mod testing;
 pub mod tet_distance;
 pub mod tet_mesh;
+mod triangle_fans;
 mod triangle_tree;
 pub mod used_vertices;
 pub mod voxel_tree;
@@ -64,6 +64,5 @@ pub use fragment_mass::{FragmentMass, MassScratch};
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
 pub use pose::Pose;
-pub use sphere_tree::SphereTree;
-pub use static_mesh::{StaticMesh, StaticMeshError};
+pub use sphere_tree::{SphereTree, StaticMesh, StaticMeshError};
 pub use tet_mesh::{TetMesh, TetMeshError};

@@ -96,3 +96,12 @@ pub fn shatter(
 ) -> Result<Vec<PathBuf>, ShatterError> {
     Subject::open(input)?.shatter(options)?.save(output)
 }
+
+/// The blocks of the guide and of the first page run as tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../docs/guide.md")]
+    struct Guide;
+    #[doc = include_str!("../../../README.md")]
+    struct FirstPage;
+}

@@ -16,10 +16,9 @@
 
 use std::sync::Arc;
 
-use super::tet_cut::{TetCut, parts};
+use super::tet_cut::{TetCut, cut_point, parts};
 use super::{AT_BOUNDARY, CutEdge, Fragment, FragmentId, Fragments, Split};
 use crate::crack::{Crack, Fracture, FractureError};
-use crate::cut_piece::cut_point;
 use crate::tet_mesh::NONE;
 
 impl Fragments {

@@ -9,26 +9,17 @@
 mod apply;
 mod tet_cut;
 
+pub use crate::crack::FragmentId;
 pub use tet_cut::TetCut;
+pub(crate) use tet_cut::cut_point;
 
-use std::fmt;
 use std::sync::Arc;
 
 use glam::Vec3;
 
 use crate::tet_mesh::{NONE, TET_EDGES, TetMesh};
+use crate::triangle_fans::touches_itself;
 use tet_cut::parts;
-
-/// Names a fragment of one object, for ever: an id is never used again.
-/// The unbroken object is fragment 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FragmentId(pub u32);
-
-impl fmt::Display for FragmentId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "fragment {}", self.0)
-    }
-}
 
 /// A living or broken fragment.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,7 +131,7 @@ impl Fragments {
             fragments: vec![whole],
             node_part: vec![NONE; nodes],
             node_level: vec![0.0; nodes],
-            touches_itself: crate::fragment_surface::touches_itself(&mesh),
+            touches_itself: touches_itself(&mesh),
             mesh,
         }
     }

@@ -5,6 +5,8 @@
 //!
 //! **Guarantee**: every point of the tetrahedron is in exactly one piece.
 
+use glam::{DVec3, Vec3};
+
 /// The planes by which cracks have cut one tetrahedron, oldest first.
 ///
 /// A plane is its level at the four nodes: the level at a point with barycentric
@@ -89,4 +91,12 @@ impl TetCut {
 #[inline]
 pub(super) fn parts(a: f32, b: f32) -> bool {
     (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0)
+}
+
+/// The point at which an edge is cut, from its end with the lower index to the other.
+pub(crate) fn cut_point(low: Vec3, high: Vec3, level_low: f32, level_high: f32) -> (f64, DVec3) {
+    let (s_low, s_high) = (f64::from(level_low), f64::from(level_high));
+    let t = s_low / (s_low - s_high);
+    let (a, b) = (low.as_dvec3(), high.as_dvec3());
+    (t, a + (b - a) * t)
 }

@@ -20,7 +20,6 @@ mod doubling;
 mod skin;
 mod vertex_table;
 
-pub(crate) use doubling::touches_itself;
 pub use skin::{DressedCorner, Skin, SkinError};
 
 use glam::{DVec3, Vec3};
@@ -29,6 +28,7 @@ use crate::cut_piece::{Corner, CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments};
 use crate::mass_properties::{MassProperties, MassSum};
 use crate::tet_mesh::NONE;
+use crate::triangle_fans::{fans, pair_up};
 use vertex_table::VertexTable;
 
 /// Whether a triangle was there before anything broke.
@@ -209,7 +209,7 @@ impl FragmentSurface {
         if let Some(side) = open {
             return Err(format!("side {side:?} has nothing on its other side"));
         }
-        let fans = doubling::fans(&self.triangles, |_, group| doubling::pair_up(group));
+        let fans = fans(&self.triangles, |_, group| pair_up(group));
         let mut fan_of = vec![NONE; self.positions.len()];
         for (corner, fan) in fans.iter().enumerate() {
             let v = self.triangles[corner / 3][corner % 3] as usize;

@@ -55,6 +55,7 @@ pub mod partner;
 pub mod query;
 mod separate;
 mod split;
+mod static_mesh;
 pub mod traversal;
 mod validate;
 
@@ -74,6 +75,7 @@ pub use partner::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
 pub use query::{Query, QueryScratch, QueryStats, Selection, Traversal};
 pub use separate::{Hull, SeparatingAxis};
 pub use split::{SplitMethod, SplitScratch};
+pub use static_mesh::{StaticMesh, StaticMeshError};
 
 /// One node: a sphere around its representative that holds all its points.
 #[derive(Clone, Copy, Debug, PartialEq)]

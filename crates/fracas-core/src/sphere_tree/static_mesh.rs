@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use glam::Vec3;
 use thiserror::Error;
 
-use crate::sphere_tree::partner::{NearFace, Partner, Sample, unbroken_face};
+use super::partner::{NearFace, Partner, Sample, unbroken_face};
 use crate::tet_mesh::NONE;
 
 /// Triangles of a leaf.
