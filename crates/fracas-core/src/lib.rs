@@ -36,6 +36,7 @@ pub mod brute_force;
 pub mod contact;
 pub mod crack;
 mod cut_piece;
+pub mod digest;
 pub mod dressing;
 pub mod fast_bvh;
 pub mod fragment;
@@ -58,6 +59,7 @@ pub mod voxel_tree;
 
 pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError};
+pub use digest::Digest;
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
 pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
 pub use fragment_mass::{FragmentMass, MassScratch};

@@ -9,7 +9,7 @@ use std::sync::{Arc, RwLock, RwLockReadGuard};
 
 use fracas_core::sphere_tree::{BuildOptions, SplitMethod};
 use fracas_core::{
-    FieldOptions, Fracture, FractureError, FragmentField, FragmentId, FragmentMass,
+    Digest, FieldOptions, Fracture, FractureError, FragmentField, FragmentId, FragmentMass,
     FragmentSurface, Fragments, MassScratch, SphereTree, Split, SurfaceScratch, TetMesh,
 };
 use parry3d::shape::SharedShape;
@@ -170,18 +170,15 @@ impl Blueprint {
     }
 }
 
-/// FNV-1a over node positions, tetrahedra and sample points.
+/// Over node positions, tetrahedra and sample points.
 fn key_of(mesh: &TetMesh, tree: &SphereTree) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |bits: u32| {
-        hash = (hash ^ u64::from(bits)).wrapping_mul(0x0100_0000_01b3);
-    };
+    let mut digest = Digest::default();
     let floats = mesh.positions().iter().chain(tree.positions());
     floats
         .flat_map(|p| p.to_array())
-        .for_each(|x| add(x.to_bits()));
-    mesh.tets().iter().flatten().for_each(|&n| add(n));
-    hash
+        .for_each(|x| digest.add(x.to_bits()));
+    mesh.tets().iter().flatten().for_each(|&n| digest.add(n));
+    digest.value()
 }
 
 /// When the sphere trees of new fragments are made, and how.

@@ -8,7 +8,7 @@ use super::{
     Ball, BoxShape, BuildOptions, Query, QueryScratch, SphereTree, SplitMethod, SplitScratch,
 };
 use crate::testing::{Rng, box_grid};
-use crate::{Crack, FieldOptions, Fracture, FragmentField, Fragments, Pose};
+use crate::{Crack, Digest, FieldOptions, Fracture, FragmentField, Fragments, Pose};
 
 /// A digest of everything a fixed scene finds: trees of fragments of a box that
 /// breaks twice, queried at random placements against a ball and a box and, if
@@ -49,8 +49,8 @@ pub fn determinism_digest(with_field: bool) -> u64 {
             }
         }
     }
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |word: u32| hash = (hash ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3);
+    let mut digest = Digest::default();
+    let mut add = |word: u32| digest.add(word);
     let (mut scratch, mut out) = (QueryScratch::default(), Vec::new());
     let ball = Ball::new(Vec3::splat(0.5), 0.4);
     let brick = BoxShape::new(Vec3::new(0.5, 0.2, 0.3));
@@ -73,7 +73,7 @@ pub fn determinism_digest(with_field: bool) -> u64 {
             }
         }
     }
-    hash
+    digest.value()
 }
 
 #[cfg(test)]

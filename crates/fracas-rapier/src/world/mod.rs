@@ -21,7 +21,7 @@ mod voxels;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas_core::{Fracture, FragmentId, FragmentSurface};
+use fracas_core::{Digest, Fracture, FragmentId, FragmentSurface};
 use fracas_fracture::{Breaker, BreakerStats};
 use glam::Vec3;
 use parry3d::math::Pose;
@@ -297,13 +297,9 @@ impl World {
     /// equal runs.
     #[must_use]
     pub fn digest(&self) -> u64 {
-        // FNV-1a over the bits of all poses and velocities, in order.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut add = |bits: u32| {
-            for byte in bits.to_le_bytes() {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        };
+        // Over the bits of all poses and velocities, in order.
+        let mut digest = Digest::default();
+        let mut add = |bits: u32| bits.to_le_bytes().map(|byte| digest.add(byte));
         for piece in self.pieces().collect::<Vec<_>>() {
             add(piece.object.0);
             add(piece.fragment.0);
@@ -321,7 +317,7 @@ impl World {
                 add(x.to_bits());
             }
         }
-        hash
+        digest.value()
     }
 
     /// Kinetic and potential energy of all bodies, in joules; heights count from 0.

@@ -13,6 +13,7 @@ mod torus_on_cube;
 
 pub use filming::{SoftFilming, contacts, numbers};
 
+use fracas_core::Digest;
 use fracas_core::used_vertices::used_vertices;
 use fracas_soft::{SoftWorld, WorldStats};
 use glam::Vec3;
@@ -192,13 +193,8 @@ impl SoftScene {
     pub fn digest(&self) -> u64 {
         let bodies = self.world.bodies().iter().flat_map(|b| b.positions());
         let cloth = self.world.cloth().into_iter().flat_map(|c| c.positions());
-        // Fowler, Noll, Vo.
-        bodies
-            .chain(cloth)
-            .flat_map(|p| p.to_array())
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, x| {
-                (hash ^ u64::from(x.to_bits())).wrapping_mul(0x0100_0000_01b3)
-            })
+        let numbers = bodies.chain(cloth).flat_map(|p| p.to_array());
+        numbers.map(f32::to_bits).collect::<Digest>().value()
     }
 
     /// What is to be drawn: every body, then the cloth.

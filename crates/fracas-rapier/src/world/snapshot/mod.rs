@@ -23,7 +23,7 @@ mod shapes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas_core::FragmentId;
+use fracas_core::{Digest, FragmentId};
 use fracas_fracture::Modes;
 use rapier3d::prelude::{ColliderHandle, PhysicsWorld};
 use thiserror::Error;
@@ -110,11 +110,8 @@ impl Stock {
     }
 }
 
-/// FNV-1a.
 fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    bytes.into_iter().collect::<Digest>().value()
 }
 
 /// Names modes: their frequencies tell body and material apart.
