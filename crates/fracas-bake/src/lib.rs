@@ -25,6 +25,7 @@ mod orient;
 mod polygon;
 pub mod read;
 pub mod repair;
+mod repairs;
 mod self_intersection;
 pub mod shapes;
 pub mod shatter;

@@ -14,7 +14,7 @@
 
 use glam::DVec3;
 
-use crate::repair::{Repair, Repairs, retain};
+use crate::repairs::{Repair, Repairs, retain};
 use crate::surface_mesh::CornerUvs;
 use crate::topology::{Edges, Sets};
 

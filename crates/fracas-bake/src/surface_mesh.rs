@@ -8,8 +8,6 @@
 use glam::{DVec3, Vec2};
 use thiserror::Error;
 
-use crate::repair::{PolygonSoup, Repairs};
-
 /// Why positions and triangles do not make a [`SurfaceMesh`].
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
@@ -117,22 +115,6 @@ impl SurfaceMesh {
         };
         mesh.validate()?;
         Ok(mesh)
-    }
-
-    /// Welds vertices at the same place, removes degenerate and repeated triangles
-    /// and unused vertices, and says what it did.
-    ///
-    /// # Errors
-    /// What cannot be repaired, see [`SurfaceMeshError`].
-    pub fn repair(
-        positions: Vec<DVec3>,
-        triangles: &[[u32; 3]],
-    ) -> Result<(Self, Repairs), SurfaceMeshError> {
-        let mut soup = PolygonSoup::new(positions);
-        for triangle in triangles {
-            soup.push_face(triangle);
-        }
-        soup.into_surface()
     }
 
     /// Positions of all vertices.

@@ -19,8 +19,8 @@
 //! across. A crack of area A is taken as round, so `c = 2 sqrt(A / pi)`. Several planes share
 //! what one would set free, `K² / E` per area.
 
-use crate::event::FractureSettings;
 use crate::material::Material;
+use crate::settings::FractureSettings;
 
 /// chi: 0.052 for cones in glass [Roesler 1956, kappa = 2.75e-3 = chi²]; 0.05 for median
 /// cracks under a pyramid (`1 / (pi^3/2 tan 74 deg)`).

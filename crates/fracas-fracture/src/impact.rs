@@ -538,7 +538,8 @@ mod tests {
     use fracas_core::{FragmentId, Fragments, TetMesh};
 
     use super::*;
-    use crate::event::{FractureEvent, FractureSettings};
+    use crate::FractureSettings;
+    use crate::event::FractureEvent;
     use crate::material::{Material, STEEL_CONTACT_MODULUS};
     use crate::modes::ModesOptions;
 

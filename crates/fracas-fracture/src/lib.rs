@@ -63,14 +63,16 @@ pub mod principal;
 pub mod random;
 pub mod refracture;
 pub mod sequence;
+mod settings;
 pub mod stiffness;
 pub mod strength;
 pub mod stress_modes;
 
 pub use crack_growth::GrowthOptions;
-pub use event::{Decision, FractureEvent, FractureSettings, FractureStats, Outcome};
+pub use event::{Decision, FractureEvent, FractureStats, Outcome};
 pub use impact::Impact;
 pub use material::Material;
 pub use modes::{Modes, ModesOptions};
 pub use refracture::{Breaker, BreakerState, BreakerStats, FragmentModes, RefractureRule};
+pub use settings::FractureSettings;
 pub use strength::Strength;

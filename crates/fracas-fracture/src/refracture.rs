@@ -13,11 +13,12 @@ use std::sync::Arc;
 
 use fracas_core::{FragmentId, Fragments};
 
-use crate::event::{Decision, FractureEvent, FractureSettings, FractureStats, Outcome};
+use crate::event::{Decision, FractureEvent, FractureStats, Outcome};
 use crate::impact::Impact;
 use crate::material::Material;
 use crate::modes::{Modes, ModesError, ModesOptions};
 use crate::patterns::{VoronoiOptions, voronoi};
+use crate::settings::FractureSettings;
 use crate::strength::Strength;
 
 /// Which fragments break, and how.

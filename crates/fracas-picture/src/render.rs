@@ -28,14 +28,16 @@ use crate::raster::{Corner, NOTHING, Raster};
 use crate::scene::{Mark, Mesh, Quality, Scene};
 use crate::smooth::{Grid, smooth};
 
+impl Scene {
+    /// Draws the scene. A width or height of zero counts as one.
+    #[must_use]
+    pub fn render(&self, camera: &Camera, width: usize, height: usize, quality: Quality) -> Image {
+        render(self, camera, width.max(1), height.max(1), quality)
+    }
+}
+
 /// Draws the scene; see the steps above.
-pub(crate) fn render(
-    scene: &Scene,
-    camera: &Camera,
-    width: usize,
-    height: usize,
-    quality: Quality,
-) -> Image {
+fn render(scene: &Scene, camera: &Camera, width: usize, height: usize, quality: Quality) -> Image {
     let bounds = scene.bounds().unwrap_or((Vec3::splat(-1.0), Vec3::ONE));
     let n = quality.samples();
     let frame = Frame {

@@ -4,11 +4,8 @@ use std::sync::Arc;
 
 use glam::{Mat3, Vec2, Vec3};
 
-use crate::camera::Camera;
 use crate::colour::Colour;
-use crate::image::Image;
 use crate::light::Rays;
-use crate::render;
 use crate::texture::Texture;
 
 /// How much work goes into a picture.
@@ -267,11 +264,5 @@ impl Scene {
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let all = self.meshes.iter().filter_map(Mesh::bounds);
         all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
-    }
-
-    /// Draws the scene. A width or height of zero counts as one.
-    #[must_use]
-    pub fn render(&self, camera: &Camera, width: usize, height: usize, quality: Quality) -> Image {
-        render::render(self, camera, width.max(1), height.max(1), quality)
     }
 }

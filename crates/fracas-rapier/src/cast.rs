@@ -22,8 +22,8 @@ use parry3d::math::Pose;
 use parry3d::query::{Ray, Unsupported};
 use parry3d::shape::{FeatureId, Shape, TypedShape};
 
-use crate::pair;
 use crate::partner::{Part, parts};
+use crate::pose::to_pose;
 use crate::shape::FragmentShape;
 
 /// What is asked about a motion.
@@ -108,7 +108,7 @@ pub(crate) fn at_shape(
         thickness,
         &near,
         &mut |at, inner, part| {
-            let local = pair::to_pose(at);
+            let local = to_pose(at);
             let placed = Motion {
                 start: local.then(&shape_motion.start),
                 centre: local.inverse().point(shape_motion.centre),

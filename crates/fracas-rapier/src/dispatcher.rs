@@ -24,7 +24,9 @@ use crate::cast::{self, Question};
 use crate::convex::{self, Meeting};
 use crate::manifold;
 use crate::pair::{self, ContactMode, ContactSettings, Looks, PairMemory, PairScratch};
+use crate::pose::to_pose;
 use crate::shape::FragmentShape;
+use crate::trace;
 use crate::voxel::{Found, VoxelTable};
 
 /// Work that queries have done since they were last read.
@@ -401,7 +403,7 @@ where
         workspace: &mut Option<ContactManifoldsWorkspace>,
     ) -> Result<(), Unsupported> {
         let pair = self.with_whole_and_convex(Pair::of(g1, g2).ok_or(Unsupported)?);
-        let _span = crate::trace::pair(g1, g2);
+        let _span = span_of(g1, g2);
         // Always kept: more than one manifold without a workspace breaks the solver.
         let kept = workspace.get_or_insert_with(|| Workspace::default().into());
         if kept.0.downcast_ref::<Workspace>().is_none() {
@@ -600,7 +602,7 @@ fn cast(
 fn to_motion(motion: &NonlinearRigidMotion, start_time: f32, end_time: f32) -> Motion {
     let span = end_time - start_time;
     Motion {
-        start: pair::to_pose(&motion.position_at_time(start_time)),
+        start: to_pose(&motion.position_at_time(start_time)),
         centre: motion.local_center,
         displacement: motion.linvel * span,
         rotation: motion.angvel * span,
@@ -613,4 +615,16 @@ fn reach_of(pos12: &Pose, g1: &dyn Shape, g2: &dyn Shape) -> f32 {
         sphere.center().length() + sphere.radius()
     };
     (pos12.translation.length() + radius(g1) + radius(g2)).min(1e6)
+}
+
+/// The query of a pair: fragments by their numbers, other shapes without.
+#[inline]
+fn span_of(g1: &dyn Shape, g2: &dyn Shape) -> trace::Open {
+    trace::span("pair", || {
+        let of = |name, g: &dyn Shape| {
+            let fragment = g.as_shape::<FragmentShape>();
+            fragment.map_or(("", 0), |f| (name, u64::from(f.id().0)))
+        };
+        [of("fragment1", g1), of("fragment2", g2)]
+    })
 }

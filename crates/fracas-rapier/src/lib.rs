@@ -17,7 +17,7 @@
 //!
 //! | what | module | main items |
 //! | --- | --- | --- |
-//! | what a body is made of | `object`, `shape` | [`Blueprint`], [`FragmentShape`] |
+//! | what a body is made of | `object`, `shape`, `blueprint` | [`Blueprint`], [`FragmentShape`] |
 //! | contacts of a pair, for the engine | `dispatcher`, `pair`, `convex`, `manifold` | [`dispatcher()`] |
 //! | the other shape of a pair | `partner`, `cast` | [`check_shape`] |
 //! | contacts within a budget of time | `voxel` | [`FrameBudget`] |
@@ -28,20 +28,24 @@
 //! Without the feature `world` only shape and dispatcher remain, on parry3d alone, for
 //! engines that take parry's dispatchers.
 
+mod blueprint;
+mod break_apart;
 #[cfg(feature = "world")]
 mod breakables;
 mod cast;
 #[cfg(feature = "world")]
 mod codec;
 mod convex;
+mod convex_shape;
 mod dispatcher;
 mod late_tree;
 mod manifold;
-pub mod object;
+mod object;
 mod pair;
 mod parallel;
 mod parry_shape;
 mod partner;
+mod pose;
 #[cfg(feature = "world")]
 mod saved_workspace;
 mod shape;
@@ -51,6 +55,8 @@ mod voxel;
 #[cfg(feature = "world")]
 mod world;
 
+pub use blueprint::{Blueprint, ObjectError};
+pub use break_apart::{BreakTimes, Broken, Trees};
 #[cfg(all(feature = "world", feature = "assets"))]
 pub use breakables::OpenError;
 #[cfg(feature = "world")]
@@ -59,7 +65,7 @@ pub use breakables::{
 };
 pub use dispatcher::{FragmentDispatcher, dispatcher};
 pub use manifold::SolverPoints;
-pub use object::{Blueprint, ObjectError, SharedObject};
+pub use object::{ObjectState, SharedObject};
 pub use pair::{ContactMode, ContactSettings, Normals};
 pub use parry_shape::ParryShape;
 pub use partner::{UnsupportedShape, check_shape};

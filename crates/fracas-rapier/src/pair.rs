@@ -10,7 +10,7 @@ use fracas_core::sphere_tree::{
     Selection, SeparatingAxis, Traversal,
 };
 use fracas_core::{Contact, FragmentDistance};
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 use parry3d::bounding_volume::BoundingVolume;
 use parry3d::math::Pose;
 use parry3d::query::ContactManifold;
@@ -19,6 +19,7 @@ use parry3d::shape::{Shape, TypedShape};
 use crate::manifold::{Feature, PairContact};
 use crate::parry_shape::ParryShape;
 use crate::partner::parts;
+use crate::pose::to_pose;
 use crate::shape::FragmentShape;
 use crate::untangle::untangle;
 use crate::voxel::VoxelSettings;
@@ -38,7 +39,7 @@ pub enum ContactMode {
     /// fracture, and the engine's own contacts. For comparison.
     Parry(ParryShape),
     /// None: contacts of voxel trees, within a budget [Dingliana 2004]; see
-    /// [`crate::voxel`]. Bodies are not caught within a step then.
+    /// [`VoxelSettings`]. Bodies are not caught within a step then.
     VoxelTree(VoxelSettings),
     /// As `Adaptive` while it fits the budget, voxel contacts for the pairs beyond.
     Budgeted(VoxelSettings),
@@ -285,14 +286,6 @@ impl PairMemory {
 struct Placed<'a> {
     pos12: &'a Pose,
     first_is_tree: bool,
-}
-
-/// The engine's pose as the library has it.
-pub(crate) fn to_pose(pose: &Pose) -> fracas_core::Pose {
-    fracas_core::Pose {
-        rotation: Mat3::from_quat(pose.rotation),
-        translation: pose.translation,
-    }
 }
 
 impl Placed<'_> {

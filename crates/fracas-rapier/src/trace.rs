@@ -12,10 +12,6 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use parry3d::shape::Shape;
-
-use crate::shape::FragmentShape;
-
 /// Whether spans are recorded.
 static ON: AtomicBool = AtomicBool::new(false);
 /// Spans so far, and the moment that times count from.
@@ -100,18 +96,6 @@ pub(crate) fn span(name: &'static str, args: impl FnOnce() -> [Arg; 2]) -> Open 
         let _ = (name, args);
         Open()
     }
-}
-
-/// The query of a pair: fragments by their numbers, other shapes without.
-#[inline]
-pub(crate) fn pair(g1: &dyn Shape, g2: &dyn Shape) -> Open {
-    span("pair", || {
-        let of = |name, g: &dyn Shape| {
-            let fragment = g.as_shape::<FragmentShape>();
-            fragment.map_or(("", 0), |f| (name, u64::from(f.id().0)))
-        };
-        [of("fragment1", g1), of("fragment2", g2)]
-    })
 }
 
 /// No numbers go with it.

@@ -71,8 +71,8 @@ fn set_normal(contact: &mut PairContact, normal: Vec3, pos12: &Pose) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blueprint::Blueprint;
     use crate::manifold::Feature;
-    use crate::object::Blueprint;
     use fracas_core::testing::box_grid;
 
     fn contact(normal1: Vec3, distance: f32) -> PairContact {

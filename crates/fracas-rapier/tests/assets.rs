@@ -7,7 +7,7 @@ use fracas_core::FieldOptions;
 use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::testing::box_grid;
 use fracas_rapier::Blueprint;
-use fracas_rapier::object::ObjectError;
+use fracas_rapier::ObjectError;
 use glam::Vec3;
 
 #[test]

@@ -17,8 +17,6 @@ use fracas_core::{TetMesh, TetMeshError};
 use glam::{Mat3, Vec3};
 use thiserror::Error;
 
-use crate::elastic::Spring;
-
 /// What a body is made of. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
@@ -72,6 +70,14 @@ pub(crate) struct RestShape {
     /// Inverse of the matrix of its edges from node 0.
     pub inverse: Mat3,
     pub volume: f32,
+}
+
+/// An edge that resists stretch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spring {
+    pub(crate) nodes: [u32; 2],
+    pub(crate) length: f32,
+    pub(crate) stiffness: f32,
 }
 
 /// A deformable body that can tear.

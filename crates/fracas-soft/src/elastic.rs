@@ -19,15 +19,7 @@
 use fracas_core::tet_mesh::TET_EDGES;
 use glam::{Mat3, Vec3};
 
-use crate::body::{RestShape, SoftBody};
-
-/// An edge that resists stretch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Spring {
-    nodes: [u32; 2],
-    length: f32,
-    stiffness: f32,
-}
+use crate::body::{RestShape, SoftBody, Spring};
 
 /// Derivatives of a constraint by the four nodes, from its derivative by F.
 #[inline]

@@ -14,9 +14,9 @@
 use glam::DVec3;
 
 use super::bvh::Bvh;
-use super::improve::Work;
 use super::lattice::PackedMap;
 use super::reconnect;
+use super::work::{Pin, Work};
 
 /// Cosine of the turn that makes an edge sharp: 40 degrees.
 const SHARP: f64 = 0.766;
@@ -32,19 +32,6 @@ const CORNER_REACH: f64 = 0.9;
 const FLATTEST: f64 = 0.04;
 /// Nodes that leave less than this after improvement are let go: the sine of 11 degrees.
 const RELEASE: f64 = 0.19;
-
-/// Where a node must stay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pin {
-    /// Anywhere.
-    Free,
-    /// On the surface.
-    Surface,
-    /// On a crease.
-    Crease,
-    /// Where it is.
-    Corner,
-}
 
 /// The sharp edges of a surface.
 #[derive(Clone, Debug)]

@@ -13,9 +13,8 @@
 use glam::DVec3;
 
 use super::domain::Domain;
-use super::features::Pin;
-use super::improve::Work;
 use super::topology;
+use super::work::{Pin, Work};
 
 /// Fraction of the centroid's deviation by which nodes move.
 const SHARE: f64 = 0.75;

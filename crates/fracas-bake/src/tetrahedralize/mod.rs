@@ -39,6 +39,7 @@ mod surface_domain;
 mod topology;
 mod volume_check;
 mod winding;
+mod work;
 
 use fracas_core::{TetMesh, TetMeshError};
 use glam::DVec3;
@@ -48,12 +49,12 @@ use domain::{Domain, Implicit};
 use features::Creases;
 use grading::Space;
 pub use hausdorff::{Hausdorff, farthest_apart, hausdorff};
-use improve::Work;
 use quality::Angles;
 pub use shell::{Shell, shell};
 use stuffing::Stuffed;
 use surface_domain::SurfaceDomain;
 pub use topology::{BoundaryTopology, boundary_topology};
+use work::Work;
 
 use crate::SurfaceMesh;
 use crate::topology::Edges;

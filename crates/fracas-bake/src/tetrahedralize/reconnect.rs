@@ -11,9 +11,8 @@
 //! [Klingner Shewchuk 2007, section 3] has both; fans are fewer than all
 //! triangulations of the ring, and enough for rings of up to seven.
 
-use super::features::Pin;
-use super::improve::Work;
 use super::quality::{min_sine, volume};
+use super::work::{Pin, Work};
 use fracas_core::tet_mesh::TET_EDGES;
 
 /// A collapse on the surface may change the volume by this part of the cube of the edge.

@@ -13,7 +13,7 @@ use glam::Vec3;
 
 use super::feature::FeatureRef;
 use super::layout::{Attachments, furthest_squared};
-use super::split::{SplitMethod, Work};
+use super::split_work::{SplitMethod, Work};
 use super::{EXTRA, PointData, SphereTree};
 use crate::Split;
 use crate::tet_mesh::NONE;

@@ -42,6 +42,7 @@
 pub mod adapt;
 pub mod advance;
 mod build;
+mod cached_point;
 mod contact_cache;
 pub mod coverage;
 mod determinism;
@@ -55,6 +56,7 @@ pub mod partner;
 pub mod query;
 mod separate;
 mod split;
+mod split_work;
 mod static_mesh;
 pub mod traversal;
 mod validate;
@@ -74,7 +76,8 @@ pub use normal_choice::{NormalRule, NormalSettings};
 pub use partner::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
 pub use query::{Query, QueryScratch, QueryStats, Selection, Traversal};
 pub use separate::{Hull, SeparatingAxis};
-pub use split::{SplitMethod, SplitScratch};
+pub use split::SplitScratch;
+pub use split_work::SplitMethod;
 pub use static_mesh::{StaticMesh, StaticMeshError};
 
 /// One node: a sphere around its representative that holds all its points.

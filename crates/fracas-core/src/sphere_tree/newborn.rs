@@ -18,7 +18,8 @@
 use glam::Vec3;
 
 use super::SphereTree;
-use super::contact_cache::{CachedPoint, ContactCache};
+use super::cached_point::CachedPoint;
+use super::contact_cache::ContactCache;
 use super::partner::Partner;
 use super::query::{Query, QueryScratch, QueryStats, Run, Stage};
 use super::traversal::Visitor as _;

@@ -26,7 +26,7 @@
 use glam::Vec3;
 
 use super::SphereTree;
-use super::contact_cache::VoidList;
+use super::cached_point::VoidList;
 use super::feature::FeatureRef;
 use super::normal_choice::{Choice, NormalRule, NormalSettings, choose_normal};
 use super::partner::{NearFace, Partner, Sample};

@@ -30,21 +30,12 @@ use glam::Vec3;
 use super::feature::{CutEdgeIndex, features_of_cuts};
 use super::insert::{CutPoints, attach_cut_points};
 use super::layout::{
-    Attachments, Draft, DraftNode, LayoutScratch, PointSource, count_points, lay_out, radius_of,
+    Attachments, DraftNode, LayoutScratch, PointSource, count_points, lay_out, radius_of,
 };
+use super::split_work::{JOINT, Piece, SplitMethod, Work};
 use super::{EXTRA, SphereTree};
 use crate::tet_mesh::NONE;
 use crate::{Fragments, Split};
-
-/// How the trees of fragments are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SplitMethod {
-    /// In favour of the maximum-distance order (sections 6.2 and 6.3).
-    #[default]
-    MaximumDistance,
-    /// Oblivious of the order, for comparison.
-    Naive,
-}
 
 /// Reusable memory of [`SphereTree::apply`].
 #[derive(Clone, Debug, Default)]
@@ -67,33 +58,7 @@ pub struct SplitScratch {
     cut_points: CutPoints,
 }
 
-/// The drafts of all fragments, one after the other, parents before children.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Work {
-    pub draft: Draft,
-    pub parents: Vec<u32>,
-    /// Per draft node: the range of its points in `slots`.
-    pub ranges: Vec<(u32, u32)>,
-    /// Points (of the old tree) in provisional leaf order, and where they are.
-    pub slots: Vec<u32>,
-    pub slot_positions: Vec<Vec3>,
-    /// Per point of the old tree: its draft leaf.
-    pub leaf_of_point: Vec<u32>,
-    /// Per draft node: squared radius, where insertion has asked for it.
-    pub chain_radius_squared: Vec<f32>,
-    roots: Vec<u32>,
-    pieces: Vec<Piece>,
-    representatives: Vec<u32>,
-}
-
 const MIXED: u32 = NONE;
-
-/// Part of a tree being split: an old node whose points are all of one fragment,
-/// or a joint (flagged), a copy of a splitting node.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Piece(u32);
-
-const JOINT: u32 = 1 << 31;
 
 impl SphereTree {
     /// The trees of the fragments that this body broke into, in the order of

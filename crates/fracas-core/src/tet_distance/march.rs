@@ -46,16 +46,13 @@
 
 use glam::Vec3;
 
+pub use super::bound::CAUSALITY;
 use super::features::{Feature, TriangleDistance};
-use super::partial::Bound;
+
+use super::bound::Bound;
 use super::queue::ArrivalQueue;
 use super::topology::Topology;
 use crate::tet_mesh::NONE;
-
-/// Speed limit of a feature: it advances along an edge in no less than this share
-/// of the edge's length. Larger makes partial marches more local and errors larger
-/// (`docs/tet_distance.md` has the figures).
-pub const CAUSALITY: f32 = 0.35;
 
 /// Widens a comparison of squares so that rounding loses no ties of roots.
 const TIE: f32 = 1.000_001;

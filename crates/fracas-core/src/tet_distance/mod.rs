@@ -12,6 +12,7 @@
 //!                +--> respond    forces on nodes: points or segments in objects
 //! ```
 
+mod bound;
 pub mod detect;
 pub mod error_table;
 mod features;

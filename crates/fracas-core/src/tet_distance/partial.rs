@@ -21,6 +21,7 @@
 
 use glam::Vec3;
 
+use super::bound::Bound;
 use super::march::{CAUSALITY, DepthField, Method, boundary_scale};
 use super::topology::Topology;
 use crate::tet_mesh::{NONE, TET_EDGES};
@@ -28,53 +29,6 @@ use crate::tet_mesh::{NONE, TET_EDGES};
 /// Share of the bound that is kept back for rounding: a chain of a thousand nodes
 /// accumulates less than a tenth of it.
 const RIM: f32 = 1e-3;
-
-/// Restricts a march to what can influence the wanted nodes.
-pub(super) struct Bound<'a> {
-    boxes: &'a [[Vec3; 2]],
-    /// One box around all of them: what lies too far from it lies too far from each.
-    whole: [Vec3; 2],
-    /// `CAUSALITY * r`.
-    limit: f32,
-    /// The farthest a node may lie from the boxes.
-    margin: f32,
-    /// Kept back from the limit, for rounding.
-    slack: f32,
-}
-
-impl Bound<'_> {
-    /// A lower bound of the distance to any wanted node, 1-Lipschitz.
-    #[inline]
-    fn beyond(&self, p: Vec3) -> f32 {
-        let mut squared = f32::INFINITY;
-        for b in self.boxes {
-            squared = squared.min(squared_outside(b, p));
-            if squared == 0.0 {
-                break;
-            }
-        }
-        squared.sqrt()
-    }
-
-    #[inline]
-    pub fn allows(&self, arrival: f32, p: Vec3) -> bool {
-        let within =
-            |beyond: f32| beyond <= self.margin && arrival + CAUSALITY * beyond <= self.limit;
-        within(squared_outside(&self.whole, p).sqrt()) && within(self.beyond(p))
-    }
-
-    /// What keeps within this is equal to the full march.
-    pub fn certain(&self) -> f32 {
-        self.limit - self.slack
-    }
-}
-
-/// Squared distance to a box.
-#[inline]
-fn squared_outside([lo, hi]: &[Vec3; 2], p: Vec3) -> f32 {
-    let outside = (*lo - p).max(p - *hi).max(Vec3::ZERO);
-    outside.length_squared()
-}
 
 impl DepthField {
     /// Marches only as far as the four nodes of every tetrahedron of `marked` need,

@@ -10,8 +10,6 @@
 
 use glam::Vec3;
 
-use super::tree::Node;
-
 /// Directions further apart than this do not share a region (cosine of 35
 /// degrees: under half the turn at a cube's edge, over the noise of a curved face).
 const SAME_REGION_COSINE: f32 = 0.819;
@@ -67,18 +65,4 @@ fn neighbours(cell: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
         }
         Some(next)
     })
-}
-
-/// The region that fills most of some nodes (the lowest of equals); regions with a
-/// direction come before region 0.
-pub(super) fn most_common(nodes: &[Node]) -> u32 {
-    let mut shares: Vec<(u32, f32)> = Vec::new();
-    for node in nodes.iter().filter(|n| n.group != 0) {
-        match shares.iter_mut().find(|(g, _)| *g == node.group) {
-            Some((_, share)) => *share += node.occupancy,
-            None => shares.push((node.group, node.occupancy)),
-        }
-    }
-    shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    shares.first().map_or(0, |(g, _)| *g)
 }

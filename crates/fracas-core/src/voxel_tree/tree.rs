@@ -202,7 +202,7 @@ impl VoxTree {
                 centre: origin + (Vec3::from(parent.map(|c| c as f32)) + 0.5) * cell,
                 occupancy: (filled / f64::from(self.branching).powi(3)) as f32,
                 outward: outward.normalize_or_zero(),
-                group: groups::most_common(children),
+                group: most_common(children),
                 content: children
                     .iter()
                     .map(|c| c.content)
@@ -337,6 +337,20 @@ fn outward(grid: &VoxelGrid, cell: [u32; 3]) -> Vec3 {
     } else {
         -gradient.normalize()
     }
+}
+
+/// The region that fills most of some nodes (the lowest of equals); regions with a
+/// direction come before region 0.
+fn most_common(nodes: &[Node]) -> u32 {
+    let mut shares: Vec<(u32, f32)> = Vec::new();
+    for node in nodes.iter().filter(|n| n.group != 0) {
+        match shares.iter_mut().find(|(g, _)| *g == node.group) {
+            Some((_, share)) => *share += node.occupancy,
+            None => shares.push((node.group, node.occupancy)),
+        }
+    }
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    shares.first().map_or(0, |(g, _)| *g)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use glam::Vec3;
 use parry3d::math::Pose;
 use rapier3d::prelude::RigidBodyBuilder;
 
-use crate::object::Blueprint;
+use crate::blueprint::Blueprint;
 
 /// A body to be: [`crate::World::add`] puts it into a world. Cheap to clone: what was
 /// computed ahead is shared by all bodies of one kind.
@@ -48,7 +48,7 @@ pub enum OpenError {
     Bake(#[from] fracas_bake::bake::BakeError),
     /// It makes no distance field or no sphere tree, or what was baked of it is damaged.
     #[error(transparent)]
-    Object(#[from] crate::object::ObjectError),
+    Object(#[from] crate::blueprint::ObjectError),
 }
 
 #[cfg(feature = "assets")]

@@ -84,7 +84,7 @@ pub enum Event {
     Removed(PieceId),
     /// A body fell out of the world or its state was not finite; it was taken away.
     Lost(PieceId),
-    /// A hard contact (see [`BreakSettings::event_impulse`]).
+    /// A hard contact (see [`crate::WorldSettings::event_impulse`]).
     Contact {
         /// The body that was hit.
         piece: PieceId,

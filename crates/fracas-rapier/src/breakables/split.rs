@@ -13,7 +13,7 @@ use parry3d::shape::SharedShape;
 use rapier3d::prelude::{Collider, ColliderBuilder, RigidBody, RigidBodyBuilder};
 
 use super::{Breakable, Breakables, Engine, Event, ObjectId, Piece, PieceId, collider, weigh};
-use crate::object::{Broken, Trees};
+use crate::break_apart::{Broken, Trees};
 use crate::pair::ContactMode;
 use crate::parallel;
 use crate::shape::FragmentShape;

@@ -47,7 +47,7 @@ pub enum FrameBudget {
     #[default]
     Unlimited,
     /// So many units of work: a cube test is one, a point whose distance is asked
-    /// [`POINT_WORK`]. Repeats bit for bit.
+    /// 64. Repeats bit for bit.
     Work(u64),
     /// So many milliseconds, the engine's own collision stage included. What fits
     /// depends on the machine, so runs do not repeat.

@@ -17,7 +17,7 @@ use parry3d::math::Pose;
 use rapier3d::prelude::RigidBodyHandle;
 
 use super::table::{Cost, ShapeKey};
-use crate::pair::to_pose;
+use crate::pose::to_pose;
 
 /// One collider of this step.
 pub(super) struct Body {

@@ -35,7 +35,7 @@ use super::sampler::{plane, sampler};
 use super::table::{self, Contents, Cost, Entry, MainTime, StepClock, VoxelTable, key_of};
 use super::{FrameBudget, LEVELS, POINT_WORK, VoxelSettings, VoxelStats};
 use crate::manifold::{Feature, PairContact};
-use crate::pair::to_pose;
+use crate::pose::to_pose;
 use crate::shape::FragmentShape;
 
 /// Which pairs get voxel contacts.

@@ -12,8 +12,8 @@ use fracas_core::sphere_tree::{
 };
 use fracas_core::{Contact, FieldOptions, FragmentId, Pose, SphereTree, StaticMesh, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
-use fracas_rapier::object::{BreakTimes, Trees as MadeWhen};
 use fracas_rapier::{Blueprint, ContactMode, FragmentShape, ObjectError};
+use fracas_rapier::{BreakTimes, Trees as MadeWhen};
 
 /// Contacts nearer than this share of the object's radius are wanted: the small
 /// positive tolerance that fresh fragments need (section 5.2).

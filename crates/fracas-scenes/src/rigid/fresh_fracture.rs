@@ -12,7 +12,7 @@ use fracas_core::{Fracture, FragmentId, Fragments, TetMesh};
 use fracas_fracture::Material;
 use fracas_fracture::sequence::CrackSequence;
 use fracas_rapier::WorldSettings;
-use fracas_rapier::object::{BreakTimes, Trees};
+use fracas_rapier::{BreakTimes, Trees};
 use glam::{DVec3, Vec3};
 use parry3d::math::Pose;
 use parry3d::shape::SharedShape;

@@ -29,9 +29,9 @@ use rapier3d::prelude::{ColliderHandle, PhysicsWorld};
 use thiserror::Error;
 
 use super::{Breakable, World};
+use crate::blueprint::Blueprint;
 use crate::breakables::Breakables;
 use crate::codec;
-use crate::object::Blueprint;
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use saved::Saved;

@@ -11,8 +11,8 @@ use rapier3d::prelude::{ColliderHandle, RigidBodyHandle};
 use serde::{Deserialize, Serialize};
 
 use super::{RestoreError, Shapes, Stock, modes_key};
+use crate::break_apart::Trees;
 use crate::breakables::{Breakable, Breakables, Object, ObjectId, Piece, PieceId, Waiting};
-use crate::object::Trees;
 use crate::world::hold::{Hand, HandId};
 use crate::world::{Coupling, World, WorldSettings, Wrench};
 

@@ -1,0 +1,150 @@
+//! What is computed ahead for objects of one kind.
+
+use std::sync::Arc;
+
+use fracas_core::sphere_tree::BuildOptions;
+use fracas_core::{
+    Digest, FieldOptions, FragmentField, FragmentId, FragmentMass, FragmentSurface, Fragments,
+    MassScratch, SphereTree, SurfaceScratch, TetMesh,
+};
+use parry3d::shape::SharedShape;
+use thiserror::Error;
+
+use crate::convex_shape;
+use crate::object::SharedObject;
+use crate::parry_shape::{ParryShape, WholeShapes};
+use crate::shape::{FragmentShape, Tree};
+
+/// Why tetrahedra do not make a breakable object.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ObjectError {
+    /// No distance field could be made.
+    #[error("no distance field: {0}")]
+    Field(#[from] fracas_core::fragment_field::BuildError),
+    /// No sphere tree could be made.
+    #[error("no sphere tree: {0}")]
+    Tree(#[from] fracas_core::sphere_tree::BuildError),
+    /// What was baked of it is damaged.
+    #[cfg(feature = "assets")]
+    #[error(transparent)]
+    Baked(#[from] fracas_bake::asset::ObjectError),
+}
+
+/// Everything computed ahead for objects of one kind; cheap to make many bodies of.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    fragments: Arc<Fragments>,
+    field: Arc<FragmentField>,
+    tree: Arc<SphereTree>,
+    surface: Arc<FragmentSurface>,
+    mass: FragmentMass,
+    parry: WholeShapes,
+    /// Where the unbroken object is convex.
+    convex: Option<SharedShape>,
+    key: u64,
+}
+
+impl Blueprint {
+    /// Computes field, tree and surface of an object made of tetrahedra.
+    ///
+    /// # Errors
+    /// See [`ObjectError`].
+    pub fn build(
+        mesh: Arc<TetMesh>,
+        field: &FieldOptions,
+        tree: &BuildOptions,
+    ) -> Result<Self, ObjectError> {
+        let tree = SphereTree::build(&mesh, tree)?;
+        let fragments = Fragments::new(mesh);
+        let field = FragmentField::build(&fragments, field)?;
+        Ok(Self::of_parts(fragments, field, tree))
+    }
+
+    /// Of an asset: field and tree are read from it. Where it was baked without them,
+    /// they are built.
+    ///
+    /// # Errors
+    /// See [`ObjectError`].
+    #[cfg(feature = "assets")]
+    pub fn of_asset(asset: &fracas_bake::Asset) -> Result<Self, ObjectError> {
+        if asset.section(fracas_bake::asset::OBJECT).is_none() {
+            let (field, tree) = (FieldOptions::default(), BuildOptions::default());
+            return Self::build(asset.shared_mesh().clone(), &field, &tree);
+        }
+        let object = asset.object()?;
+        Ok(Self::of_parts(object.fragments, object.field, object.tree))
+    }
+
+    /// Of an unbroken object whose field and tree are there already: read from an asset
+    /// (`fracas_bake::Asset::object`), not built.
+    #[must_use]
+    pub fn of_parts(fragments: Fragments, field: FragmentField, tree: SphereTree) -> Self {
+        let surface =
+            FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default());
+        let mass = FragmentMass::of(&fragments, FragmentId(0), &mut MassScratch::default());
+        let key = key_of(fragments.mesh(), &tree);
+        let convex = convex_shape::of_surface(&surface, mass.properties.volume);
+        Self {
+            convex,
+            fragments: Arc::new(fragments),
+            field: Arc::new(field),
+            tree: Arc::new(tree),
+            surface: Arc::new(surface),
+            mass,
+            parry: WholeShapes::default(),
+            key,
+        }
+    }
+
+    /// A number that names what it was built of: equal for equal tetrahedra and
+    /// sample points. Snapshots refer to blueprints by it.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The unbroken object as one of parry's shapes, built once.
+    #[must_use]
+    pub fn parry_shape(&self, kind: ParryShape) -> SharedShape {
+        self.parry.get(kind, &self.surface)
+    }
+
+    /// The tetrahedra.
+    #[must_use]
+    pub fn mesh(&self) -> &Arc<TetMesh> {
+        self.fragments.mesh()
+    }
+
+    /// The outer surface.
+    #[must_use]
+    pub fn surface(&self) -> &Arc<FragmentSurface> {
+        &self.surface
+    }
+
+    /// A new, unbroken object with its shape.
+    #[must_use]
+    pub fn object(&self) -> (SharedObject, FragmentShape) {
+        let object = SharedObject::new(self.fragments.clone(), self.field.clone());
+        let shape = FragmentShape::new(
+            &object,
+            FragmentId(0),
+            (Tree::Made(self.tree.clone()), self.tree.bounding_sphere().1),
+            &self.mass,
+            Some(self.surface.clone()),
+        );
+        let shape = shape.with_convex(self.convex.clone());
+        (object, shape)
+    }
+}
+
+/// Over node positions, tetrahedra and sample points.
+fn key_of(mesh: &TetMesh, tree: &SphereTree) -> u64 {
+    let mut digest = Digest::default();
+    let floats = mesh.positions().iter().chain(tree.positions());
+    floats
+        .flat_map(|p| p.to_array())
+        .for_each(|x| digest.add(x.to_bits()));
+    mesh.tets().iter().flatten().for_each(|&n| digest.add(n));
+    digest.value()
+}
