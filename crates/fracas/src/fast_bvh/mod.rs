@@ -37,7 +37,7 @@
 //! **Guarantee**: with [`Culling::StarContour`] (the default), [`Culling::FullContour`]
 //! or [`Culling::Off`], no intersection and no contact is missed. The other modes are
 //! the paper's and its rivals', for comparison; they can miss. Discrete results are
-//! exact. Continuous results can hold pairs that pass one another within rounding.
+//! exact, and so are continuous ones; times of impact are never late.
 //!
 //! | paper | here |
 //! | --- | --- |
