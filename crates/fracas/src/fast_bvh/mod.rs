@@ -79,6 +79,7 @@ pub use traverse::QueryStats;
 
 use culling::CullScratch;
 use mesh::{Mesh, NONE};
+use restructure::Choice;
 use rewrite::{Changes, Origin, RewriteScratch};
 use traverse::{TaskBuffer, UNCERTAIN, WalkScratch, run_tasks};
 use tree::Tree;
@@ -138,6 +139,12 @@ pub enum Builder {
 pub enum Restructuring {
     /// Builds those anew that promise to repay it, by the traversal cost metric.
     Selective,
+    /// The same, where what is saved counts for so many steps: the paper counts one.
+    /// For experiments.
+    SelectiveOver {
+        /// Steps.
+        steps: u32,
+    },
     /// The same, by the metric of [Larsson 2006]: a node whose volume is large
     /// against its children's.
     SelectiveByVolume,
@@ -359,6 +366,7 @@ impl FastBvh {
             }
         }
         self.changes = Changes::default();
+        self.mesh.changed.clear();
         let mut stats = UpdateStats {
             edited,
             ..UpdateStats::default()
@@ -374,11 +382,16 @@ impl FastBvh {
             if edited || everything {
                 self.tree.remember_costs();
             }
-            let by_volume = restructuring == Restructuring::SelectiveByVolume;
-            if restructuring == Restructuring::Selective || by_volume {
+            let choice = match restructuring {
+                Restructuring::Selective => Some(Choice::ByCost { steps: 1 }),
+                Restructuring::SelectiveOver { steps } => Some(Choice::ByCost { steps }),
+                Restructuring::SelectiveByVolume => Some(Choice::ByVolume),
+                _ => None,
+            };
+            if let Some(choice) = choice {
                 let chosen = self
                     .tree
-                    .choose_rebuilds(by_volume, builder, self.stats.cost_self);
+                    .choose_rebuilds(choice, builder, self.stats.cost_self);
                 if !chosen.is_empty() {
                     stats.rebuilt_subtrees = chosen.len();
                     stats.rebuilt_triangles = chosen

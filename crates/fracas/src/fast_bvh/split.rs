@@ -194,6 +194,7 @@ impl Mesh {
                 if marked == [false; 3] {
                     continue;
                 }
+                self.changed.push(t);
                 for k in 0..3 {
                     if marked[k] {
                         owners.push((corners[k], t));
