@@ -6,9 +6,9 @@
 //! 2. the loss is at most p = 25 % of the whole cost of the last step.
 //!
 //! Both are counted in *work units*, one overlap test of two boxes, never in time:
-//! the constants are part of the code, so runs repeat. They are estimates that no
-//! measurement has confirmed yet; on the benchmarks they seldom let a subtree be
-//! built anew.
+//! the constants are part of the code, so runs repeat. On the benchmarks no subtree is
+//! ever built anew, and that is right: trees that are only refitted, and cut where bodies
+//! are, need fewer box tests than trees built anew in each step (decisions/0024).
 //!
 //! **Deviations**: the paper measures its constants at the start of the program and
 //! takes the measured time of the last frame in (2); both would let a clock decide.
