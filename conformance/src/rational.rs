@@ -200,6 +200,11 @@ fn triple(a: &[Vector; 2], b: &[Vector; 2], c: &[Vector; 2]) -> Polynomial {
     ])
 }
 
+/// A moving vector, one linear polynomial per axis.
+fn linear(a: &[Vector; 2]) -> [Polynomial; 3] {
+    [0, 1, 2].map(|k| Polynomial(vec![a[0][k].clone(), a[1][k].clone()]))
+}
+
 /// What exact arithmetic says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
@@ -219,6 +224,8 @@ struct Question {
     volume: Polynomial,
     /// Signed areas as seen along each axis.
     areas: Vec<[Polynomial; 3]>,
+    /// Where all of these have one sign along an axis, it separates the two.
+    between: Vec<[Polynomial; 3]>,
     excluded: fn(&[i32]) -> bool,
     certain: fn(&[i32]) -> bool,
 }
@@ -233,6 +240,14 @@ impl Question {
         let along = |k: usize| -> Vec<i32> { self.areas.iter().map(|a| a[k].sign()).collect() };
         let views = [along(0), along(1), along(2)];
         if views.iter().any(|signs| (self.excluded)(signs)) {
+            return Verdict::Apart;
+        }
+        let apart = |k: usize| {
+            let mut signs = self.between.iter().map(|b| b[k].sign());
+            let first = signs.next().unwrap_or(0);
+            first != 0 && signs.all(|s| s == first)
+        };
+        if (0..3).any(apart) {
             return Verdict::Apart;
         }
         let sure = views.iter().any(|signs| (self.certain)(signs)) && self.volume.changes_sign();
@@ -251,19 +266,22 @@ impl Question {
 
     fn halves(&self) -> (Self, Self) {
         let (lv, rv) = self.volume.halves();
-        let (mut la, mut ra) = (Vec::new(), Vec::new());
-        for area in &self.areas {
-            let [x, y, z] = [0, 1, 2].map(|k| area[k].halves());
-            la.push([x.0, y.0, z.0]);
-            ra.push([x.1, y.1, z.1]);
-        }
-        let make = |volume, areas| Self {
+        let divided = |list: &[[Polynomial; 3]]| -> (Vec<_>, Vec<_>) {
+            let halves = list.iter().map(|p| {
+                let [x, y, z] = [0, 1, 2].map(|k| p[k].halves());
+                ([x.0, y.0, z.0], [x.1, y.1, z.1])
+            });
+            halves.unzip()
+        };
+        let ((la, ra), (lb, rb)) = (divided(&self.areas), divided(&self.between));
+        let make = |volume, areas, between| Self {
             volume,
             areas,
+            between,
             excluded: self.excluded,
             certain: self.certain,
         };
-        (make(lv, la), make(rv, ra))
+        (make(lv, la, lb), make(rv, ra, rb))
     }
 }
 
@@ -304,6 +322,7 @@ pub fn vertex_face(vertex: &Moving, face: [&Moving; 3]) -> Verdict {
             cross_quadratics(&b, &c),
             cross_quadratics(&c, &a),
         ],
+        between: [&a, &b, &c].map(linear).to_vec(),
         excluded: |s| s.contains(&1) && s.contains(&-1),
         certain: |s| s == [1; 3] || s == [-1; 3],
     };
@@ -315,7 +334,8 @@ pub fn vertex_face(vertex: &Moving, face: [&Moving; 3]) -> Verdict {
 pub fn edge_edge(first: [&Moving; 2], second: [&Moving; 2]) -> Verdict {
     let [a, b, c, d] = integers([first[0], first[1], second[0], second[1]]);
     let (ab, cd) = (difference(&b, &a), difference(&d, &c));
-    let (ac, ad, bc) = (difference(&c, &a), difference(&d, &a), difference(&c, &b));
+    let (ac, ad) = (difference(&c, &a), difference(&d, &a));
+    let (bc, bd) = (difference(&c, &b), difference(&d, &b));
     let question = Question {
         volume: triple(&ab, &ac, &cd),
         areas: vec![
@@ -324,6 +344,7 @@ pub fn edge_edge(first: [&Moving; 2], second: [&Moving; 2]) -> Verdict {
             cross_quadratics(&cd, &ac),
             cross_quadratics(&cd, &bc),
         ],
+        between: [&ac, &ad, &bc, &bd].map(linear).to_vec(),
         excluded: |s| s[0] * s[1] > 0 || s[2] * s[3] > 0,
         certain: |s| s[0] * s[1] < 0 && s[2] * s[3] < 0,
     };

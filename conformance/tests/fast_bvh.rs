@@ -12,7 +12,7 @@ use fracas_core::testing::Rng;
 use glam::Vec3;
 
 #[test]
-fn sample_queries_have_no_false_negative() {
+fn sample_queries_are_answered_exactly() {
     check_queries_made_in_code();
     let Some(root) = find("ccd/sample-queries") else {
         return;
@@ -29,11 +29,18 @@ fn sample_queries_have_no_false_negative() {
                 let file = file.unwrap().path();
                 for (i, query) in read_queries(&file).iter().enumerate() {
                     let [p, q, r, s] = &query.points;
-                    let found = if kind == "vertex-face" {
-                        vertex_face_ccd::first_impact(p, [q, r, s])
+                    let (found, quick) = if kind == "vertex-face" {
+                        (
+                            vertex_face_ccd::first_impact_exactly(p, [q, r, s]),
+                            vertex_face_ccd::first_impact(p, [q, r, s]),
+                        )
                     } else {
-                        edge_edge_ccd::first_impact([p, q], [r, s])
+                        (
+                            edge_edge_ccd::first_impact_exactly([p, q], [r, s]),
+                            edge_edge_ccd::first_impact([p, q], [r, s]),
+                        )
                     };
+                    agree_with_quick(found, quick);
                     assert!(
                         !query.collides || found.is_some(),
                         "{} query {i}",
@@ -47,12 +54,7 @@ fn sample_queries_have_no_false_negative() {
         }
         println!("{kind}: {queries} queries, {hits} true, {false_positives} false positives");
         assert!(queries > 0 && hits > 0);
-        // The queries were chosen to be hard: most of the false ones touch within
-        // rounding.
-        assert!(
-            false_positives * 10 <= queries,
-            "{false_positives} of {queries}"
-        );
+        assert_eq!(false_positives, 0, "of {queries}");
     }
 }
 
@@ -69,18 +71,34 @@ fn check_queries_made_in_code() {
         let short = [from, from + (across - from) * 0.9];
         for moving in [beyond, short] {
             let truth = vertex_face(&moving, [&still(a), &still(b), &still(c)]);
-            let found = vertex_face_ccd::first_impact(&moving, [&still(a), &still(b), &still(c)]);
-            let touch = matches!(truth, Verdict::Touch(..));
-            assert!(!touch || found.is_some(), "{i}: {truth:?}");
+            let found =
+                vertex_face_ccd::first_impact_exactly(&moving, [&still(a), &still(b), &still(c)]);
+            agree(truth, found, i);
             let ends = [moving, [moving[0] + from, moving[1] + from]];
             let truth = edge_edge([&ends[0], &ends[1]], [&still(a), &still(b)]);
-            let found = edge_edge_ccd::first_impact([&ends[0], &ends[1]], [&still(a), &still(b)]);
-            let touch = matches!(truth, Verdict::Touch(..));
-            assert!(!touch || found.is_some(), "{i}: {truth:?}");
+            let found =
+                edge_edge_ccd::first_impact_exactly([&ends[0], &ends[1]], [&still(a), &still(b)]);
+            agree(truth, found, i);
         }
         let through = vertex_face(&beyond, [&still(a), &still(b), &still(c)]);
         let hit = matches!(through, Verdict::Touch(..));
         assert!(hit, "{i}: it was aimed at the triangle, {through:?}");
+    }
+}
+
+/// The quick answer calls a touch what the exact one does, no later.
+fn agree_with_quick(exact: Option<f64>, quick: Option<f64>) {
+    if let Some(time) = exact {
+        assert!(quick.is_some_and(|q| q <= time), "{quick:?}, {time}");
+    }
+}
+
+/// What exact arithmetic is certain of is what was found.
+fn agree(truth: Verdict, found: Option<f64>, query: usize) {
+    match truth {
+        Verdict::Touch(..) => assert!(found.is_some(), "{query}: {truth:?}"),
+        Verdict::Apart => assert_eq!(found, None, "{query}"),
+        Verdict::Grazing => {}
     }
 }
 
@@ -196,11 +214,14 @@ fn recorded_scenes_have_no_false_negative() {
 }
 
 /// Random and nearly degenerate queries: whatever exact arithmetic calls a touch is
-/// found, not late, and not early by more than the tolerance.
+/// found, not late, and not early by more than the tolerance, and nothing else is. On
+/// the coarse grids what subdivision to 2^-60 cannot tell from a touch is one: the
+/// polynomials have small whole coefficients, so their values at one another's roots are
+/// zero or far larger.
 #[test]
 fn continuous_tests_against_exact_arithmetic() {
     let mut rng = Rng(77);
-    let (mut touches, mut false_positives) = (0, 0);
+    let (mut touches, mut grazing, mut apart) = (0, 0, 0);
     for round in 0..3000 {
         // Coordinates on a coarse grid make touches in corners, edges and planes.
         let grid = [1e9, 4.0, 2.0][round % 3];
@@ -212,16 +233,19 @@ fn continuous_tests_against_exact_arithmetic() {
             [p(&mut rng), p(&mut rng)]
         };
         let [a, b, c, d] = [point(), point(), point(), point()];
-        for (exact, found) in [
+        for (exact, found, quick) in [
             (
                 vertex_face(&a, [&b, &c, &d]),
+                vertex_face_ccd::first_impact_exactly(&a, [&b, &c, &d]),
                 vertex_face_ccd::first_impact(&a, [&b, &c, &d]),
             ),
             (
                 edge_edge([&a, &b], [&c, &d]),
+                edge_edge_ccd::first_impact_exactly([&a, &b], [&c, &d]),
                 edge_edge_ccd::first_impact([&a, &b], [&c, &d]),
             ),
         ] {
+            agree_with_quick(found, quick);
             match exact {
                 Verdict::Touch(low, high) => {
                     touches += 1;
@@ -231,11 +255,17 @@ fn continuous_tests_against_exact_arithmetic() {
                         "{time} against {low}..{high}"
                     );
                 }
-                Verdict::Apart => false_positives += usize::from(found.is_some()),
-                Verdict::Grazing => {}
+                Verdict::Apart => {
+                    apart += 1;
+                    assert_eq!(found, None, "in round {round}");
+                }
+                Verdict::Grazing => {
+                    grazing += 1;
+                    assert!(grid > 4.0 || found.is_some(), "missed in round {round}");
+                }
             }
         }
     }
-    println!("{touches} touches, {false_positives} false positives of 6000");
-    assert!(touches > 300 && false_positives < 60);
+    println!("{touches} touches, {grazing} grazing, {apart} apart");
+    assert!(touches > 300 && grazing > 100 && apart > 1000);
 }

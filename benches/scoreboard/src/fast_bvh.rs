@@ -112,6 +112,7 @@ fn truth(board: &mut Board) {
         return;
     };
     let (mut queries, mut missed, mut extra, mut hits) = (0, 0, 0, 0);
+    let mut in_doubt = 0;
     for kind in ["vertex-face", "edge-edge"] {
         for folder in std::fs::read_dir(&root).into_iter().flatten().flatten() {
             for file in std::fs::read_dir(folder.path().join(kind))
@@ -121,15 +122,22 @@ fn truth(board: &mut Board) {
             {
                 for query in ccd::read_queries(&file.path()) {
                     let [p, q, r, s] = &query.points;
-                    let found = if kind == "vertex-face" {
-                        vertex_face_ccd::first_impact(p, [q, r, s])
+                    let (found, quick) = if kind == "vertex-face" {
+                        (
+                            vertex_face_ccd::first_impact_exactly(p, [q, r, s]),
+                            vertex_face_ccd::first_impact(p, [q, r, s]),
+                        )
                     } else {
-                        edge_edge_ccd::first_impact([p, q], [r, s])
+                        (
+                            edge_edge_ccd::first_impact_exactly([p, q], [r, s]),
+                            edge_edge_ccd::first_impact([p, q], [r, s]),
+                        )
                     };
                     queries += 1;
                     hits += usize::from(query.collides);
-                    missed += usize::from(query.collides && found.is_none());
+                    missed += usize::from(query.collides && (found.is_none() || quick.is_none()));
                     extra += usize::from(!query.collides && found.is_some());
+                    in_doubt += usize::from(!query.collides && quick.is_some());
                 }
             }
         }
@@ -143,8 +151,14 @@ fn truth(board: &mut Board) {
     board.row(
         "fast-bvh/sample-queries-false-positives",
         "%",
-        Target::None,
-        || Measured::new(100.0 * extra as f64 / f64::from(queries)),
+        Target::AtMost(0.0),
+        || {
+            let share = |count: usize| 100.0 * count as f64 / f64::from(queries);
+            Measured::new(share(extra)).note(format!(
+                "asked exactly; {:.1} by the quick test, which counts doubt as touch",
+                share(in_doubt)
+            ))
+        },
     );
     for scene in SCENES {
         let name = format!("fast-bvh/{}-missed", scene.0);

@@ -77,6 +77,7 @@ pub(crate) struct ContinuousTest<'a> {
     pub(crate) mesh: &'a Mesh,
     pub(crate) out: &'a mut Contacts,
     pub(crate) filter: bool,
+    pub(crate) exact: bool,
     /// Whether fans and normals of the triangles are up to date.
     pub(crate) judged: bool,
 }
@@ -135,10 +136,11 @@ impl ContinuousTest<'_> {
                 continue;
             }
             stats.elementary_tests += 1;
-            let outcome = if self.filter {
-                vertex_face_ccd::search::<true>(vertex, face)
-            } else {
-                vertex_face_ccd::search::<false>(vertex, face)
+            let outcome = match (self.filter, self.exact) {
+                (true, false) => vertex_face_ccd::search::<true, false>(vertex, face),
+                (true, true) => vertex_face_ccd::search::<true, true>(vertex, face),
+                (false, false) => vertex_face_ccd::search::<false, false>(vertex, face),
+                (false, true) => vertex_face_ccd::search::<false, true>(vertex, face),
             };
             stats.filtered += u64::from(outcome == Outcome::Filtered);
             if let Outcome::At(time) = outcome {
@@ -185,10 +187,11 @@ impl ContinuousTest<'_> {
                 // In the order of ids, so that the answer does not depend on the tree.
                 let [first, second] = edges
                     .map(|e| self.mesh.edges[e as usize].map(|v| &self.mesh.positions[v as usize]));
-                let outcome = if self.filter {
-                    edge_edge_ccd::search::<true>(first, second)
-                } else {
-                    edge_edge_ccd::search::<false>(first, second)
+                let outcome = match (self.filter, self.exact) {
+                    (true, false) => edge_edge_ccd::search::<true, false>(first, second),
+                    (true, true) => edge_edge_ccd::search::<true, true>(first, second),
+                    (false, false) => edge_edge_ccd::search::<false, false>(first, second),
+                    (false, true) => edge_edge_ccd::search::<false, true>(first, second),
                 };
                 stats.filtered += u64::from(outcome == Outcome::Filtered);
                 if let Outcome::At(time) = outcome {

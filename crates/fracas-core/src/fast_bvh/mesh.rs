@@ -91,6 +91,9 @@ pub(crate) struct Mesh {
     pub(crate) live_triangles: usize,
     /// Vertices whose edges a split builds anew; all false between edits.
     pub(crate) marked: Vec<bool>,
+    /// Triangles whose corners, edges, neighbours or owned features may be others than at
+    /// the last update. Triangles that are new or gone since need not be here.
+    pub(crate) changed: Vec<u32>,
 }
 
 impl Mesh {

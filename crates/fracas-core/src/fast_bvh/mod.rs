@@ -37,7 +37,8 @@
 //! **Guarantee**: with [`Culling::StarContour`] (the default), [`Culling::FullContour`]
 //! or [`Culling::Off`], no intersection and no contact is missed. The other modes are
 //! the paper's and its rivals', for comparison; they can miss. Discrete results are
-//! exact. Continuous results can hold pairs that pass one another within rounding.
+//! exact. Continuous results can hold pairs that pass one another within rounding, unless
+//! [`Settings::exact`] is set; times of impact are never late.
 //!
 //! | paper | here |
 //! | --- | --- |
@@ -79,6 +80,7 @@ pub use traverse::QueryStats;
 
 use culling::CullScratch;
 use mesh::{Mesh, NONE};
+use restructure::Choice;
 use rewrite::{Changes, Origin, RewriteScratch};
 use traverse::{TaskBuffer, UNCERTAIN, WalkScratch, run_tasks};
 use tree::Tree;
@@ -138,6 +140,12 @@ pub enum Builder {
 pub enum Restructuring {
     /// Builds those anew that promise to repay it, by the traversal cost metric.
     Selective,
+    /// The same, where what is saved counts for so many steps: the paper counts one.
+    /// For experiments.
+    SelectiveOver {
+        /// Steps.
+        steps: u32,
+    },
     /// The same, by the metric of [Larsson 2006]: a node whose volume is large
     /// against its children's.
     SelectiveByVolume,
@@ -165,6 +173,10 @@ pub struct Settings {
     pub keep_clearance: bool,
     /// Whether continuous tests first ask the non-penetration filter [Tang 2010].
     pub non_penetration_filter: bool,
+    /// Whether continuous tests decide exactly what rounding leaves open: no contact that is
+    /// none, but slow where many features lie in one plane, as on a crack that has just
+    /// opened. Without it such features count as touching.
+    pub exact: bool,
 }
 
 impl Default for Settings {
@@ -176,6 +188,7 @@ impl Default for Settings {
             restructuring: Restructuring::Selective,
             keep_clearance: true,
             non_penetration_filter: true,
+            exact: false,
         }
     }
 }
@@ -359,6 +372,7 @@ impl FastBvh {
             }
         }
         self.changes = Changes::default();
+        self.mesh.changed.clear();
         let mut stats = UpdateStats {
             edited,
             ..UpdateStats::default()
@@ -374,11 +388,16 @@ impl FastBvh {
             if edited || everything {
                 self.tree.remember_costs();
             }
-            let by_volume = restructuring == Restructuring::SelectiveByVolume;
-            if restructuring == Restructuring::Selective || by_volume {
+            let choice = match restructuring {
+                Restructuring::Selective => Some(Choice::ByCost { steps: 1 }),
+                Restructuring::SelectiveOver { steps } => Some(Choice::ByCost { steps }),
+                Restructuring::SelectiveByVolume => Some(Choice::ByVolume),
+                _ => None,
+            };
+            if let Some(choice) = choice {
                 let chosen = self
                     .tree
-                    .choose_rebuilds(by_volume, builder, self.stats.cost_self);
+                    .choose_rebuilds(choice, builder, self.stats.cost_self);
                 if !chosen.is_empty() {
                     stats.rebuilt_subtrees = chosen.len();
                     stats.rebuilt_triangles = chosen
@@ -438,7 +457,11 @@ impl FastBvh {
     /// impact, sorted by ids. Features that share a vertex are left out.
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Contacts) -> QueryStats {
         out.clear();
-        let filter = self.settings.non_penetration_filter;
+        let Settings {
+            non_penetration_filter: filter,
+            exact,
+            ..
+        } = self.settings;
         let Scratch {
             walk,
             contacts,
@@ -451,6 +474,7 @@ impl FastBvh {
                 mesh: &self.mesh,
                 out,
                 filter,
+                exact,
                 judged: task.0 != UNCERTAIN,
             };
             self.tree.walk(task, stack, &mut test, stats);

@@ -22,7 +22,7 @@
 use super::Builder;
 use super::build::{Emit, Item, Ref, build};
 use super::mesh::{Body, Mesh, NONE};
-use super::tree::{Bounds, Info, Node, Tree, nearest};
+use super::tree::{Bounds, IN_VAIN, Info, Leaf, Node, ONE_BODY, Tree, nearest};
 
 /// How a body came to be since the last update.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +61,18 @@ pub(crate) struct RewriteScratch {
     run_end: Vec<u32>,
     /// Per place: how many before it stay.
     staying: Vec<u32>,
+    /// Ranges of places that were copied.
+    copied: Vec<Copied>,
+    leaves: Vec<Leaf>,
+    neighbours: Vec<[u32; 3]>,
+}
+
+/// A range of places whose triangles stay together in their order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) count: u32,
 }
 
 const STAY: u32 = u32::MAX;
@@ -81,6 +93,7 @@ impl Tree {
         scratch.nodes.clear();
         scratch.info.clear();
         scratch.order.clear();
+        scratch.copied.clear();
         self.classify(mesh, changes, scratch);
         let RewriteScratch {
             nodes,
@@ -89,6 +102,8 @@ impl Tree {
             class,
             run_end,
             staying,
+            copied,
+            ..
         } = scratch;
 
         // Units: what each group is built from.
@@ -157,6 +172,7 @@ impl Tree {
             nodes,
             info,
             order,
+            copied,
         };
         if places > 0 {
             writer.subtree(0);
@@ -177,6 +193,7 @@ impl Tree {
         scratch.nodes.clear();
         scratch.info.clear();
         scratch.order.clear();
+        scratch.copied.clear();
         let bodies = mesh.bodies.iter().flatten();
         let mut items: Vec<Ref> = bodies
             .flat_map(|b| b.triangles.iter().map(|&t| triangle_ref(mesh, t)))
@@ -193,6 +210,7 @@ impl Tree {
             nodes: &mut scratch.nodes,
             info: &mut scratch.info,
             order: &mut scratch.order,
+            copied: &mut scratch.copied,
         };
         if !items.is_empty() {
             build(builder, &mut items, &mut writer);
@@ -212,6 +230,7 @@ impl Tree {
         scratch.nodes.clear();
         scratch.info.clear();
         scratch.order.clear();
+        scratch.copied.clear();
         let mut writer = Writer {
             old: self,
             mesh,
@@ -224,6 +243,7 @@ impl Tree {
             nodes: &mut scratch.nodes,
             info: &mut scratch.info,
             order: &mut scratch.order,
+            copied: &mut scratch.copied,
         };
         let handle = writer.open();
         let refs = |half: &[u32]| {
@@ -241,9 +261,16 @@ impl Tree {
     fn take_written(&mut self, mesh: &Mesh, scratch: &mut RewriteScratch) {
         std::mem::swap(&mut self.nodes, &mut scratch.nodes);
         std::mem::swap(&mut self.info, &mut scratch.info);
-        let order = std::mem::take(&mut scratch.order);
-        self.connect(mesh, &order);
-        scratch.order = order;
+        let RewriteScratch {
+            order,
+            copied,
+            leaves,
+            neighbours,
+            ..
+        } = scratch;
+        std::mem::swap(&mut self.leaves, leaves);
+        std::mem::swap(&mut self.neighbours, neighbours);
+        self.connect(mesh, order, copied, leaves, neighbours);
         // What was said about places and nodes holds no more.
         self.clear.clear();
         self.uncertain.clear();
@@ -474,6 +501,7 @@ struct Writer<'a> {
     nodes: &'a mut Vec<Node>,
     info: &'a mut Vec<Info>,
     order: &'a mut Vec<u32>,
+    copied: &'a mut Vec<Copied>,
 }
 
 impl Writer<'_> {
@@ -585,10 +613,16 @@ impl Writer<'_> {
             self.nodes.push(n);
             let mut info = self.old.info[i];
             info.first = info.first.wrapping_add(moved);
-            // Links may have changed within.
-            info.flags = 0;
+            // Links may have changed within. A subtree of one body stays one, and what
+            // could not be culled waits for its turn.
+            info.flags &= ONE_BODY | IN_VAIN;
             self.info.push(info);
         }
+        self.copied.push(Copied {
+            from: first,
+            to: self.order.len() as u32,
+            count,
+        });
         let leaves = &self.old.leaves[first as usize..(first + count) as usize];
         self.order.extend(leaves.iter().map(|l| l.id));
     }

@@ -74,7 +74,11 @@ impl Mesh {
         let mut copy_of: Vec<u32> = vec![NONE; old_vertices];
         let first_id = self.bodies.len() as u32;
         let mut new_bodies = Vec::with_capacity(parts.len());
-        let mut new_triangles = Vec::with_capacity(parts.len());
+        // Triangles at marked vertices, by index in their new body. Complete unless a
+        // vertex is marked after a triangle that has it was seen: that happens only where
+        // parts touch in a point without a link across it.
+        let mut near: Vec<Vec<u32>> = Vec::with_capacity(parts.len());
+        let mut late = false;
         for (p, part) in parts.iter().enumerate() {
             let new_id = BodyId(first_id + p as u32);
             let mut vertices: Vec<u32> = Vec::new();
@@ -88,6 +92,7 @@ impl Mesh {
                     copy_of[at] = if held[at] {
                         let copy = mesh.new_vertex(mesh.positions[old as usize]);
                         mesh.rest.copy(old, copy);
+                        late |= !mesh.marked[old as usize];
                         mark(&mut mesh.marked, &mut marks, old);
                         mark(&mut mesh.marked, &mut marks, copy);
                         copy
@@ -100,12 +105,19 @@ impl Mesh {
                 }
                 copy_of[at]
             };
+            let mut at_marks = Vec::new();
             for &t in &part.kept {
                 let t = body.triangles[t as usize];
+                let mut marked = false;
                 for k in 0..3 {
                     let v = self.corners[t as usize][k];
                     let local = self.vertex_local[v as usize];
-                    self.corners[t as usize][k] = place(self, local);
+                    let v = place(self, local);
+                    self.corners[t as usize][k] = v;
+                    marked |= self.marked[v as usize];
+                }
+                if marked {
+                    at_marks.push(triangles.len() as u32);
                 }
                 triangles.push(t);
             }
@@ -124,7 +136,6 @@ impl Mesh {
                 })
                 .collect();
             let mut fresh: Vec<u32> = vec![NONE; part.new_positions.len()];
-            let mut added = Vec::with_capacity(part.new_triangles.len());
             for (t, placed) in part.new_triangles.iter().zip(used_by_new) {
                 let mut corners = placed;
                 for k in 0..3 {
@@ -137,12 +148,14 @@ impl Mesh {
                             origin.push(t[k]);
                         }
                         corners[k] = fresh[at];
+                    } else {
+                        late |= !self.marked[corners[k] as usize];
                     }
                     mark(&mut self.marked, &mut marks, corners[k]);
                 }
                 let id = self.new_triangle(corners);
+                at_marks.push(triangles.len() as u32);
                 triangles.push(id);
-                added.push(id);
             }
             for &local in &origin {
                 if (local as usize) < old_vertices {
@@ -158,14 +171,22 @@ impl Mesh {
                 id: new_id,
                 vertex_origin: origin,
             });
-            new_triangles.push(added);
+            near.push(at_marks);
+        }
+        if late {
+            for (body, near) in self.bodies[first_id as usize..].iter().zip(&mut near) {
+                let count = body.as_ref().map_or(0, |b| b.triangles.len()) as u32;
+                near.clear();
+                near.extend(0..count);
+            }
         }
         for (local, &v) in body.vertices.iter().enumerate() {
             if !held[local] {
                 self.release_vertex(v);
             }
         }
-        self.relink(first_id, parts.len() as u32, &new_triangles);
+        let kept: Vec<usize> = parts.iter().map(|p| p.kept.len()).collect();
+        self.relink(first_id, &kept, &near);
         for v in marks {
             self.marked[v as usize] = false;
         }
@@ -181,26 +202,30 @@ impl Mesh {
 
     /// Builds edges, links and owners anew at the marked vertices of some bodies:
     /// an edge with a marked end is dropped and found again by all triangles that have
-    /// it (all of them see the same ends), so no edge is half in and half out.
-    fn relink(&mut self, first: u32, count: u32, new_triangles: &[Vec<u32>]) {
+    /// it (all of them see the same ends), so no edge is half in and half out. `near`
+    /// lists for each body which triangles can have marked vertices, and the first `kept`
+    /// of a body are old.
+    fn relink(&mut self, first: u32, kept: &[usize], near: &[Vec<u32>]) {
         let mut slots: Vec<(u64, u32)> = Vec::new();
         let mut owners: Vec<(u32, u32)> = Vec::new();
-        for p in 0..count {
-            let body = self.bodies[(first + p) as usize].take().expect("just made");
-            let kept = body.triangles.len() - new_triangles[p as usize].len();
-            for (i, &t) in body.triangles.iter().enumerate() {
+        for (p, near) in near.iter().enumerate() {
+            let at = first as usize + p;
+            let body = self.bodies[at].take().expect("just made");
+            for &i in near {
+                let t = body.triangles[i as usize];
                 let corners = self.corners[t as usize];
                 let marked = corners.map(|v| self.marked[v as usize]);
                 if marked == [false; 3] {
                     continue;
                 }
+                self.changed.push(t);
                 for k in 0..3 {
                     if marked[k] {
                         owners.push((corners[k], t));
                     }
                     if marked[k] || marked[(k + 1) % 3] {
                         slots.push((edge_key(corners, k), t * 4 + k as u32));
-                        if i < kept {
+                        if (i as usize) < kept[p] {
                             self.release_edge_of_owner(t, k);
                             self.triangle_edges[t as usize][k] = NONE;
                             self.neighbours[t as usize][k] = NONE;
@@ -208,7 +233,7 @@ impl Mesh {
                     }
                 }
             }
-            self.bodies[(first + p) as usize] = Some(body);
+            self.bodies[at] = Some(body);
         }
         for &(v, _) in &owners {
             self.vertex_owner[v as usize] = NONE;

@@ -575,3 +575,33 @@ fn known_bodies_match_brute_force_through_edits() {
     }
     assert!(clear > 60, "{clear}");
 }
+
+/// Parts that touch in a vertex without a link across it: the vertex is found to be shared
+/// only when the second part is made, after the first one's triangles were seen.
+#[test]
+fn parts_that_touch_in_a_point_part_there_too() {
+    let around = |x: f64| [dvec3(x, -1.0, 0.0), dvec3(x, 0.0, 0.3), dvec3(x, 1.0, 0.0)];
+    let mut positions = vec![DVec3::ZERO];
+    positions.extend(around(-1.0));
+    positions.extend(around(1.0));
+    let triangles = [[0, 2, 1], [0, 3, 2], [0, 4, 5], [0, 5, 6]];
+    let mut scene = FastBvh::new(Settings::default());
+    let body = scene.add(&positions, &triangles).unwrap();
+    scene.update();
+    let part = |kept: [u32; 2]| Part {
+        kept: kept.to_vec(),
+        ..Part::default()
+    };
+    let new = scene
+        .split(body, &[part([0, 1]), part([2, 3])], &[])
+        .unwrap();
+    scene.update();
+    scene.validate().unwrap();
+    let vertices = |i: usize| scene.vertices(new[i].id).unwrap().to_vec();
+    assert!(vertices(0).iter().all(|v| !vertices(1).contains(v)));
+    assert_eq!(vertices(0).len() + vertices(1).len(), 8);
+    // The two touch where they were one.
+    let mut contacts = Contacts::default();
+    scene.contacts(&mut Scratch::default(), &mut contacts);
+    assert_eq!(contacts.earliest(), Some(0.0));
+}

@@ -7,6 +7,7 @@ use glam::{DVec3, Vec3, Vec3A, Vec4};
 use super::cone::Cone;
 use super::fans::Fans;
 use super::mesh::{Mesh, NONE};
+use super::rewrite::Copied;
 
 /// Triangles in a leaf, at most.
 pub(crate) const LEAF_TRIANGLES: usize = 4;
@@ -260,6 +261,21 @@ pub(crate) struct Leaf {
     pub(crate) owned: u32,
 }
 
+fn leaf_of(mesh: &Mesh, t: u32) -> Leaf {
+    let at = t as usize;
+    Leaf {
+        corners: mesh.corners[at],
+        edges: mesh.triangle_edges[at],
+        id: t,
+        owned: u32::from(mesh.owned_bits(t)),
+    }
+}
+
+/// The places across the three edges of a triangle.
+fn neighbours_of(mesh: &Mesh, place: &[u32], t: u32) -> [u32; 3] {
+    mesh.neighbours[t as usize].map(|n| if n == NONE { NONE } else { place[n as usize] })
+}
+
 /// The nodes of a body that is not tested against itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClearRange {
@@ -312,8 +328,17 @@ impl Tree {
         i + 1
     }
 
-    /// Fills in what depends on the mesh's connectivity, once the order is set.
-    pub(crate) fn connect(&mut self, mesh: &Mesh, order: &[u32]) {
+    /// Fills in what depends on the mesh's connectivity, once the order is set. What was
+    /// copied from `old_leaves` and `old_neighbours` is taken over from there, which is
+    /// several times faster than asking the mesh, all over memory.
+    pub(crate) fn connect(
+        &mut self,
+        mesh: &Mesh,
+        order: &[u32],
+        copied: &[Copied],
+        old_leaves: &[Leaf],
+        old_neighbours: &[[u32; 3]],
+    ) {
         self.place.clear();
         self.place.resize(mesh.corners.len(), NONE);
         for (place, &t) in order.iter().enumerate() {
@@ -321,29 +346,50 @@ impl Tree {
         }
         self.leaves.clear();
         self.neighbours.clear();
-        for &t in order {
-            let at = t as usize;
-            self.leaves.push(Leaf {
-                corners: mesh.corners[at],
-                edges: mesh.triangle_edges[at],
-                id: t,
-                owned: u32::from(mesh.owned_bits(t)),
-            });
-            self.neighbours.push(mesh.neighbours[at].map(|n| {
+        let nowhere = Copied {
+            from: 0,
+            to: order.len() as u32,
+            count: 0,
+        };
+        for range in copied.iter().chain([&nowhere]) {
+            for &t in &order[self.leaves.len()..range.to as usize] {
+                self.leaves.push(leaf_of(mesh, t));
+                self.neighbours.push(neighbours_of(mesh, &self.place, t));
+            }
+            let old = range.from as usize..(range.from + range.count) as usize;
+            self.leaves.extend_from_slice(&old_leaves[old.clone()]);
+            let place = &self.place;
+            let moved = |n: u32| {
+                let within = n.wrapping_sub(range.from);
                 if n == NONE {
                     NONE
+                } else if within < range.count {
+                    range.to + within
                 } else {
-                    self.place[n as usize]
+                    place[old_leaves[n as usize].id as usize]
                 }
-            }));
+            };
+            let neighbours = old_neighbours[old].iter();
+            self.neighbours.extend(neighbours.map(|n| n.map(moved)));
+        }
+        for &t in &mesh.changed {
+            let place = self.place.get(t as usize).copied().unwrap_or(NONE);
+            if place != NONE {
+                self.leaves[place as usize] = leaf_of(mesh, t);
+                self.neighbours[place as usize] = neighbours_of(mesh, &self.place, t);
+            }
         }
         self.boxes.resize(order.len(), MovingBounds::EMPTY);
     }
 
-    /// Notes which nodes hold triangles of one body only, once the order is set.
+    /// Notes which nodes hold triangles of one body only, once the order is set. Nodes
+    /// that are noted already stay so: bodies are split only where the tree is.
     pub(crate) fn find_bodies(&mut self, mesh: &Mesh) {
         let body_of = |place: u32| mesh.triangle_body[self.leaves[place as usize].id as usize];
         for i in (0..self.nodes.len()).rev() {
+            if self.info[i].flags & ONE_BODY != 0 {
+                continue;
+            }
             let node = &self.nodes[i];
             let own = self.info[i];
             let first = body_of(own.first);
@@ -353,7 +399,6 @@ impl Tree {
                 let (left, right) = (&self.info[i + 1], &self.info[node.link() as usize]);
                 left.flags & right.flags & ONE_BODY != 0 && body_of(right.first) == first
             };
-            self.info[i].flags &= !ONE_BODY;
             self.info[i].flags |= if one { ONE_BODY } else { 0 };
         }
         self.find_whole(mesh);
@@ -469,6 +514,8 @@ impl Tree {
             if self.place[t] != place as u32
                 || leaf.corners != mesh.corners[t]
                 || leaf.edges != mesh.triangle_edges[t]
+                || leaf.owned != u32::from(mesh.owned_bits(t as u32))
+                || self.neighbours[place] != neighbours_of(mesh, &self.place, t as u32)
             {
                 return Err(format!("triangle {t} at place {place} is out of date"));
             }
@@ -499,6 +546,12 @@ impl Tree {
         while let Some(i) = stack.pop() {
             visited += 1;
             let (node, info) = (&self.nodes[i as usize], &self.info[i as usize]);
+            let body_of = |leaf: &Leaf| mesh.triangle_body[leaf.id as usize];
+            let below = &self.leaves[info.first as usize..(info.first + info.count) as usize];
+            let one = below.iter().all(|leaf| body_of(leaf) == body_of(&below[0]));
+            if one != (info.flags & ONE_BODY != 0) {
+                return Err(format!("node {i} does not know whether it has one body"));
+            }
             if node.is_leaf() {
                 if (node.link(), node.leaf_count()) != (info.first, info.count) {
                     return Err(format!("leaf {i} and its range differ"));

@@ -8,6 +8,8 @@
 
 use glam::{BVec3, DVec3};
 
+use super::exact_ccd::Exact;
+
 /// Half a unit in the last place, relative: `2^-53`.
 pub(crate) const ROUND: f64 = f64::EPSILON * 0.5;
 
@@ -124,8 +126,12 @@ impl Cubic {
     /// Where its roots in `[l, r]` can be: the part of the interval over which
     /// the convex hull of the control points, thickened by the error, meets zero.
     pub(crate) fn clip(&self, l: f64, r: f64) -> Roots {
-        let on = self.on(l, r);
-        let e = self.error;
+        Self::new(self.on(l, r), self.error).clip_own(l, r)
+    }
+
+    /// The same of one whose coefficients are those on `[l, r]`.
+    pub(crate) fn clip_own(&self, l: f64, r: f64) -> Roots {
+        let (on, e) = (self.coefficients, self.error);
         let low = on[0].min(on[1]).min(on[2].min(on[3]));
         let high = on[0].max(on[1]).max(on[2].max(on[3]));
         if low > e || high < -e {
@@ -164,6 +170,29 @@ impl Cubic {
             }
         }
         t
+    }
+
+    pub(crate) fn new(coefficients: [f64; 4], error: f64) -> Self {
+        Self {
+            coefficients,
+            error,
+        }
+    }
+
+    /// Whether nothing is known of any coefficient.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.coefficients.iter().all(|c| c.abs() <= self.error)
+    }
+
+    /// Whether it provably has opposite signs at `l` and `r`, so a root between them.
+    pub(crate) fn changes_sign(&self, l: f64, r: f64) -> bool {
+        Self::new(self.on(l, r), self.error).ends_differ()
+    }
+
+    /// The same at the ends of its own interval.
+    pub(crate) fn ends_differ(&self) -> bool {
+        let [a, _, _, d] = self.coefficients;
+        a.abs() > self.error && d.abs() > self.error && (a < 0.0) != (d < 0.0)
     }
 
     /// Its coefficients on `[l, r]`, by blossoming.
@@ -234,32 +263,89 @@ impl Outcome {
 
 /// Width at which an interval of time is no longer divided.
 const TIME_TOLERANCE: f64 = 1e-10;
-/// Divisions after which the search answers "contact", at the time it has reached.
+/// Divisions after which intervals are decided, however wide they are.
 const MAX_STEPS: u32 = 400;
+/// By how much an interval that is decided may be widened to find the proof of a touch:
+/// clipping leaves the cubic within its error at the ends.
+const PROOF_WIDTH: f64 = 1e-8;
 
-/// The first time in `[0, 1]` at which `cubic` has a root that `excluded(l, r)`
-/// cannot rule out; a lower bound of it, never later.
+/// An interval, wider on both sides, in which a proof of touch is looked for.
+pub(crate) fn widened(l: f64, r: f64) -> (f64, f64) {
+    ((l - PROOF_WIDTH).max(0.0), (r + PROOF_WIDTH).min(1.0))
+}
+
+/// What becomes of an interval that cannot be excluded, and is not divided further.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Decision {
+    /// The answer to the whole query.
+    Answer(Option<f64>),
+    /// No touch in it, but perhaps later.
+    Later,
+}
+
+/// Exact decisions, for the intervals of one query that nothing else decides.
+#[derive(Default)]
+pub(crate) struct Exactly {
+    query: Option<Exact>,
+    asked: u32,
+}
+
+/// Intervals that are decided one by one. A query that has more (it moves in one plane
+/// up to rounding) is decided for all the time that is left at once.
+const ONE_BY_ONE: u32 = 16;
+
+impl Exactly {
+    /// Whether there is a touch from `from` on.
+    pub(crate) fn touches(&mut self, make: impl FnOnce() -> Exact, from: f64) -> bool {
+        self.query.get_or_insert_with(make).touches(from, 1.0)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn decide(&mut self, make: impl FnOnce() -> Exact, l: f64, r: f64) -> Decision {
+        let query = self.query.get_or_insert_with(make);
+        self.asked += 1;
+        if query.touches(l, r) {
+            Decision::Answer(Some(l))
+        } else if self.asked != ONE_BY_ONE || query.touches(r, 1.0) {
+            Decision::Later
+        } else {
+            Decision::Answer(None)
+        }
+    }
+}
+
+/// The first time in `[from, 1]` at which a cubic has a root that `excluded(l, r)`
+/// cannot rule out and `decide(l, r)` calls a touch; a lower bound of it, never later.
+/// `clip` says where the roots of the cubic can be.
 ///
 /// Intervals are visited from the left; a root's interval shrinks by clipping
 /// (quadratically at a simple root) or is halved where clipping stalls. Nothing is
-/// dropped unless the cubic has provably no root in it, or `excluded` says so.
-pub(crate) fn first_root(cubic: &Cubic, mut excluded: impl FnMut(f64, f64) -> bool) -> Option<f64> {
+/// dropped unless the cubic has provably no root in it, or one of the two says so.
+pub(crate) fn first_root(
+    from: f64,
+    clip: impl Fn(f64, f64) -> Roots,
+    mut excluded: impl FnMut(f64, f64) -> bool,
+    mut decide: impl FnMut(f64, f64) -> Decision,
+) -> Option<f64> {
     let mut later = [(0.0_f64, 0.0_f64); 64];
     let mut waiting = 0;
-    let (mut l, mut r) = (0.0_f64, 1.0_f64);
+    let (mut l, mut r) = (from, 1.0_f64);
     let mut steps = 0;
     loop {
         steps += 1;
-        let open = match cubic.clip(l, r) {
+        let mut open = match clip(l, r) {
             Roots::None => None,
             Roots::Within(new_l, new_r) if excluded(new_l, new_r) => None,
             within => Some(within),
         };
         if let Some(Roots::Within(new_l, new_r)) = open {
             if new_r - new_l <= TIME_TOLERANCE || steps >= MAX_STEPS {
-                return Some(new_l);
-            }
-            if new_r - new_l > 0.6 * (r - l) {
+                match decide(new_l, new_r) {
+                    Decision::Answer(answer) => return answer,
+                    Decision::Later => open = None,
+                }
+            } else if new_r - new_l > 0.6 * (r - l) {
                 // Depth is bounded: each halving divides the width, which ends at
                 // the tolerance after 34.
                 let middle = 0.5 * (new_l + new_r);
@@ -269,6 +355,8 @@ pub(crate) fn first_root(cubic: &Cubic, mut excluded: impl FnMut(f64, f64) -> bo
             } else {
                 (l, r) = (new_l, new_r);
             }
+        }
+        if open.is_some() {
             continue;
         }
         if waiting == 0 {
@@ -290,11 +378,20 @@ mod tests {
         }
     }
 
+    fn first(f: &Cubic, excluded: impl FnMut(f64, f64) -> bool) -> Option<f64> {
+        first_root(
+            0.0,
+            |l, r| f.clip(l, r),
+            excluded,
+            |l, _| Decision::Answer(Some(l)),
+        )
+    }
+
     #[test]
     fn a_simple_root_is_found_from_the_left() {
         // Bernstein coefficients of t - 0.25 raised to degree three.
         let f = cubic([-0.25, 1.0 / 3.0 - 0.25, 2.0 / 3.0 - 0.25, 0.75]);
-        let t = first_root(&f, |_, _| false).expect("there is one");
+        let t = first(&f, |_, _| false).expect("there is one");
         assert!(t <= 0.25 && t > 0.25 - 1e-9, "{t}");
     }
 
@@ -322,20 +419,17 @@ mod tests {
             blossom(0.0, 1.0, 1.0),
             blossom(1.0, 1.0, 1.0),
         ]);
-        let t = first_root(&f, |_, _| false).expect("two roots");
+        let t = first(&f, |_, _| false).expect("two roots");
         assert!((t - 0.2).abs() < 1e-8, "{t}");
-        let t = first_root(&f, |_, r| r < 0.4).expect("one root left");
+        let t = first(&f, |_, r| r < 0.4).expect("one root left");
         assert!((t - 0.7).abs() < 1e-8, "{t}");
-        assert_eq!(
-            first_root(&f, |_, r| r < 0.4 || r - 0.7 > 0.0 && r < 0.71),
-            None
-        );
+        assert_eq!(first(&f, |_, r| r < 0.4 || r - 0.7 > 0.0 && r < 0.71), None);
     }
 
     #[test]
     fn a_vanishing_cubic_ends() {
         let f = cubic([0.0; 4]);
-        assert_eq!(first_root(&f, |_, _| false), Some(0.0));
-        assert_eq!(first_root(&f, |l, r| r - l < 1e-2), None);
+        assert_eq!(first(&f, |_, _| false), Some(0.0));
+        assert_eq!(first(&f, |l, r| r - l < 1e-2), None);
     }
 }

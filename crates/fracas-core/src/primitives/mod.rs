@@ -2,7 +2,9 @@
 //! and if not, to which side it errs.
 
 pub(crate) mod bernstein;
+mod double_ccd;
 pub mod edge_edge_ccd;
+mod exact_ccd;
 pub mod point_triangle;
 pub mod prepared_tet;
 pub mod tet_tet;

@@ -9,34 +9,62 @@
 //!    only if no axis separates the boxes.
 //!
 //! The roots are searched from the left by clipping (`bernstein.rs`); an
-//! interval is dropped only when 1 or 2 proves it empty.
+//! interval is dropped only when 1 or 2 proves it empty. What is left is an interval of
+//! 1e-10 or less, which counts as a touch; [`first_impact_exactly`] goes on. If the cubic
+//! provably changes sign around it while, seen along one axis, all three areas provably have
+//! one sign, it is a touch, since where the cubic vanishes the vertex is then inside. If that
+//! cannot be proven either, the rest of the step is searched in numbers of twice the
+//! precision (`double_ccd.rs`), and what these leave open is decided in integers
+//! (`exact_ccd.rs`). So these are met only where something is zero up to rounding: which is
+//! seldom, but nearly always on a crack whose sides still touch, where exact answers took
+//! minutes a step. So detection asks for the first kind, unless told otherwise
+//! (docs/decisions/0024).
+//! The most frequent such case is asked first: on a crack that has just opened, corners
+//! start in the same place (a difference in `f64` is zero only if its terms are equal).
 //!
-//! **Guarantee**: no false negative. If the four moving points with these exact
-//! `f64` coordinates touch at some time in `[0, 1]`, the answer is a time, at most
-//! that of the first touch (earlier by the time tolerance, 1e-10, or by what the
-//! rounding of a grazing cubic leaves open). A false positive is possible where the
-//! vertex passes the triangle within rounding.
+//! **Guarantee**: no false negative. If the four moving points with these `f64` coordinates
+//! touch at some time in `[0, 1]`, the answer is a time, at most that of the first touch
+//! (earlier by the time tolerance, 1e-10, or by what the rounding of a grazing cubic leaves
+//! open). A false positive is possible where the vertex passes the triangle within rounding;
+//! none with [`first_impact_exactly`].
 //!
 //! **Deviations**: [Heo 2010] cites the usual solution by the cubic formula, whose
 //! rounding loses contacts. The filter of [Tang 2010] (all Bernstein coefficients
 //! of one sign) is the first look of the search.
 
 use super::bernstein::{
-    CrossQuadratic, Moving, Outcome, ROUND, difference, first_root, separated, separated_on, size,
+    CrossQuadratic, Decision, Moving, Outcome, ROUND, difference, first_root, separated,
+    separated_on, size, widened,
 };
+use super::double_ccd;
+use glam::DVec3;
 
 /// The first time of impact of `vertex` and the triangle `face`, or `None` when
 /// they provably do not touch.
 #[must_use]
 pub fn first_impact(vertex: &Moving, face: [&Moving; 3]) -> Option<f64> {
-    search::<true>(vertex, face).time()
+    search::<true, false>(vertex, face).time()
+}
+
+/// The same without false positives: what rounding leaves open is decided exactly, which may
+/// take a thousand times as long where features lie in one plane.
+#[must_use]
+pub fn first_impact_exactly(vertex: &Moving, face: [&Moving; 3]) -> Option<f64> {
+    search::<true, true>(vertex, face).time()
 }
 
 /// The same question; with `FILTER` off the non-penetration filter is not asked
-/// first. The answer is the same, and says how it was found.
+/// first, with `EXACT` off what rounding leaves open counts as a touch. The answer says how
+/// it was found.
 #[inline]
-pub(crate) fn search<const FILTER: bool>(vertex: &Moving, face: [&Moving; 3]) -> Outcome {
+pub(crate) fn search<const FILTER: bool, const EXACT: bool>(
+    vertex: &Moving,
+    face: [&Moving; 3],
+) -> Outcome {
     let [a, b, c] = face.map(|corner| difference(corner, vertex));
+    if [a, b, c].iter().any(|[start, _]| *start == DVec3::ZERO) {
+        return Outcome::At(0.0);
+    }
     let (sa, sb, sc) = (size(&a), size(&b), size(&c));
     let error = 8.0 * ROUND * sa.max(sb).max(sc) + f64::MIN_POSITIVE;
     if separated(&[&a, &b, &c], error) {
@@ -48,21 +76,36 @@ pub(crate) fn search<const FILTER: bool>(vertex: &Moving, face: [&Moving; 3]) ->
         return Outcome::Filtered;
     }
     let (bc, ca) = (CrossQuadratic::new(&b, &c), CrossQuadratic::new(&c, &a));
-    let time = first_root(&volume, |l, r| {
-        let (ab_plus, ab_minus) = ab.signs_on(l, r);
-        let (bc_plus, bc_minus) = bc.signs_on(l, r);
-        let (ca_plus, ca_minus) = ca.signs_on(l, r);
-        let plus = ab_plus | bc_plus | ca_plus;
-        let minus = ab_minus | bc_minus | ca_minus;
+    let signs = |l, r| [&ab, &bc, &ca].map(|area| area.signs_on(l, r));
+    let excluded = |l, r| {
+        let [ab, bc, ca] = signs(l, r);
+        let (plus, minus) = (ab.0 | bc.0 | ca.0, ab.1 | bc.1 | ca.1);
         (plus & minus).any() || separated_on(&[&a, &b, &c], error, l, r)
-    });
+    };
+    let time = first_root(
+        0.0,
+        |l, r| volume.clip(l, r),
+        excluded,
+        |l, r| {
+            if !EXACT {
+                return Decision::Answer(Some(l));
+            }
+            let (wide_l, wide_r) = widened(l, r);
+            let [ab, bc, ca] = signs(wide_l, wide_r);
+            let inside = (ab.0 & bc.0 & ca.0).any() || (ab.1 & bc.1 & ca.1).any();
+            if inside && volume.changes_sign(wide_l, wide_r) {
+                return Decision::Answer(Some(l));
+            }
+            Decision::Answer(double_ccd::vertex_face(vertex, face, l))
+        },
+    );
     time.map_or(Outcome::Apart, Outcome::At)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::{DVec3, dvec3};
+    use glam::dvec3;
 
     fn still(p: DVec3) -> Moving {
         [p, p]
@@ -144,7 +187,10 @@ mod tests {
             let (v, a, b, c) = (point(), point(), point(), point());
             let hit = first_impact(&v, [&a, &b, &c]).is_some();
             hits += usize::from(hit);
-            assert_eq!(search::<false>(&v, [&a, &b, &c]).time().is_some(), hit);
+            assert_eq!(
+                search::<false, false>(&v, [&a, &b, &c]).time().is_some(),
+                hit
+            );
         }
         assert!(hits > 100);
     }

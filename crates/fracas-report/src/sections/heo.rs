@@ -1,7 +1,7 @@
 //! Heo 2010: deforming meshes whose topology changes.
 
 use fracas_core::fast_bvh::{Builder, Culling, Detection, Restructuring, Settings};
-use fracas_scenes::experiments::sequence_times::{Frame, FrameTimer, Play, play};
+use fracas_scenes::experiments::sequence_times::{Frame, FrameTimer, Play, play, worth};
 use fracas_scenes::experiments::{spatial_hash, tree_metric};
 use fracas_scenes::sequences::breaking_walls::BreakingWalls;
 use fracas_scenes::sequences::cloth::Cloth;
@@ -202,7 +202,69 @@ pub fn metric(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             )
         },
     );
+    restructuring(bench, section);
     Ok(())
+}
+
+/// Section 5.4: trees that are refitted against trees that are built anew. Counted.
+fn restructuring(bench: &Bench<'_>, section: &mut Section) {
+    section.text("Restructuring builds subtrees anew whose cost has grown since they were built. What it can save is the difference to a tree that is built anew as a whole in each step. Box tests of a query, mean over frames spread through the sequence; bodies that keep their shape are tested against themselves as any, since otherwise there is next to nothing to save.");
+    let ways = [
+        ("never built anew", Restructuring::Never),
+        ("the paper’s rule", Restructuring::Selective),
+        (
+            "savings counted for 256 steps",
+            Restructuring::SelectiveOver { steps: 256 },
+        ),
+        ("all of it in each step", Restructuring::RebuildAlways),
+    ];
+    let mut table = Table::new("Box tests of a query, and triangles built anew selectively")
+        .columns(Role::Plain, &["tree"])
+        .columns(Role::Ours, &["walls", "built anew", "cloth", "built anew"]);
+    let (walls_frames, cloth_frames) = bench.scale().pick((12, 24), (60, 400), (60, 400));
+    let found = bench.parallel(2 * ways.len(), |i| {
+        let settings = |detection| Settings {
+            keep_clearance: false,
+            ..with(detection, ways[i / 2].1, Settings::default().builder)
+        };
+        if i % 2 == 0 {
+            let mut walls = BreakingWalls::new();
+            worth(&mut walls, settings(Detection::Discrete), walls_frames, 6)
+        } else {
+            let every = cloth_frames / 4;
+            let moving = settings(Detection::Continuous);
+            worth(&mut Cloth::new(), moving, cloth_frames, every)
+        }
+    });
+    for (way, pair) in ways.iter().zip(found.chunks_exact(2)) {
+        table.row([
+            way.0.into(),
+            pair[0].box_tests.into(),
+            (pair[0].rebuilt as f64).into(),
+            pair[1].box_tests.into(),
+            (pair[1].rebuilt as f64).into(),
+        ]);
+    }
+    section.table(table);
+    let ratio =
+        |way: usize, scene: usize| found[2 * way + scene].box_tests / found[scene].box_tests;
+    section.value("rebuilt_over_refitted.walls", ratio(3, 0));
+    section.value("rebuilt_over_refitted.cloth", ratio(3, 1));
+    section.claim(
+        "Heo 2010, 5.4",
+        "Building costly subtrees anew improves the performance.",
+        (0..2).any(|scene| ratio(1, scene) < 0.99),
+        format!(
+            "{}× and {}× the box tests of trees that are never built anew, walls and cloth",
+            short(ratio(1, 0)),
+            short(ratio(1, 1))
+        ),
+        format!(
+            "there is nothing to save: built anew in each step, the trees need {}× and {}× the tests. A tree that is refitted, and cut where bodies break, keeps bodies and neighbouring triangles together; one that is built anew mixes them, and can be culled less",
+            short(ratio(3, 0)),
+            short(ratio(3, 1))
+        ),
+    );
 }
 
 fn dragon_frames(bench: &Bench<'_>, name: &str, settings: Settings) -> Frames {

@@ -171,3 +171,41 @@ impl FrameTimer {
         &self.contacts
     }
 }
+
+/// What trees of one kind are worth: counted, not timed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Worth {
+    /// Box tests of a query, mean of the frames that were asked.
+    pub box_tests: f64,
+    /// TC_S of the root [Heo 2010, eq. 7], mean of the same frames.
+    pub cost_self: f64,
+    /// Triangles in subtrees that were built anew by restructuring, in all frames.
+    pub rebuilt: usize,
+}
+
+/// Plays the first `frames` frames and asks in each of `every`.
+///
+/// # Panics
+/// When the sequence makes a change that its scene refuses.
+pub fn worth(
+    sequence: &mut dyn Sequence,
+    settings: Settings,
+    frames: usize,
+    every: usize,
+) -> Worth {
+    let mut timer = FrameTimer::new(settings);
+    let (mut worth, mut asked) = (Worth::default(), 0_u32);
+    for number in 0..frames {
+        let ask = number % every == every - 1;
+        let frame = timer.frame(&sequence.next_frame(), ask, &|| 0.0);
+        worth.rebuilt += frame.rebuilt;
+        if ask {
+            worth.box_tests += frame.stats.overlap_tests as f64;
+            worth.cost_self += timer.player.scene.stats().cost_self;
+            asked += 1;
+        }
+    }
+    worth.box_tests /= f64::from(asked.max(1));
+    worth.cost_self /= f64::from(asked.max(1));
+    worth
+}
