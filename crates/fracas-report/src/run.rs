@@ -23,6 +23,19 @@ pub enum Progress<'a> {
     Stage(&'a str),
 }
 
+/// Makes the calling thread the only one that its own parallel work runs on: times are those
+/// of one thread, and what other threads did for it would not be counted.
+fn work_alone() {
+    thread_local! {
+        static ALONE: Option<rayon::ThreadPool> = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread()
+            .build()
+            .ok();
+    }
+    ALONE.with(|_| ());
+}
+
 /// Sections whose name contains `only`, or all.
 pub fn chosen(only: Option<&str>) -> Vec<&'static SectionInfo> {
     SECTIONS
@@ -92,6 +105,7 @@ pub fn run(
     shard: Option<Shard>,
     progress: &dyn Fn(Progress<'_>),
 ) -> Result<(), StoreError> {
+    work_alone();
     let stage = |text: &str| progress(Progress::Stage(text));
     let bench = Bench::new(options, &stage);
     for (done, info) in sections.iter().enumerate() {
@@ -124,4 +138,19 @@ pub fn run(
         store.keep(&section)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_timed_has_no_helpers() {
+        let own = std::thread::current().id();
+        work_alone();
+        work_alone();
+        assert_eq!(rayon::current_num_threads(), 1);
+        let who = || std::thread::current().id();
+        assert_eq!(rayon::join(who, who), (own, own));
+    }
 }
