@@ -727,7 +727,7 @@ mod tests {
         .map(still);
         let falls = |y: f64| {
             let vertex = [dvec3(0.6, y, 1.1), dvec3(0.6, y, -0.7)];
-            vertex_face_ccd::first_impact(&vertex, [&a, &b, &c]).is_some()
+            vertex_face_ccd::first_impact_exactly(&vertex, [&a, &b, &c]).is_some()
         };
         assert!(falls(0.1));
         assert!(falls(0.1_f64.next_up()));
@@ -736,7 +736,7 @@ mod tests {
             let ab = [still(dvec3(0.0, y, 0.0)), still(dvec3(0.0, 1.0, 0.0))];
             let cd = [dvec3(-1.0, 0.3, 1.0), dvec3(1.0, 0.3, 1.0)];
             let cd = cd.map(|p| [p, p - dvec3(0.0, 0.0, 1.7)]);
-            edge_edge_ccd::first_impact([&ab[0], &ab[1]], [&cd[0], &cd[1]]).is_some()
+            edge_edge_ccd::first_impact_exactly([&ab[0], &ab[1]], [&cd[0], &cd[1]]).is_some()
         };
         assert!(ends(0.3));
         assert!(ends(0.3_f64.next_down()));
@@ -752,8 +752,9 @@ mod tests {
             dvec3(0.0, 1.0, 0.0),
         ]
         .map(still);
-        let slides =
-            |from: DVec3, to: DVec3| vertex_face_ccd::first_impact(&[from, to], [&a, &b, &c]);
+        let slides = |from: DVec3, to: DVec3| {
+            vertex_face_ccd::first_impact_exactly(&[from, to], [&a, &b, &c])
+        };
         // Through the corner (1, 0), past it by one unit, and up to it.
         let passes = |x: f64| slides(dvec3(x, -1.0, 0.0), dvec3(x, 1.0, 0.0));
         assert!(passes(1.0).is_some_and(|t| t <= 0.5 && t > 0.4999));
@@ -785,7 +786,7 @@ mod tests {
                 let inside = x >= 0 && y >= 0 && x + y <= 4;
                 let found = |end| {
                     let from = dvec3(0.3, 0.7, 9.1);
-                    vertex_face_ccd::first_impact(&[from, end], [&a, &b, &c]).is_some()
+                    vertex_face_ccd::first_impact_exactly(&[from, end], [&a, &b, &c]).is_some()
                 };
                 assert_eq!(found(end), inside, "{x} {y}");
                 assert!(!found(end + DVec3::Z * 1e-15), "{x} {y}");
