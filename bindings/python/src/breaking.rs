@@ -432,16 +432,12 @@ impl Broken {
     /// `fracas shatter` does. `explode` moves them apart. Returns the files written.
     #[pyo3(signature = (path, explode = 0.0))]
     fn save(&self, py: Python<'_>, path: PathBuf, explode: f32) -> PyResult<Vec<PathBuf>> {
-        let format = match ending(&path).as_str() {
-            "glb" => Format::Glb,
-            "gltf" => Format::Gltf,
-            "obj" => Format::Obj,
-            "usda" => Format::Usda,
-            end => {
-                let why = format!("pieces are written as .glb, .gltf, .obj or .usda, not .{end}");
-                return Err(refuse(why));
-            }
-        };
+        let format = Format::of_path(&path).ok_or_else(|| {
+            let end = ending(&path);
+            refuse(format!(
+                "pieces are written as .glb, .gltf, .obj or .usda, not .{end}"
+            ))
+        })?;
         let explode = within(f64::from(explode), "explode", 0.0, 1e6)?;
         run(py, || {
             let pieces: Vec<ModelPiece> = (0..self.living.len())
