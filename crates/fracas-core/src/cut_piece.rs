@@ -70,6 +70,47 @@ impl Polygon {
         self.corners[self.count as usize] = corner;
         self.count += 1;
     }
+
+    /// Keeps the side of a plane on which the nodes `kept` are.
+    fn clip(&self, [kept, other]: [u8; 2]) -> Clipped {
+        // A corner of a part's piece holds nodes of one side of the part only.
+        let keeps = |corner: Corner| {
+            debug_assert!((corner & kept != 0) != (corner & other != 0));
+            corner & kept != 0
+        };
+        let corners = self.corners();
+        let within = corners.iter().filter(|&&corner| keeps(corner)).count();
+        if within == corners.len() {
+            return Clipped::Whole;
+        }
+        if within == 0 {
+            return Clipped::Nothing;
+        }
+        let mut left = Self::new(self.side);
+        let (mut leaves, mut returns) = (0, 0);
+        let mut a = corners[corners.len() - 1];
+        let mut in_a = keeps(a);
+        for &b in corners {
+            let in_b = keeps(b);
+            if in_a != in_b {
+                left.push(a | b);
+                *(if in_a { &mut leaves } else { &mut returns }) = a | b;
+            }
+            if in_b {
+                left.push(b);
+            }
+            (a, in_a) = (b, in_b);
+        }
+        Clipped::Part(left, [returns, leaves])
+    }
+}
+
+/// What a plane leaves of a polygon.
+enum Clipped {
+    Whole,
+    Nothing,
+    /// And the corners where the polygon comes back to the kept side, and where it leaves it.
+    Part(Polygon, [Corner; 2]),
 }
 
 /// The local nodes with positive, and those with negative levels.
@@ -81,6 +122,20 @@ pub(crate) fn signs(plane: &[f32; 4]) -> [u8; 2] {
         masks[1] |= u8::from(level < 0.0) << i;
     }
     masks
+}
+
+/// The nodes on the side of a plane on which a local node is, and those on the other;
+/// `None` where the plane split another part.
+fn sides_from(plane: &[f32; 4], local: usize) -> Option<[u8; 2]> {
+    let [positive, negative] = signs(plane);
+    let own = 1 << local;
+    if positive & own != 0 {
+        Some([positive, negative])
+    } else if negative & own != 0 {
+        Some([negative, positive])
+    } else {
+        None
+    }
 }
 
 /// The convex piece of a tetrahedron that holds one local node (and all local
@@ -97,7 +152,7 @@ static SIMPLE: LazyLock<[Piece; 16]> = LazyLock::new(|| {
     std::array::from_fn(|mask| {
         let mut piece = Piece::whole();
         if (1..15).contains(&mask) {
-            piece.clip(0, mask as u8, !mask as u8 & 0b1111);
+            piece.clip(0, [mask as u8, !mask as u8 & 0b1111]);
         }
         piece
     })
@@ -106,29 +161,49 @@ static SIMPLE: LazyLock<[Piece; 16]> = LazyLock::new(|| {
 impl Piece {
     /// The piece that holds local node `local`. With no cut: the whole tetrahedron.
     pub(crate) fn of(cut: Option<&TetCut>, local: usize) -> Self {
-        let planes = cut.map_or(&[][..], TetCut::planes);
-        let own = 1 << local;
-        match planes {
-            [] => return SIMPLE[0b1111],
-            [plane] => {
-                let masks = signs(plane);
-                if let Some(kept) = masks.into_iter().find(|mask| mask & own != 0) {
-                    return SIMPLE[kept as usize];
-                }
-            }
-            _ => {}
+        Self::within(cut.map_or(&[][..], TetCut::planes), local)
+    }
+
+    /// The piece that holds local node `local` when only these planes have cut.
+    fn within(planes: &[[f32; 4]], local: usize) -> Self {
+        if let [plane] = planes
+            && let Some([kept, _]) = sides_from(plane, local)
+        {
+            return SIMPLE[kept as usize];
         }
         let mut piece = SIMPLE[0b1111];
         for (k, plane) in planes.iter().enumerate() {
-            let [positive, negative] = signs(plane);
-            // In neither: the plane split another part.
-            if positive & own != 0 {
-                piece.clip(k as u8, positive, negative);
-            } else if negative & own != 0 {
-                piece.clip(k as u8, negative, positive);
+            if let Some(nodes) = sides_from(plane, local) {
+                piece.clip(k as u8, nodes);
             }
         }
         piece
+    }
+
+    /// The polygon on one side of the piece that holds local node `local`, without the
+    /// others where they are not needed for it; `None` where nothing is left there.
+    pub(crate) fn polygon(cut: &TetCut, local: usize, side: Side) -> Option<Polygon> {
+        let planes = cut.planes();
+        let (mut polygon, later) = match side {
+            Side::Face(k) => (SIMPLE[0b1111].polygons[k as usize], planes),
+            Side::Plane(k) => {
+                let (until, later) = planes.split_at(k as usize + 1);
+                // A plane that parts the piece has closed it last.
+                sides_from(until.last()?, local)?;
+                (*Self::within(until, local).polygons().last()?, later)
+            }
+        };
+        for plane in later {
+            let Some(nodes) = sides_from(plane, local) else {
+                continue;
+            };
+            match polygon.clip(nodes) {
+                Clipped::Whole => {}
+                Clipped::Nothing => return None,
+                Clipped::Part(left, _) => polygon = left,
+            }
+        }
+        Some(polygon)
     }
 
     /// The piece of a tetrahedron with one plane that holds the nodes of a mask.
@@ -156,61 +231,33 @@ impl Piece {
         &self.polygons[..self.count as usize]
     }
 
-    /// Keeps the side of plane `index` on which the nodes `kept_nodes` are.
-    fn clip(&mut self, index: u8, kept_nodes: u8, other_nodes: u8) {
-        // A corner of a part's piece holds nodes of one side of the part only.
-        let keeps = |corner: Corner| {
-            debug_assert!((corner & kept_nodes != 0) != (corner & other_nodes != 0));
-            corner & kept_nodes != 0
-        };
+    /// Keeps the side of plane `index` on which the first of two sets of nodes is.
+    fn clip(&mut self, index: u8, nodes: [u8; 2]) {
         // Sides of the cap, each from the corner where a polygon comes back to the
         // kept side to the one where it left it: reversed, as seen from outside.
-        let mut cap_sides = [(0, 0); 7];
+        let mut cap_sides = [[0, 0]; 7];
         let mut sides = 0;
         let mut kept = 0;
         for k in 0..self.count as usize {
-            let polygon = self.polygons[k];
-            let corners = polygon.corners();
-            let within = corners.iter().filter(|&&corner| keeps(corner)).count();
-            if within == corners.len() {
-                self.polygons[kept] = polygon;
-                kept += 1;
-                continue;
-            }
-            if within == 0 {
-                continue;
-            }
-            let mut clipped = Polygon::new(polygon.side);
-            let (mut left, mut back) = (0, 0);
-            let mut a = corners[corners.len() - 1];
-            let mut in_a = keeps(a);
-            for &b in corners {
-                let in_b = keeps(b);
-                if in_a != in_b {
-                    clipped.push(a | b);
-                    if in_a {
-                        left = a | b;
-                    } else {
-                        back = a | b;
-                    }
+            let left = match self.polygons[k].clip(nodes) {
+                Clipped::Nothing => continue,
+                Clipped::Whole => self.polygons[k],
+                Clipped::Part(left, side) => {
+                    cap_sides[sides] = side;
+                    sides += 1;
+                    left
                 }
-                if in_b {
-                    clipped.push(b);
-                }
-                (a, in_a) = (b, in_b);
-            }
-            cap_sides[sides] = (back, left);
-            sides += 1;
-            self.polygons[kept] = clipped;
+            };
+            self.polygons[kept] = left;
             kept += 1;
         }
         let mut cap = Polygon::new(Side::Plane(index));
-        let mut at = cap_sides[0].0;
+        let mut at = cap_sides[0][0];
         for _ in 0..sides {
             cap.push(at);
-            let next = cap_sides[..sides].iter().find(|side| side.0 == at);
+            let next = cap_sides[..sides].iter().find(|side| side[0] == at);
             debug_assert!(next.is_some(), "the sides of a cap close");
-            at = next.map_or(at, |side| side.1);
+            at = next.map_or(at, |side| side[1]);
         }
         self.polygons[kept] = cap;
         self.count = kept as u8 + 1;
@@ -306,8 +353,29 @@ impl<'a> CornerPoints<'a> {
         weights
     }
 
+    /// Where a corner is that cuts an edge: most are such. As [`Self::weights`] says.
+    fn on_edge(&self, corner: Corner) -> DVec3 {
+        let mut low = corner.trailing_zeros() as usize;
+        let mut high = (corner & (corner - 1)).trailing_zeros() as usize;
+        if self.nodes[low] > self.nodes[high] {
+            (low, high) = (high, low);
+        }
+        let parts = |mask: &[u8; 2]| corner & mask[0] != 0 && corner & mask[1] != 0;
+        let origin = self.positions[low].as_dvec3();
+        let Some(k) = self.signs.iter().position(parts) else {
+            debug_assert!(false, "a corner's nodes are parted");
+            return origin;
+        };
+        let [s_low, s_high] = [low, high].map(|i| f64::from(self.planes[k][i]));
+        let t = s_low / (s_low - s_high);
+        origin + (self.positions[high].as_dvec3() - origin) * t
+    }
+
     /// Where a corner is.
     pub(crate) fn at(&self, corner: Corner) -> DVec3 {
+        if corner.count_ones() == 2 {
+            return self.on_edge(corner);
+        }
         let mut members = self.order.iter().filter(|&&i| corner & (1 << i) != 0);
         let first = members.next().map_or(0, |&i| i as usize);
         let origin = self.positions[first].as_dvec3();
@@ -325,6 +393,46 @@ impl<'a> CornerPoints<'a> {
 mod tests {
     use super::*;
     use crate::testing::Rng;
+
+    #[test]
+    fn one_polygon_is_that_of_the_whole_piece_and_corners_on_edges_have_the_same_bits() {
+        let mut rng = Rng(3);
+        for trial in 0..2000 {
+            let corners = std::array::from_fn::<_, 4, _>(|i| {
+                let random = std::array::from_fn(|_| rng.range(-0.2, 0.2));
+                [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z][i] + Vec3::from_array(random)
+            });
+            let mesh = TetMesh::build(corners.to_vec(), vec![[0, 1, 2, 3]]).unwrap();
+            let cut = random_cut(&mut rng, trial % 4);
+            let points = CornerPoints::new(&mesh, 0, Some(&cut));
+            for local in 0..4 {
+                let piece = Piece::of(Some(&cut), local);
+                let sides = (0..4)
+                    .map(Side::Face)
+                    .chain((0..trial % 4).map(|k| Side::Plane(k as u8)));
+                for side in sides {
+                    let whole = piece.polygons().iter().find(|polygon| polygon.side == side);
+                    let alone = Piece::polygon(&cut, local, side);
+                    assert_eq!(
+                        alone.as_ref().map(Polygon::corners),
+                        whole.map(Polygon::corners),
+                        "{side:?} of node {local} in {cut:?}"
+                    );
+                }
+                for &corner in piece.polygons().iter().flat_map(Polygon::corners) {
+                    let weights = points.weights(corner);
+                    let mut members = points.order.iter().filter(|&&i| corner & (1 << i) != 0);
+                    let origin = points.positions[*members.next().unwrap() as usize].as_dvec3();
+                    let by_weights = members.fold(origin, |point, &i| {
+                        point
+                            + (points.positions[i as usize].as_dvec3() - origin)
+                                * weights[i as usize]
+                    });
+                    assert_eq!(points.at(corner), by_weights, "{corner:#b}");
+                }
+            }
+        }
+    }
 
     fn unit_tet() -> TetMesh {
         let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];

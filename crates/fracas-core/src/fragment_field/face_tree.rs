@@ -1,10 +1,14 @@
 //! Which features are near a point: a shallow tree of boxes over features that lie
 //! one after another in memory.
 //!
-//! Steps: features are numbered along a space-filling curve before they are made
-//! ([`sort_by_place`]) -> eight successive ones share a [`Block`], eight successive
-//! blocks the next -> a search opens nearer boxes first and skips those beyond the
-//! best distance so far.
+//! Steps: features are put in order by halving ([`order_in_clusters`]) -> eight successive
+//! ones share a [`Block`], eight successive blocks the next -> a search opens nearer boxes
+//! first and skips those beyond the best distance so far.
+//!
+//! (Features are also numbered along a space-filling curve before they are made,
+//! [`sort_by_place`]: neighbours lie near in memory. As the order of a tree that is not good
+//! enough: a fragment's boundary and each of its cracks would be trees of their own, in the
+//! same place. Decision 0013.)
 //!
 //! A tree is built once and never changes. Each fragment has one over its own faces
 //! (`own_faces.rs`).
@@ -210,6 +214,52 @@ impl FaceTree {
     }
 }
 
+/// An order of features in which those that share a block, and blocks that share one, lie
+/// close together: halved along the longest side, at places where full blocks end, until a
+/// part fills one block.
+pub(super) fn order_in_clusters(boxes: &[Bounds]) -> Vec<u32> {
+    let centres: Vec<Vec3> = boxes.iter().map(|b| b.low + b.high).collect();
+    let mut items: Vec<u64> = (0..boxes.len() as u64).collect();
+    let mut full = WIDTH;
+    while full * WIDTH < items.len() {
+        full *= WIDTH;
+    }
+    cluster(&mut items, &centres, full);
+    items.iter().map(|&item| item as u32).collect()
+}
+
+/// Orders items, which hold a feature in their lower half. `full` is what the largest
+/// subtree that is no larger than they are holds. Which items come into which half is
+/// unique; in which order the halving leaves them has no say in the result.
+fn cluster(items: &mut [u64], centres: &[Vec3], mut full: usize) {
+    let feature = |item: u64| item & u64::from(u32::MAX);
+    if items.len() <= WIDTH {
+        items.iter_mut().for_each(|item| *item = feature(*item));
+        items.sort_unstable();
+        return;
+    }
+    while full >= items.len() {
+        full /= WIDTH;
+    }
+    let mut all = Bounds::EMPTY;
+    for &item in &*items {
+        all.add(centres[feature(item) as usize]);
+    }
+    let size = all.high - all.low;
+    let axis = (1..3).fold(0, |most, i| if size[i] > size[most] { i } else { most });
+    for item in &mut *items {
+        let bits = centres[feature(*item) as usize][axis].to_bits();
+        // Increasing with the number, whatever its sign.
+        let rank = bits ^ if bits >> 31 == 1 { u32::MAX } else { 1 << 31 };
+        *item = u64::from(rank) << 32 | feature(*item);
+    }
+    let middle = items.len().div_ceil(full) / 2 * full;
+    items.select_nth_unstable(middle);
+    let (first, second) = items.split_at_mut(middle);
+    cluster(first, centres, full);
+    cluster(second, centres, full);
+}
+
 /// Orders things by place along a space-filling curve (Morton's) through a box.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Curve {
@@ -318,6 +368,34 @@ mod tests {
                 });
                 assert_eq!(best, made.iter().map(exact).fold(f32::INFINITY, f32::min));
             }
+        }
+    }
+
+    #[test]
+    fn clusters_hold_every_feature_once_and_are_small() {
+        let mut rng = Rng(17);
+        for count in [0, 1, 8, 9, 64, 65, 513, 3000] {
+            // Two sheets in the same place, one listed after the other.
+            let boxes: Vec<Bounds> = (0..count)
+                .map(|i| {
+                    let p = rng.in_box(Vec3::ZERO, Vec3::ONE);
+                    let z = if i < count / 2 { 0.0 } else { 0.01 };
+                    Bounds::of(&[Vec3::new(p.x, p.y, z)])
+                })
+                .collect();
+            let order = order_in_clusters(&boxes);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(0..count as u32));
+            // Blocks of equal squares would have sides of this length.
+            let side = (8.0 / count.max(8) as f32).sqrt();
+            let lengths = order.chunks(WIDTH).map(|block| {
+                let all = block.iter().map(|&i| boxes[i as usize]);
+                let all = all.fold(Bounds::EMPTY, Bounds::join);
+                (all.high - all.low).max_element()
+            });
+            let mean = lengths.sum::<f32>() / order.len().div_ceil(WIDTH).max(1) as f32;
+            assert!(mean <= 1.5 * side, "{count}: {mean} of {side}");
         }
     }
 

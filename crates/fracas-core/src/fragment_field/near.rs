@@ -143,13 +143,15 @@ impl<'a> FragmentDistance<'a> {
             return Some(deep(&at));
         };
         let face_normal = best.face.normal;
-        // Straight above the inside of a face its plane knows the side; at a rim only the
-        // tetrahedra do.
+        // Straight above the inside of a face its plane knows the side; at a rim the planes of
+        // all faces that meet there, where they agree; else only the tetrahedra do.
         let height = -best.to.dot(face_normal);
         let is_inside = match &inside {
             Some(known) => known.is_some(),
             None if height.abs() > ABOVE * least => height < 0.0,
-            None => self.inside(p).is_some(),
+            None => self
+                .side_of_all(faces, least, band)
+                .unwrap_or_else(|| self.inside(p).is_some()),
         };
         if !is_inside && least >= max {
             faces.clear();
@@ -172,6 +174,26 @@ impl<'a> FragmentDistance<'a> {
                 face_normal
             },
         })
+    }
+
+    /// Whether a point is inside, if it is on the same side of all faces that meet where the
+    /// surface is closest to it.
+    ///
+    /// That is enough: the way to the closest place is free, and beside its end the first
+    /// face that one comes to is one of those, seen from the side on which the point is.
+    #[inline]
+    fn side_of_all(&self, faces: &[NearFace], least: f32, band: f32) -> Option<bool> {
+        let noise = NOISE * self.field.edge;
+        // Else some of them may not have been told.
+        if band <= noise {
+            return None;
+        }
+        let (mut above, mut below) = (false, false);
+        for face in faces.iter().filter(|face| face.distance <= least + noise) {
+            above |= face.plane_distance > -noise;
+            below |= face.plane_distance < noise;
+        }
+        (above != below).then_some(below)
     }
 
     /// Where `p` is in the fragment, when none of its faces is nearer to `p` than `free`.

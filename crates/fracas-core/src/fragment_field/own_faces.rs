@@ -11,8 +11,8 @@
 //! none of which needs a second look at whose it is or what is left of it. A fragment
 //! that nobody comes near never makes its tree.
 //!
-//! Faces are listed in the order of [`super::feature`]: along a space-filling curve,
-//! so that the tree needs no sorting.
+//! Faces are listed in the order of [`super::feature`]; the tree has its own, in which
+//! boundary and cracks that are near each other share boxes.
 //!
 //! **Guarantee**: the tree depends on the fragment alone, not on when it is made: a
 //! fracture elsewhere changes neither its labels nor the planes that bound it.
@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 
 use glam::Vec3;
 
-use super::face_tree::{Bounds, FaceTree};
+use super::face_tree::{Bounds, FaceTree, order_in_clusters};
 use super::feature::{FeatureId, Features, PLANE_SLACK, cut_edge};
 use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments, TetCut};
@@ -192,7 +192,7 @@ impl Builder<'_> {
         self.junctions.sort_unstable_by_key(bits);
         self.junctions.dedup_by_key(|p| bits(p));
         let mesh = self.fragments.mesh();
-        let mut boxes: Vec<Bounds> = self
+        let boxes: Vec<Bounds> = self
             .faces
             .iter()
             .map(|face| match face.clipped {
@@ -200,9 +200,11 @@ impl Builder<'_> {
                 at => Bounds::of(&self.clipped[at as usize]),
             })
             .collect();
+        let order = order_in_clusters(&boxes);
+        let mut boxes: Vec<Bounds> = order.iter().map(|&i| boxes[i as usize]).collect();
         SurfaceTree {
             tree: FaceTree::build(&mut boxes),
-            faces: self.faces,
+            faces: order.iter().map(|&i| self.faces[i as usize]).collect(),
             clipped: self.clipped,
             junctions: self.junctions,
         }
@@ -280,9 +282,7 @@ impl Builder<'_> {
         own: usize,
         side: Side,
     ) {
-        let piece = Piece::of(Some(cut), own);
-        let mut polygons = piece.polygons().iter();
-        let Some(polygon) = polygons.find(|polygon| polygon.side == side) else {
+        let Some(polygon) = Piece::polygon(cut, own, side) else {
             return;
         };
         let points = CornerPoints::new(self.fragments.mesh(), tet, Some(cut));

@@ -86,6 +86,40 @@ fn broken(
 }
 
 #[test]
+fn a_touch_at_a_rim_tells_the_side_that_brute_force_tells() {
+    let mut rng = Rng(78);
+    let mut scratch = SurfaceScratch::default();
+    let mut faces = Vec::new();
+    let mut asked = [0, 0];
+    for (seed, mesh) in [(3, ball(6)), (4, Arc::new(box_grid([5, 4, 3], Vec3::ONE)))] {
+        let (fragments, field) = broken(mesh.clone(), Propagation::ClosestFeature, seed, 14);
+        for id in fragments.living() {
+            let surface = FragmentSurface::extract(&fragments, id, &mut scratch);
+            let distance = field.of(&fragments, id);
+            let around = Around {
+                band: 0.05 * field.edge(),
+                shallow: field.edge(),
+            };
+            // Around corners, where several faces are equally close.
+            for _ in 0..150 {
+                let corners = surface.positions();
+                let corner = corners[rng.below(corners.len())];
+                let p = corner + rng.direction() * rng.range(0.0, 0.2) * field.edge();
+                if brute_force::closest(&surface, p).unwrap().distance < 1e-5 {
+                    continue;
+                }
+                let is_inside = brute_force::inside(&surface, p);
+                let touch = distance.touch(p, field.edge(), around, &mut faces);
+                let told = touch.map(|found| found.distance < 0.0);
+                assert_eq!(told, Some(is_inside), "{id} {p}");
+                asked[usize::from(is_inside)] += 1;
+            }
+        }
+    }
+    assert!(asked[0] > 500 && asked[1] > 500, "{asked:?}");
+}
+
+#[test]
 fn all_queries_agree_with_brute_force_after_many_fractures() {
     let mut rng = Rng(77);
     let mut scratch = SurfaceScratch::default();

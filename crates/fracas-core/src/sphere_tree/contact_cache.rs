@@ -120,7 +120,7 @@ impl CachedPoint {
         }
         let max = farthest(run, limit, ahead);
         let mut is_deep = false;
-        *self = if run.partner.sphere_may_touch(p, max) {
+        *self = if run.newborn || run.partner.sphere_may_touch(p, max) {
             let asked = run.ask(self.point, p, max);
             is_deep = asked.distance.is_some_and(|distance| distance < limit);
             Self::new(run, self.point, p, max, &asked)

@@ -76,6 +76,7 @@ impl SphereTree {
             cache.begin_at_birth(self, pose, query.tolerance, list);
         }
         let mut run = Run::new(self, pose, partner, query, &stages, &mut scratch.faces, out);
+        run.newborn = true;
         run.stats.enough = limit == 0;
         for cached in cache.list_mut() {
             if run.is_over() {

@@ -248,6 +248,8 @@ pub(super) struct Run<'a, P: ?Sized> {
     pub deep: bool,
     /// Nodes and points that may still be looked at after the first stage.
     pub deep_work: u32,
+    /// Whether all points are known to be near: then testing their spheres tells nothing.
+    pub newborn: bool,
     pub stats: QueryStats,
     faces: &'a mut Vec<NearFace>,
     out: &'a mut Vec<Contact>,
@@ -277,6 +279,7 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             keeps_reach: false,
             deep: false,
             deep_work: u32::MAX,
+            newborn: false,
             stats: QueryStats::default(),
             faces,
             out,
