@@ -2,15 +2,18 @@
 
 import "./style.css";
 import { Chart, STAGES } from "./chart";
+import { give, takeFiles } from "./files";
 import { Hands } from "./hands";
 import * as link from "./link";
 import { Overlays } from "./overlays";
 import { OwnLooks } from "./own_looks";
-import type { Deed, Done, FromWorker, Info, Look, Overlay, ToWorker } from "./protocol";
+import type { Deed, Done, FromWorker, Info, Look, Overlay, Story, ToWorker } from "./protocol";
 import { STAT } from "./protocol";
+import { Replay } from "./replay";
+import { SaveMenu } from "./save_menu";
 import { type Theme, View } from "./view";
+import { $, busy, fail, hideError, sentence, tell, value } from "./words";
 
-const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const TITLES: Record<string, string> = {
   "your-plates": "Plates for you",
   "piggy-bank": "Piggy bank", bricks: "Falling bricks", "drop-bunnies": "Falling rabbits", plates: "Plates on a shelf",
@@ -34,6 +37,8 @@ interface Source {
   /** To be done again, as a link says. */
   deeds?: Done[];
   file?: File;
+  /** Of what the file's mesh is made. */
+  material?: string;
 }
 
 function start() {
@@ -116,10 +121,11 @@ function start() {
       made.postMessage({ t: "scene", name: source.scene, seed: source.seed ?? 0, deeds: source.deeds ?? [], epoch: to } satisfies ToWorker);
     } else if (source.file) {
       const file = source.file;
+      const material = (source.material = $<HTMLSelectElement>("material").value || "earthenware");
       file.arrayBuffer().then((bytes) => {
         const m: ToWorker = file.name.endsWith(".film")
           ? { t: "film", file: file.name, bytes, epoch: to }
-          : { t: "mesh", file: file.name, bytes, material: $<HTMLSelectElement>("material").value || "earthenware", epoch: to };
+          : { t: "mesh", file: file.name, bytes, material, epoch: to };
         made.postMessage(m, [bytes]);
       }, () => broke(made, `${file.name} could not be read. Is it a folder?`));
     }
@@ -162,6 +168,7 @@ function start() {
     follow();
   }
   $("cancel").onclick = () => {
+    if (replay.isOn()) return replay.stop();
     stopLoading();
     if (!worker) load({ scene: FIRST });
   };
@@ -182,8 +189,9 @@ function start() {
       $<HTMLInputElement>("scrub").max = String(i.length);
       sought(0);
     }
-    $("home").hidden = film || i.soft;
-    $("link").hidden = !current.scene || i.soft;
+    const link = current.scene !== undefined && !i.soft;
+    $("link").hidden = !link;
+    menu.offer({ pieces: !film && !i.soft, animation: !i.soft, recording: !film, link });
     if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}, filled with tetrahedra and ready to break`;
     look();
     document.body.dataset.ready = String(epoch);
@@ -300,7 +308,7 @@ function start() {
     clearTimeout(following);
     following = setTimeout(() => history.replaceState(null, "", address()), 400);
   }
-  $("link").onclick = async () => {
+  const copyLink = async () => {
     clearTimeout(following);
     history.replaceState(null, "", address());
     if (link.write(deeds) === null) return tell("Too much was done for one link: it leads to the scene alone.");
@@ -311,15 +319,56 @@ function start() {
       tell("The address above is the link.");
     }
   };
-  $("home").onclick = () => post({ t: "export" });
-  function save(name: string, bytes: Uint8Array<ArrayBuffer>) {
-    const url = URL.createObjectURL(new Blob([bytes], { type: "model/gltf-binary" }));
-    const a = document.createElement("a");
-    [a.href, a.download] = [url, name];
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-    tell(`${name} has all pieces as they lie.`);
+  $("link").onclick = copyLink;
+
+  // ---- what is taken home ----
+  const replay = new Replay(newWorker, library);
+  const fileName = (ending: string) => `${info?.name.replaceAll(" ", "-") ?? "fracas"}${ending}`;
+  /** Plays all that happened once more, and gives a file of it. */
+  async function remake(as: "glb" | "film") {
+    if (info?.length !== undefined) return post({ t: "export" }); // a recording holds it already
+    run(false);
+    const { step, digest, deeds } = await asked();
+    const { file, material = "earthenware" } = current;
+    const name = fileName(as === "glb" ? "-animation.glb" : ".film");
+    busy("playing it again", true);
+    try {
+      const story: Story = {
+        scene: current.scene, seed: current.seed ?? 0, deeds, steps: step,
+        file: file && { name: file.name, bytes: await file.arrayBuffer(), material },
+      };
+      const made = await replay.play(story, as, (text) => busy(text, true));
+      if (!made) return;
+      if (made.digest !== digest && digest) throw new Error("what was played again is not what happened");
+      give(name, new Blob([made.bytes]));
+      tell(`${name} has all ${step} steps.`);
+    } catch (e) {
+      fail(`${name} could not be made (${e instanceof Error ? e.message : e}).`);
+    } finally {
+      busy(null);
+    }
   }
+  const menu = new SaveMenu(view.canvas, {
+    picture: async () => {
+      const picture = await view.picture();
+      if (!picture) return fail("The picture is too large for this browser.");
+      give(fileName(".png"), picture);
+      tell(`${fileName(".png")} is the picture of now.`);
+    },
+    video: (bytes, ending) => {
+      give(fileName(`.${ending}`), bytes);
+      tell(`${fileName(`.${ending}`)} is the video.`);
+    },
+    pieces: () => post({ t: "export" }),
+    animation: () => remake("glb"),
+    recording: () => remake("film"),
+    link: copyLink,
+  }, () => (view.stale = true));
+  /** What the worker says of its world when it has done all that was asked before. */
+  const asked = () => new Promise<Extract<FromWorker, { t: "state" }>>((done) => {
+    window.addEventListener("state", (e) => done((e as CustomEvent).detail), { once: true });
+    post({ t: "state" });
+  });
 
   // ---- what is shown ----
   const chips = { contacts: "Contacts", spheres: "Sphere tree", field: "Distance field", tets: "Tetrahedra", voxels: "Voxel tree" };
@@ -369,28 +418,7 @@ function start() {
     view.stale = true;
   };
 
-  // ---- files ----
-  const receive = (file: File | undefined | null) => file && load({ file });
-  $("open").onclick = () => $("file").click();
-  $<HTMLInputElement>("file").onchange = (e) => {
-    const input = e.target as HTMLInputElement;
-    receive(input.files?.[0]);
-    input.value = "";
-  };
-  let depth = 0;
-  const drag = (by: number) => {
-    depth = Math.max(0, depth + by);
-    $("drop").hidden = depth === 0;
-  };
-  window.addEventListener("dragenter", (e) => { e.preventDefault(); drag(1); });
-  window.addEventListener("dragleave", () => drag(-1));
-  window.addEventListener("dragover", (e) => e.preventDefault());
-  window.addEventListener("drop", (e) => {
-    e.preventDefault();
-    depth = 0;
-    drag(0);
-    receive(e.dataTransfer?.files[0]);
-  });
+  takeFiles((file) => load({ file }));
 
   // ---- light, dark, panel ----
   let theme: Theme = matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark";
@@ -467,7 +495,12 @@ function start() {
         deeds = m.deeds;
         follow();
         break;
-      case "exported": save(`${info?.name ?? "pieces"}.glb`, m.bytes); break;
+      case "exported": {
+        const name = fileName(info?.length === undefined ? ".glb" : "-animation.glb");
+        give(name, new Blob([m.bytes], { type: "model/gltf-binary" }));
+        tell(`${name} has ${info?.length === undefined ? "all pieces as they lie" : "the whole recording"}.`);
+        break;
+      }
       case "error":
         if (m.loading) broke(from, m.text);
         else fail(m.text);
@@ -492,10 +525,7 @@ function start() {
         window.addEventListener("digest", (e) => done((e as CustomEvent).detail), { once: true });
         post({ t: "digest", scene, steps: n });
       }),
-      now: () => new Promise((done) => {
-        window.addEventListener("state", (e) => done((e as CustomEvent).detail), { once: true });
-        post({ t: "state" });
-      }),
+      now: asked,
       state: () => ({
         fragments, steps, running, rest, drawn: view.drawn, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
@@ -573,9 +603,9 @@ function start() {
 
   // Frames are asked for only as long as something changes.
   let before = 0;
-  let asked = false;
+  let waits = false;
   const frame = (now: number) => {
-    asked = false;
+    waits = false;
     if (before > 0) view.adapt(now - before);
     before = now;
     hands.draw();
@@ -585,48 +615,12 @@ function start() {
     else before = 0;
   };
   const ask = () => {
-    if (asked) return;
-    asked = true;
+    if (waits) return;
+    waits = true;
     requestAnimationFrame(frame);
   };
   view.onChange = chart.onChange = ask;
   ask();
-}
-
-function sentence(text: string): string {
-  const plain = text.replace(/ \((Fig\.|section|Marchal,) [^)]*\)/, "");
-  return plain[0].toUpperCase() + plain.slice(1);
-}
-
-/** Says what is being done; `stoppable`: there is something to go back to. */
-function busy(text: string | null, stoppable = false) {
-  $("busy").hidden = text === null;
-  $("cancel").hidden = !stoppable;
-  if (text) $("busy").querySelector("span")!.textContent = `${text[0].toUpperCase()}${text.slice(1)}…`;
-}
-
-/** What a slider stands at, for who hears it. */
-function value(id: string, text: string) {
-  $(id).setAttribute("aria-valuetext", text);
-}
-
-let telling = 0;
-/** A word in passing. */
-function tell(text: string) {
-  $("told").textContent = text;
-  $("told").hidden = false;
-  clearTimeout(telling);
-  telling = setTimeout(() => ($("told").hidden = true), 5000);
-}
-
-function fail(text: string) {
-  $("error").hidden = false;
-  $("error").querySelector("p")!.textContent = text;
-  $("error").querySelector("button")!.onclick = hideError;
-}
-
-function hideError() {
-  $("error").hidden = true;
 }
 
 start();

@@ -86,6 +86,16 @@ export type Deed =
 /** A deed and the step before which it was done. */
 export type Done = [step: number, deed: Deed];
 
+/** All that is needed to play what happened once more. */
+export interface Story {
+  scene?: string;
+  seed: number;
+  /** A mesh of the visitor's own, and of what it was made. */
+  file?: { name: string; bytes: ArrayBuffer; material: string };
+  deeds: Done[];
+  steps: number;
+}
+
 export interface Info {
   name: string;
   low: [number, number, number];
@@ -127,10 +137,12 @@ export type ToWorker =
   | { t: "ack" }
   | { t: "look"; look: Look }
   | { t: "do"; deed: Deed }
-  /** Asks for the pieces as a file. */
+  /** Asks for the pieces as a file, or for the whole recording. */
   | { t: "export" }
-  /** Asks for step and digest of the world as it is. */
+  /** Asks for step and digest of the world as it is, and for what was done. */
   | { t: "state" }
+  /** Plays a story as fast as it goes, and asks for a file of it. */
+  | { t: "remake"; story: Story; as: "glb" | "film" }
   | { t: "digest"; scene: string; steps: number }
   /** Breaks something that nobody sees. */
   | { t: "rehearse" };
@@ -147,7 +159,8 @@ export type FromWorker =
   /** All that was done so far: for the address. */
   | { t: "deeds"; deeds: Done[]; epoch: number }
   | { t: "exported"; bytes: Uint8Array<ArrayBuffer> }
-  | { t: "state"; step: number; digest: string }
+  | { t: "state"; step: number; digest: string; deeds: Done[] }
+  | { t: "remade"; bytes: Uint8Array<ArrayBuffer>; digest: string }
   | { t: "settled" }
   /** `loading`: nothing came of what was to be prepared. */
   | { t: "error"; text: string; loading: boolean }

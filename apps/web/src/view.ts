@@ -328,6 +328,15 @@ export class View {
     this.renderer.render(this.scene, this.camera);
   }
 
+  /** The picture of now as a file, with nothing that covers it in mind. */
+  picture(): Promise<Blob | null> {
+    this.camera.clearViewOffset();
+    this.renderer.render(this.scene, this.camera);
+    const file = new Promise<Blob | null>((done) => this.canvas.toBlob(done, "image/png"));
+    this.resize(); // makes room for the panel again
+    return file;
+  }
+
   /** Fewer pixels where the graphics are slow: called with the time of each frame. */
   adapt(milliseconds: number) {
     this.slow = milliseconds > 40 ? this.slow + 1 : Math.max(0, this.slow - 1);

@@ -371,17 +371,60 @@ const tests = {
     return [...errors, ...friend.errors, ...damaged.errors];
   },
 
-  async "pieces are taken home as GLB"() {
-    const { page, errors } = await open(browser, `${address}?scene=piggy-bank`);
+  async "pieces, picture, video, animation and recording are taken home"(shot) {
+    const { page, errors } = await open(browser, `${address}?seed=2`);
     await ready(page);
-    await until(page, "it breaks", (s) => s.fragments > 3);
+    await until(page, "it stands", (s) => s.rest);
+    await drawn(page);
+    await page.locator("#speed").fill("-1");
+    await strike(page, (p) => p.object === 3);
+    await until(page, "a plate breaks", (s) => s.fragments > 1);
+    const save = async (what) => {
+      await page.click("#save");
+      const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#save-${what}`)]);
+      return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+    };
+    const gltf = ({ bytes }) => JSON.parse(bytes.subarray(20, 20 + bytes.readUInt32LE(12)));
+    // A video of what moves: the button that began it ends it.
+    await page.click("#save");
+    await page.click("#save-video");
+    await page.locator("#save[aria-label='Stop the video']").waitFor();
+    await advances(page, "it moves on", 20);
+    const [video] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
+    const film = readFileSync(await video.path());
+    assert(video.suggestedFilename() === "plates.webm" && film.readUInt32BE(0) === 0x1a45dfa3 && film.length > 2000, `${video.suggestedFilename()}, ${film.length} bytes`);
+    assert((await text(page, "#save")) === "Save", "it can begin again");
     await pause(page);
-    const { pieces } = await state(page);
-    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#home")]);
-    assert(download.suggestedFilename() === "piggy-bank.glb", download.suggestedFilename());
-    const bytes = readFileSync(await download.path());
-    const json = JSON.parse(bytes.subarray(20, 20 + bytes.readUInt32LE(12)));
-    assert(json.nodes.filter((n) => n.mesh !== undefined).length === pieces.length, `${json.nodes.length} nodes, ${pieces.length} pieces`);
+    const { pieces, steps } = await state(page);
+    const lying = await save("pieces");
+    assert(lying.name === "plates.glb", lying.name);
+    assert(gltf(lying).nodes.filter((n) => n.mesh !== undefined).length === pieces.length, `${gltf(lying).nodes.length} nodes, ${pieces.length} pieces`);
+    const picture = await save("picture");
+    assert(picture.name === "plates.png" && picture.bytes.readUInt32BE(0) === 0x89504e47, picture.name);
+    assert(picture.bytes.length > 8000, `a picture of ${picture.bytes.length} bytes is empty`);
+    // What was done is played again, and compared with what happened, bit by bit.
+    const moving = gltf(await save("animation"));
+    assert(moving.animations.length === 1 && moving.nodes.length > pieces.length, `${moving.nodes.length} nodes for ${pieces.length} pieces, and the whole plate`);
+    const recording = await save("recording");
+    assert(recording.name === "plates.film", recording.name);
+    const before = await give(page, "again.film", recording.bytes);
+    await ready(page, before);
+    await page.locator("#scrub").fill(String(steps));
+    await until(page, "the recording ends as it did", (s) => s.pieces.length === pieces.length);
+    assert(Number(await page.locator("#scrub").getAttribute("max")) === steps, `${await page.locator("#scrub").getAttribute("max")} steps, there were ${steps}`);
+    const once = gltf(await save("animation"));
+    assert(once.nodes.length === moving.nodes.length, "a recording becomes the same animation");
+    // By keyboard, and where there is no room to spare.
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.locator("#save").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    assert((await page.evaluate(() => document.activeElement.id)) === "save-video", "arrows move in the menu");
+    const outside = await page.evaluate(() => [...document.querySelectorAll("#save-list button")].filter((b) => b.checkVisibility() && (b.getBoundingClientRect().left < 0 || b.getBoundingClientRect().right > innerWidth)).map((b) => b.id));
+    assert(outside.length === 0, `${outside} out of view`);
+    await shot(page, "save-320");
+    await page.keyboard.press("Escape");
+    assert((await page.evaluate(() => document.activeElement.id)) === "save" && await page.locator("#save-list").isHidden(), "Escape goes back");
     return errors;
   },
 

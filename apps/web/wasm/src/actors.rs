@@ -133,7 +133,8 @@ impl Actors {
 }
 
 /// The name of a material, however strong it was made.
-fn name_of(material: &Material) -> Option<&'static str> {
+#[must_use]
+pub fn name_of(material: &Material) -> Option<&'static str> {
     Material::names().find(|name| {
         Material::by_name(name)
             .is_ok_and(|m| m.density == material.density && m.young == material.young)

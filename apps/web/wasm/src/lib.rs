@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | what the page's worker calls | [`simulation`] |
 //! | a scene, or the user's own mesh | [`stage`], [`own`] |
-//! | the pieces as a file | [`take_home`] |
+//! | the pieces, or all that happened, as a file | [`take_home`] |
+//! | what can be heard of a step | [`impacts`] |
 //! | which bodies there are, and which are new | [`actors`] |
 //! | a recording, played back | [`playback`] |
 //! | a soft scene | [`soft`] |
@@ -17,6 +18,7 @@
 
 pub mod actors;
 pub mod geometry;
+pub mod impacts;
 pub mod look;
 pub mod own;
 pub mod own_look;

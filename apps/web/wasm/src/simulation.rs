@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fracas_core::FragmentId;
 use fracas_fracture::{Breaker, Material};
 use fracas_rapier::{Coupling, Event, FragmentShape, HandId, ObjectId, PieceId, World};
-use fracas_scenes::film;
+use fracas_scenes::film::{self, Film, Filming};
 use fracas_scenes::rigid::SceneOptions;
 use glam::Vec3;
 use js_sys::Function;
@@ -16,6 +16,7 @@ use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use crate::actors::Actors;
 use crate::geometry::Geometry;
+use crate::impacts::Ear;
 use crate::look::{self, Slice};
 use crate::own;
 use crate::stage::Stage;
@@ -36,6 +37,8 @@ const MOST_UNDONE: usize = 8;
 const STIFFNESS: f32 = 480.0;
 /// Of the same, in newton-seconds per metre and kilogram.
 const DAMPING: f32 = 44.0;
+/// A film of more bytes than this would not fit into the page.
+const MOST_FILMED: usize = 400_000_000;
 /// Steps that a hammer is there for.
 const HAMMER_STEPS: u64 = 5;
 
@@ -62,6 +65,10 @@ pub struct Simulation {
     past: Vec<Past>,
     /// Milliseconds that saving took before the last step.
     saving: f64,
+    ear: Ear,
+    filming: Option<Filming>,
+    /// Bytes of the film so far, about.
+    filmed: usize,
 }
 
 /// A world as it was, what was shot into it, and who held something.
@@ -160,11 +167,18 @@ impl Simulation {
         let mut broke = 0;
         for event in self.stage.world_mut().take_events() {
             match event {
-                Event::Broke { .. } => broke += 1,
+                Event::Broke {
+                    children, stats, ..
+                } => {
+                    broke += 1;
+                    let world = self.stage.world();
+                    self.ear.hear_break(world, &children, &stats);
+                }
                 Event::Born(piece) if piece.fragment == FragmentId(0) => self.meet(piece.object),
                 _ => {}
             }
         }
+        self.ear.hear_contacts(self.stage.world());
         let now = self.world().steps();
         let spent: Vec<_> = self.hammers.extract_if(.., |h| h.1 <= now).collect();
         for (hammer, _) in spent {
@@ -178,7 +192,43 @@ impl Simulation {
                 self.past.remove(0);
             }
         }
+        self.film_frame();
         broke
+    }
+
+    /// Whether contacts are listened to, see [`Simulation::impacts`].
+    pub fn listen(&mut self, on: bool) {
+        self.ear.open = on;
+    }
+
+    /// What could be heard since it was asked for last; see [`crate::impacts::NUMBERS`].
+    pub fn impacts(&mut self) -> Vec<f32> {
+        self.ear.take()
+    }
+
+    /// Films what happens from now on.
+    pub fn film(&mut self) {
+        self.filming = Some(Filming::new(self.stage.as_scene()));
+        self.filmed = 0;
+    }
+
+    /// Whether the film has become too large to go on.
+    #[must_use]
+    pub fn is_film_full(&self) -> bool {
+        self.filmed > MOST_FILMED
+    }
+
+    /// The film so far as a recording that this page and `fracas view` play.
+    pub fn film_bytes(&mut self) -> Vec<u8> {
+        self.finish_film().to_bytes()
+    }
+
+    /// The film so far as animated binary glTF.
+    ///
+    /// # Errors
+    /// When nothing was filmed.
+    pub fn film_glb(&mut self) -> Result<Vec<u8>, JsError> {
+        take_home::film_glb(&self.finish_film()).map_err(|e| JsError::new(&e.to_string()))
     }
 
     /// How many steps were made since the world began.
@@ -240,7 +290,7 @@ impl Simulation {
             .unwrap_or(serde_json::Value::Null);
         if body["kind"] == "piece" {
             // The scene's own colours hold for the scene's own materials.
-            let own = matches!(self.stage, Stage::Own(_));
+            let own = self.stage.is_own();
             body["dyed"] = (self.tuning.material.is_none() && !own).into();
         }
         body.to_string()
@@ -489,6 +539,9 @@ impl Simulation {
             recent: None,
             past: Vec::new(),
             saving: 0.0,
+            ear: Ear::default(),
+            filming: None,
+            filmed: 0,
         };
         new.start = new.world().snapshot().ok();
         for event in new.stage.world_mut().take_events() {
@@ -518,11 +571,30 @@ impl Simulation {
         self.balls.retain(there);
         self.hammers.retain(|(hammer, _)| there(hammer));
         self.actors.forget();
+        self.ear.forget();
         let all: Vec<ObjectId> = self.breakers.keys().copied().collect();
         for object in all {
             self.tune_object(object);
         }
         true
+    }
+
+    fn film_frame(&mut self) {
+        let Some(filming) = &mut self.filming else {
+            return;
+        };
+        filming.frame(self.stage.as_scene());
+        let world = self.stage.world();
+        // A contact is eight numbers, a pose seven.
+        self.filmed +=
+            32 * world.stats().solver_contacts as usize + 28 * world.physics.bodies.len();
+    }
+
+    fn finish_film(&mut self) -> Film {
+        self.filmed = 0;
+        self.filming
+            .take()
+            .map_or_else(Film::default, Filming::finish)
     }
 
     /// By how much a hand must be higher, so that what hangs on its band hangs at the place:
