@@ -1,9 +1,11 @@
 // The page: wires panel, picture and worker together.
 
 import "./style.css";
+import { Card, gameTitle, isGame } from "./challenges";
 import { Chart, STAGES } from "./chart";
 import { give, takeFiles } from "./files";
 import { Hands } from "./hands";
+import { impacts } from "./impacts";
 import * as link from "./link";
 import { Overlays } from "./overlays";
 import { OwnLooks } from "./own_looks";
@@ -11,6 +13,7 @@ import type { Deed, Done, FromWorker, Info, Look, Overlay, Story, ToWorker } fro
 import { STAT } from "./protocol";
 import { Replay } from "./replay";
 import { SaveMenu } from "./save_menu";
+import { measure, Sound } from "./sound";
 import { type Theme, View } from "./view";
 import { $, busy, fail, hideError, sentence, tell, value } from "./words";
 
@@ -26,7 +29,7 @@ const FIRST = "your-plates";
 /** Files larger than this are not even read. */
 const MOST_BYTES = 200e6;
 
-const title = (name: string) => TITLES[name] ?? (name[0].toUpperCase() + name.slice(1)).replaceAll("-", " ");
+const title = (name: string) => TITLES[name] ?? gameTitle(name) ?? (name[0].toUpperCase() + name.slice(1)).replaceAll("-", " ");
 
 const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
 
@@ -58,6 +61,7 @@ function start() {
   const post = (m: ToWorker, move: Transferable[] = []) => worker?.postMessage(m, move);
   const overlays = new Overlays(view);
   const hands = new Hands(view, (deed) => post({ t: "do", deed }));
+  const sound = new Sound($("sound"), (on) => post({ t: "listen", on }));
   const chart = new Chart($<HTMLCanvasElement>("chart"));
 
   let epoch = 0; // of the world on the stage
@@ -115,8 +119,10 @@ function start() {
     busy(source.scene ? `preparing ${title(source.scene)}` : "preparing", worker !== null);
     breathe();
     made.postMessage({ t: "run", on: false } satisfies ToWorker);
-    made.postMessage({ t: "speed", factor: speed() } satisfies ToWorker);
+    // A game has one speed for everybody.
+    made.postMessage({ t: "speed", factor: isGame(source.scene) ? 1 : speed() } satisfies ToWorker);
     made.postMessage({ t: "do", deed: tuning() } satisfies ToWorker);
+    made.postMessage({ t: "listen", on: sound.on } satisfies ToWorker);
     if (source.scene) {
       made.postMessage({ t: "scene", name: source.scene, seed: source.seed ?? 0, deeds: source.deeds ?? [], epoch: to } satisfies ToWorker);
     } else if (source.file) {
@@ -175,6 +181,8 @@ function start() {
 
   function loaded(i: Info, own: OwnLooks | null) {
     info = i;
+    hands.letGo();
+    hands.rule = card.open(current.scene, (current.deeds?.length ?? 0) > 0);
     view.open(i, own);
     overlays.clear();
     chart.clear();
@@ -206,6 +214,7 @@ function start() {
   // ---- time ----
   function run(on: boolean) {
     running = on;
+    if (!on) sound.hush();
     breathe();
     const play = $("play");
     play.textContent = on ? "❚❚" : "▶";
@@ -254,13 +263,15 @@ function start() {
     const on = e.target as HTMLElement;
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(on.tagName)) return;
     if (on.tagName === "BUTTON" && (e.key === " " || e.key === "Enter")) return;
+    const turn = (side: number, up: number) => hands.carry(side, up) || view.turn(side, up);
     const keys: Record<string, () => void> = {
-      " ": () => run(!running), ".": one, r: reset, u: undo, f: () => hands.shootAhead(), h: () => hands.hitAhead(),
-      arrowleft: () => view.turn(-1, 0), arrowright: () => view.turn(1, 0), arrowup: () => view.turn(0, 1), arrowdown: () => view.turn(0, -1),
+      " ": () => run(!running), ".": one, r: reset, u: undo, g: () => hands.grabAhead(), m: () => sound.set(!sound.on), f: () => hands.shootAhead(), h: () => hands.hitAhead(),
+      arrowleft: () => turn(-1, 0), arrowright: () => turn(1, 0), arrowup: () => turn(0, 1), arrowdown: () => turn(0, -1),
       "+": () => view.near(-1), "=": () => view.near(-1), "-": () => view.near(1),
     };
     const act = keys[e.key.toLowerCase()];
-    if (!act) return;
+    // What would make a game easier is not there in it.
+    if (!act || (hands.rule && "u.h".includes(e.key.toLowerCase()))) return;
     e.preventDefault();
     act();
   });
@@ -314,12 +325,13 @@ function start() {
     if (link.write(deeds) === null) return tell("Too much was done for one link: it leads to the scene alone.");
     try {
       await navigator.clipboard.writeText(location.href);
-      tell("Link copied: who opens it sees the same.");
+      tell(isGame(current.scene) ? "Link copied: who opens it sees you play, and the score." : "Link copied: who opens it sees the same.");
     } catch {
       tell("The address above is the link.");
     }
   };
   $("link").onclick = copyLink;
+  const card = new Card(() => reset(), copyLink, () => load({ scene: FIRST }));
 
   // ---- what is taken home ----
   const replay = new Replay(newWorker, library);
@@ -446,6 +458,14 @@ function start() {
     return item;
   }));
 
+  // ---- sound and dust ----
+  let materials: string[] = [];
+  function feel(data: Float32Array) {
+    const all = impacts(data, materials);
+    sound.hear(all, (impact) => view.side(impact.at));
+    for (const impact of all) view.dust.puff(impact);
+  }
+
   // ---- worker ----
   let spare: Worker | null = null;
   let known = false;
@@ -456,11 +476,16 @@ function start() {
         if (known) break;
         known = true;
         about = new Map(m.scenes.map((s) => [s.name, sentence(s.about)]));
-        $("scene").append(new Option("Choose a scene…", "", false, false), ...m.scenes.map((s) => new Option(title(s.name), s.name)));
+        const options = (game: boolean) => m.scenes.filter((s) => s.game === game).map((s) => new Option(title(s.name), s.name));
+        const games = document.createElement("optgroup");
+        games.label = "Play";
+        games.append(...options(true));
+        $("scene").append(new Option("Choose a scene…", "", false, false), ...options(false), games);
         $<HTMLSelectElement>("scene").onchange = (e) => {
           const name = (e.target as HTMLSelectElement).value;
           if (name) load({ scene: name });
         };
+        materials = m.materials;
         $("material").append(new Option("as in the scene", ""), ...m.materials.map((n) => new Option(n, n)));
         first(m.scenes.map((s) => s.name));
         break;
@@ -476,6 +501,8 @@ function start() {
         const f = m.frame;
         if (from !== worker || f.epoch !== epoch) break;
         view.take(f, performance.now());
+        if (f.impacts) feel(f.impacts);
+        if (f.game) card.tell(f.game);
         if (f.back) chart.clear();
         chart.add(f.stats);
         if (on.has("contacts")) overlays.contacts(f.contacts);
@@ -505,6 +532,7 @@ function start() {
         if (m.loading) broke(from, m.text);
         else fail(m.text);
         break;
+      case "refused": tell("Not from here: step back, and mind the rule."); break;
       case "settled": window.dispatchEvent(new CustomEvent("settled")); break;
       case "state": window.dispatchEvent(new CustomEvent("state", { detail: m })); break;
       case "digest": window.dispatchEvent(new CustomEvent("digest", { detail: m })); break;
@@ -517,6 +545,8 @@ function start() {
   Object.assign(window, {
     fracas: {
       rehearse,
+      measure,
+      dust: view.dust,
       settled: () => new Promise((done) => {
         window.addEventListener("settled", done, { once: true });
         post({ t: "settle" });
@@ -527,7 +557,7 @@ function start() {
       }),
       now: asked,
       state: () => ({
-        fragments, steps, running, rest, drawn: view.drawn, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
+        fragments, steps, running, rest, drawn: view.drawn, sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);

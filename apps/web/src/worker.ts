@@ -3,7 +3,7 @@
 
 import init, { materials, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
 import { hasGraphicsCard } from "./graphics";
-import type { Body, Born, Deed, Done, Frame, FromWorker, Look, Overlay, OwnMaterial, OwnPicture, Story, ToWorker } from "./protocol";
+import type { Body, Born, Deed, Done, Frame, FromWorker, Game, Look, Overlay, OwnMaterial, OwnPicture, Story, ToWorker } from "./protocol";
 
 const SLICE = { width: 160, height: 112, reach: 0.06, every: 120 };
 /** Spheres and cubes of one body that the page is asked to draw. */
@@ -31,6 +31,7 @@ let done: Done[] = []; // since the world began
 let toDo: Done[] = []; // of a link: what is still to be done again
 let rest = false; // nothing moves
 let back = false; // the world went back in time
+let inGame = false; // it has rules
 let soft = 0; // steps of a soft world, which does not count them
 let up = false; // the library is there
 let timer = 0;
@@ -39,6 +40,7 @@ let bodies = new Map<number, Body>();
 let look: Look = { contacts: false, spheres: false, tets: false, voxels: false, level: 3, slice: null };
 let sliced = 0;
 let tuned: Extract<Deed, { t: "tune" }> = { t: "tune", material: "", strength: 1, again: true };
+let listens = false; // somebody listens
 let paceFrom = 0;
 let paceSteps = 0;
 let pace = 0;
@@ -76,8 +78,10 @@ function opened(next: number) {
   done = [];
   soft = 0;
   rest = back = false;
+  inGame = game() !== undefined;
   // A link brings its own material; otherwise it is what the panel says.
   if (live() && !toDo.some(([step, deed]) => step === 0 && deed.t === "tune")) act(tuned);
+  live()?.listen(listens);
   owed = 0;
   last = performance.now();
   [paceFrom, paceSteps] = [last, 0];
@@ -100,6 +104,9 @@ function pictures(materials: OwnMaterial[] | null): OwnPicture[] {
   return [...all.values()];
 }
 
+/** How the game stands, where one is played. */
+const game = (): Game | undefined => JSON.parse(live()?.game() ?? "null") ?? undefined;
+
 const tell = (text: string) => post({ t: "progress", text });
 
 /** Does something in the world, and notes it. */
@@ -109,9 +116,12 @@ function act(deed: Deed) {
   rest = false;
   const step = it.steps();
   switch (deed.t) {
-    case "shoot": it.shoot(Float32Array.from(deed.path), deed.radius); break;
+    case "shoot":
+      if (it.shoot(Float32Array.from(deed.path), deed.radius)) break;
+      return post({ t: "refused" });
     case "hit": it.hit(deed.piece[0], deed.piece[1], Float32Array.from(deed.at), deed.speed, deed.radius); break;
     case "tune": {
+      if (inGame) return;
       // Many of them at one step (a slider that is dragged) are one.
       const last = done.at(-1);
       if (last && last[0] === step && last[1].t === "tune") done.pop();
@@ -208,6 +218,9 @@ function send() {
     undo: live()?.can_undo() ?? false, rest, back,
     contacts: look.contacts ? world.contacts() : undefined,
   };
+  const heard = live()?.impacts();
+  if (heard?.length) frame.impacts = heard;
+  if (inGame) frame.game = game();
   numbers = [];
   back = false;
   const move: Transferable[] = [frame.poses.buffer, frame.stats.buffer];
@@ -392,9 +405,14 @@ function take(m: ToWorker) {
         if (it) { act(m.deed); send(); }
         return;
       }
+      if (inGame && toDo.length > 0) return; // it is watched to its end
       toDo = []; // somebody takes over
       if (m.deed.t === "move") target = m.deed.to;
       else act(m.deed);
+      return;
+    case "listen":
+      listens = m.on;
+      it?.listen(m.on);
       return;
     case "export": {
       const bytes = (world instanceof Playback ? world.glb() : it?.pieces_glb()) as Uint8Array<ArrayBuffer> | undefined;

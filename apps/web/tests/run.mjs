@@ -428,6 +428,61 @@ const tests = {
     return errors;
   },
 
+  async "materials sound like themselves, dust settles, and both can be off"(shot) {
+    const { page, errors } = await open(browser, address, { reducedMotion: "no-preference" });
+    await ready(page);
+    await until(page, "it stands", (s) => s.rest);
+    await drawn(page);
+    const hear = (material, more = {}) => page.evaluate((i) => window.fracas.measure(i), { at: [0, 0, 0], energy: 0.5, size: 0.05, material, broke: false, area: 0, ...more });
+    const [glass, porcelain, ice, brick] = [await hear("glass"), await hear("porcelain"), await hear("ice"), await hear("brick")];
+    const told = JSON.stringify({ glass, porcelain, ice, brick });
+    assert(glass.hertz > 2 * brick.hertz && glass.hertz > ice.hertz && ice.hertz > brick.hertz, `glass is brighter than ice, ice than brick: ${told}`);
+    assert(glass.seconds > 1.5 * porcelain.seconds && porcelain.seconds > 1.3 * brick.seconds, `glass rings longer than porcelain, porcelain than brick: ${told}`);
+    assert((await hear("glass", { size: 0.2 })).hertz < 0.6 * glass.hertz, "large things sound lower");
+    assert((await hear("brick", { energy: 5e-4 })).peak < 0.5 * brick.peak, "soft blows are soft");
+    // Off until asked; then a break is heard.
+    const break_ = async (object) => {
+      const { fragments } = await state(page);
+      await strike(page, (p) => p.object === object);
+      return until(page, "a plate breaks", (s) => s.fragments > fragments);
+    };
+    assert((await page.getAttribute("#sound", "aria-pressed")) === "false", "silent at first");
+    assert((await break_(1)).sounds === 0, "it is silent until asked");
+    assert((await state(page)).dust === 0, "no dust without a graphics card");
+    await page.click("#sound");
+    await break_(2);
+    const { sounds } = await until(page, "it sounds", (s) => s.sounds > 3);
+    // As with a graphics card: dust comes, is drawn, and goes; nothing is drawn after it.
+    await page.evaluate(() => (window.fracas.dust.card = true));
+    // Who looks from a place of their own stays there: the camera does not follow pieces.
+    await page.locator("#view").focus();
+    await page.keyboard.press("-");
+    await drawn(page);
+    await break_(3);
+    await until(page, "dust rises", (s) => s.dust > 10);
+    await drawn(page);
+    await shot(page, "dust");
+    await pause(page);
+    const rest = await until(page, "dust settles", (s) => s.dust === 0 && !s.moving);
+    await page.waitForTimeout(500);
+    assert((await state(page)).drawn - rest.drawn <= 1, "nothing is drawn when the dust has settled");
+    await page.keyboard.press("m");
+    assert((await page.getAttribute("#sound", "aria-pressed")) === "false", "m turns it off");
+    await page.keyboard.press("m");
+    await page.reload();
+    await ready(page);
+    assert((await page.getAttribute("#sound", "aria-pressed")) === "true", "it is remembered");
+    assert(sounds < 400, `${sounds} sounds of one plate`);
+    // Who wants less motion gets no dust, whatever draws.
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await page.evaluate(() => (window.fracas.dust.card = true));
+    await until(page, "it stands", (s) => s.rest);
+    await drawn(page);
+    await break_(1);
+    assert((await state(page)).dust === 0, "no dust where less motion is wanted");
+    return errors;
+  },
+
   async "addresses: scenes that are none, files from elsewhere"() {
     const { page, errors } = await open(browser, `${address}?scene=nope`);
     await ready(page);

@@ -116,10 +116,8 @@ impl Simulation {
         };
         let stage = Stage::scene(name, &options, &mut teller(progress));
         let made = Self::new(stage.map_err(|e| JsError::new(&e.to_string()))?);
-        Ok(Self {
-            undoable: game,
-            ..made
-        })
+        let undoable = game && made.stage.game().is_none();
+        Ok(Self { undoable, ..made })
     }
 
     /// A mesh file of the user's own.
@@ -398,6 +396,11 @@ impl Simulation {
     /// Takes hold of a piece at a point of its own frame; the hand's number.
     pub fn grab(&mut self, object: u32, fragment: u32, x: f32, y: f32, z: f32) -> Option<u32> {
         let piece = piece_id(object, fragment);
+        if let Some((game, world)) = self.stage.play()
+            && !game.may_grab(world)
+        {
+            return None;
+        }
         let world = self.stage.world_mut();
         let mass = world.body(piece)?.mass();
         let point = world.pose(piece)? * Vec3::new(x, y, z);
@@ -419,7 +422,9 @@ impl Simulation {
     pub fn move_hand(&mut self, hand: u32, x: f32, y: f32, z: f32) {
         let held = self.hands.iter().find(|h| h.hand.0 == hand);
         let lift = held.and_then(|h| self.lift(h)).unwrap_or(Vec3::ZERO);
-        let to = Pose::from_translation(Vec3::new(x, y, z) + lift);
+        let place = Vec3::new(x, y, z);
+        let place = self.stage.game().map_or(place, |game| game.hand(place));
+        let to = Pose::from_translation(place + lift);
         self.stage.world_mut().move_hand(HandId(hand), to);
     }
 
@@ -429,21 +434,43 @@ impl Simulation {
         self.stage.world_mut().release(HandId(hand));
     }
 
-    /// Shoots a steel ball: place and velocity, six numbers; radius in metres.
-    pub fn shoot(&mut self, path: &[f32], radius: f32) {
-        let &[x, y, z, u, v, w] = path else { return };
+    /// Shoots a steel ball: place and velocity, six numbers; radius in metres. Whether that
+    /// may be: games have rules.
+    pub fn shoot(&mut self, path: &[f32], radius: f32) -> bool {
+        let &[x, y, z, u, v, w] = path else {
+            return false;
+        };
+        let (mut path, mut radius) = ([Vec3::new(x, y, z), Vec3::new(u, v, w)], radius);
+        let view = self.stage.view();
+        if let Some((game, world)) = self.stage.play() {
+            let Some(allowed) = game.shot(world, view, path) else {
+                return false;
+            };
+            (path, radius) = allowed;
+        }
         if self.balls.len() == MOST_BALLS {
             let oldest = self.balls.remove(0);
             self.stage.world_mut().physics.remove_body(oldest);
         }
-        let ball = self.ball(Vec3::new(x, y, z), Vec3::new(u, v, w), radius);
+        let ball = self.ball(path[0], path[1], radius);
         self.balls.push(ball);
+        true
+    }
+
+    /// How the game stands as JSON, `null` where none is played.
+    #[must_use]
+    pub fn game(&self) -> String {
+        let game = self.stage.game().map(|g| g.describe(self.world()));
+        game.unwrap_or(serde_json::Value::Null).to_string()
     }
 
     /// Hits a piece with a small hammer at a point of its own frame, against the
     /// outward `normal` there: six numbers; speed in metres per second.
     pub fn hit(&mut self, object: u32, fragment: u32, at: &[f32], speed: f32, radius: f32) {
         let &[x, y, z, u, v, w] = at else { return };
+        if self.stage.game().is_some() {
+            return; // A game is not won by a hammer.
+        }
         let Some(pose) = self.world().pose(piece_id(object, fragment)) else {
             return;
         };
@@ -457,11 +484,14 @@ impl Simulation {
     /// Whether there is a break to undo.
     #[must_use]
     pub fn can_undo(&self) -> bool {
-        !self.past.is_empty()
+        !self.past.is_empty() && self.stage.game().is_none()
     }
 
     /// Goes back to a few steps before the last break; whether there was one.
     pub fn undo(&mut self) -> bool {
+        if self.stage.game().is_some() {
+            return false;
+        }
         let Some(before) = self.past.pop() else {
             return false;
         };
@@ -478,6 +508,10 @@ impl Simulation {
             return false;
         };
         let done = self.go_back(&start);
+        if let Some((game, _)) = self.stage.play() {
+            game.reset();
+        }
+        self.balls.clear();
         self.start = Some(start);
         self.recent = None;
         self.past.clear();
@@ -490,6 +524,9 @@ impl Simulation {
     /// # Errors
     /// When there is no such material.
     pub fn tune(&mut self, material: &str, strength: f64, again: bool) -> Result<(), JsError> {
+        if self.stage.game().is_some() {
+            return Ok(()); // Things are in a game what they are.
+        }
         let material = match material {
             "" => None,
             name => Some(Material::by_name(name).map_err(|e| JsError::new(&e.to_string()))?),

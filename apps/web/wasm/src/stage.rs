@@ -1,10 +1,11 @@
-//! What is simulated: one of the scenes, or a mesh of the user's own.
+//! What is simulated: one of the scenes, a game, or a mesh of the user's own.
 
 use fracas_core::dressing::Dressed;
 use fracas_rapier::{ObjectId, PieceId, World};
 use fracas_scenes::rigid::{self, Scene, SceneError, SceneOptions};
 use glam::Vec3;
 
+use crate::challenges::Challenge;
 use crate::geometry::Geometry;
 use crate::own_look::OwnLook;
 
@@ -15,6 +16,8 @@ pub struct Stage {
     is_own: bool,
     /// Materials and textures of that mesh, where the file has some.
     look: Option<OwnLook>,
+    /// The game that is played in it.
+    game: Option<Challenge>,
 }
 
 /// The scene that the page begins with: four plates on a shelf, and nothing happens to
@@ -34,7 +37,10 @@ impl Stage {
         options: &SceneOptions,
         progress: &mut dyn FnMut(&'static str),
     ) -> Result<Self, SceneError> {
-        let mut scene = if name == YOURS.0 {
+        let game = Challenge::by_name(name, options.seed);
+        let mut scene = if let Some(game) = &game {
+            game.build(options, progress)?
+        } else if name == YOURS.0 {
             let mut scene = rigid::by_name("plates", options, progress)?;
             scene.wait();
             scene
@@ -46,6 +52,7 @@ impl Stage {
             scene,
             is_own: false,
             look: None,
+            game,
         })
     }
 
@@ -57,6 +64,7 @@ impl Stage {
             scene,
             is_own: true,
             look,
+            game: None,
         }
     }
 
@@ -130,12 +138,29 @@ impl Stage {
     /// Whether the scene itself does anything from now on.
     #[must_use]
     pub fn has_more_to_come(&self) -> bool {
-        self.scene.has_more_to_come()
+        self.scene.has_more_to_come() || self.game.as_ref().is_some_and(Challenge::waits)
+    }
+
+    /// The game that is played in it.
+    #[must_use]
+    pub fn game(&self) -> Option<&Challenge> {
+        self.game.as_ref()
+    }
+
+    /// The game that is played in it, to take part, and its world.
+    pub fn play(&mut self) -> Option<(&mut Challenge, &World)> {
+        Some((self.game.as_mut()?, self.scene.world()))
     }
 
     /// One step.
     pub fn step(&mut self) {
+        if let Some(game) = &mut self.game {
+            game.before_step(self.scene.world_mut());
+        }
         self.scene.step();
+        if let Some(game) = &mut self.game {
+            game.after_step(self.scene.world());
+        }
     }
 }
 
