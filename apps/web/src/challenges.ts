@@ -42,7 +42,7 @@ const RULES: Record<string, Rule> = {
     shoot: true, grab: false, power: true,
     live: (g) => `${g.energy.toFixed(1)} J used · ${balls(8 - g.balls)} left · ${Math.round(100 * g.height)} cm high`,
     end: (g) => (g.state === "won" ? `Down with ${g.energy.toFixed(1)} J and ${balls(g.balls)}.` : "It still stands."),
-    stars: (g) => (g.state !== "won" ? 0 : g.energy <= 12 ? 3 : g.energy <= 30 ? 2 : 1),
+    stars: (g) => (g.state !== "won" ? 0 : g.energy <= 16 ? 3 : g.energy <= 30 ? 2 : 1),
   },
 };
 
@@ -79,6 +79,7 @@ export class Card {
     $("game-title").textContent = this.rule.title;
     $("game-rule").textContent = watching ? `Somebody played this: watch. ${this.rule.rule}` : this.rule.rule;
     $("game-live").textContent = "";
+    $("game-live").hidden = false;
     $("game-end").hidden = $("game-link").hidden = true;
     $("power-row").hidden = !this.rule.power || watching;
     $("game-again").textContent = watching ? "Your turn" : "Start again";
@@ -95,6 +96,7 @@ export class Card {
     this.state = game.state;
     const over = game.state !== "open";
     $("game-end").hidden = $("game-link").hidden = !over;
+    $("game-live").hidden = over;
     $("power-row").hidden ||= over;
     if (!over) return;
     const stars = this.rule.stars(game);

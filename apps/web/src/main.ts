@@ -14,6 +14,7 @@ import { STAT } from "./protocol";
 import { Replay } from "./replay";
 import { SaveMenu } from "./save_menu";
 import { measure, Sound } from "./sound";
+import { type Stop, Tour } from "./tour";
 import { type Theme, View } from "./view";
 import { $, busy, fail, hideError, sentence, tell, value } from "./words";
 
@@ -182,7 +183,10 @@ function start() {
   function loaded(i: Info, own: OwnLooks | null) {
     info = i;
     hands.letGo();
+    const played = hands.rule !== null;
     hands.rule = card.open(current.scene, (current.deeds?.length ?? 0) > 0);
+    // In a game the panel makes room for the card.
+    if (played !== (hands.rule !== null)) fold(hands.rule !== null || innerWidth < 760);
     view.open(i, own);
     overlays.clear();
     chart.clear();
@@ -201,7 +205,8 @@ function start() {
     $("link").hidden = !link;
     menu.offer({ pieces: !film && !i.soft, animation: !i.soft, recording: !film, link });
     if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}, filled with tetrahedra and ready to break`;
-    look();
+    if (tour.stop()?.scene === current.scene) arrange(tour.stop());
+    else look();
     document.body.dataset.ready = String(epoch);
   }
 
@@ -394,12 +399,12 @@ function start() {
       const k = key as keyof typeof chips;
       if (on.has(k)) on.delete(k);
       else on.add(k);
-      button.setAttribute("aria-pressed", String(on.has(k)));
       look();
     };
     $("chips").append(button);
   }
   function look() {
+    for (const key of Object.keys(chips)) $(`see-${key}`).setAttribute("aria-pressed", String(on.has(key as keyof typeof chips)));
     const level = Number($<HTMLInputElement>("level").value);
     const share = Number($<HTMLInputElement>("slice").value);
     $("level-out").textContent = String(level);
@@ -424,11 +429,38 @@ function start() {
     look();
   }
   for (const id of ["level", "slice"]) $(id).addEventListener("input", look);
-  $<HTMLInputElement>("explode").oninput = (e) => {
-    view.explode = Number((e.target as HTMLInputElement).value);
+  const explode = () => {
+    view.explode = Number($<HTMLInputElement>("explode").value);
     value("explode", `${Math.round(100 * view.explode)} percent`);
     view.stale = true;
   };
+  $("explode").oninput = explode;
+
+  // ---- the tour ----
+  const tour = new Tour((stop) => {
+    // What a stop speaks of needs its scene, as it is after the stop's deeds.
+    if (stop && (current.scene !== stop.scene || current.deeds !== stop.deeds || info?.soft)) load({ scene: stop.scene, deeds: stop.deeds });
+    else arrange(stop);
+    // On a narrow screen there is room for the card alone.
+    if (stop && innerWidth < 760) fold(true);
+    else view.resize();
+  });
+  /** Sets overlays and camera as a stop wants them; without one, as they were at first. */
+  function arrange(stop: Stop | null) {
+    on.clear();
+    for (const see of stop?.see ?? []) on.add(see);
+    if (stop?.level !== undefined) $<HTMLInputElement>("level").value = String(stop.level);
+    $<HTMLInputElement>("slice").value = String(stop?.slice ?? 0.5);
+    $<HTMLInputElement>("explode").value = String(stop?.explode ?? 0);
+    explode();
+    look();
+    if (info) view.frameAll();
+    const [side, up, near] = stop?.camera ?? [0, 0, 0];
+    if (stop) {
+      view.turn(side, up);
+      view.near(near);
+    }
+  }
 
   takeFiles((file) => load({ file }));
 
@@ -546,6 +578,7 @@ function start() {
     fracas: {
       rehearse,
       measure,
+      write: link.write,
       dust: view.dust,
       settled: () => new Promise((done) => {
         window.addEventListener("settled", done, { once: true });

@@ -169,6 +169,13 @@ export class View {
     u.cell.value = size > 3 ? 1 : size > 0.6 ? 0.1 : 0.05;
   }
 
+  /** Looks at the whole stage, as at the beginning. */
+  frameAll() {
+    this.frame(this.size());
+    this.chosen = false;
+    this.stale = true;
+  }
+
   /** Steps back until the box fits, on a narrow screen too. */
   private frame(size: number) {
     const narrow = Math.min(1, this.camera.aspect);
@@ -192,7 +199,10 @@ export class View {
     // Leave room for the panel where it lies over the picture.
     const open = !document.body.classList.contains("folded");
     const narrow = w < 760;
-    const [aside, up] = [open && !narrow ? 160 : 0, open && narrow ? 0.24 * h : 0];
+    // The card of a game or of the tour lies on the left, on a narrow screen above.
+    const card = document.body.matches(".game, .touring");
+    const aside = narrow ? 0 : (open ? 160 : 0) - (card ? 170 : 0);
+    const up = !narrow ? 0 : open ? 0.24 * h : card ? -0.12 * h : 0;
     this.camera.setViewOffset(w, h, aside, up, w, h);
     // The cross stands where the camera looks, and the keyboard aims.
     const cross = document.getElementById("cross");

@@ -93,6 +93,8 @@ const SIEGE: u64 = 30 * 60;
 pub const DOWN: f32 = 0.27;
 /// Where the hand that holds the vase may go.
 const REACH: (Vec3, Vec3) = (Vec3::new(-0.3, 0.06, -0.1), Vec3::new(0.3, 0.5, 0.1));
+/// How the floor of the safe slopes (rad).
+const SLOPE: f32 = 0.3;
 /// The gold is out when it is in front of this (m).
 const OUT: f32 = 0.24;
 
@@ -361,30 +363,28 @@ fn slab(size: Vec3) -> TetMesh {
 }
 
 /// A bowl, drawn up and drawn in below its rim.
-fn vase_mesh() -> Option<TetMesh> {
-    let bowl = fracas_bake::shapes::by_name("bowl")?.build_refined(0.8);
+fn vase_mesh() -> Result<TetMesh, String> {
+    let bowl = fracas_bake::shapes::by_name("bowl").ok_or("there is no bowl")?;
+    let bowl = bowl.build_refined(1.0);
     let (low, high) = bowl.bounds();
-    let smooth = |from: f32, to: f32, t: f32| {
-        let x = ((t - from) / (to - from)).clamp(0.0, 1.0);
-        x * x * (3.0 - 2.0 * x)
-    };
     let positions = bowl.positions().iter().map(|p| {
         let t = (p.y - low.y) / (high.y - low.y);
-        let wide = 1.0 - 0.5 * smooth(0.4, 0.85, t) + 0.2 * smooth(0.85, 1.0, t);
+        // Narrow at the neck, a little wider at the rim.
+        let wide = 1.0 - 0.95 * t * t * (1.0 - 0.62 * t * t);
         Vec3::new(p.x * wide, 3.0 * (p.y - low.y), p.z * wide)
     });
-    TetMesh::build(positions.collect(), bowl.tets().to_vec()).ok()
+    TetMesh::build(positions.collect(), bowl.tets().to_vec()).map_err(|e| e.to_string())
 }
 
 fn vase(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
     progress("tetrahedra");
-    let mesh = vase_mesh().ok_or_else(|| SceneError::Body {
+    let mesh = vase_mesh().map_err(|why| SceneError::Body {
         what: "vase".into(),
-        why: "there is no bowl to draw it from".into(),
+        why,
     })?;
     let kinds = breaking(Material::PORCELAIN, 16, options);
     let kit = Kit::of_mesh("vase", mesh, [92, 132, 176], kinds, progress)?;
-    let view = (Vec3::new(-0.36, 0.0, -0.2), Vec3::new(0.36, 0.5, 0.2));
+    let view = (Vec3::new(-0.36, 0.0, -0.2), Vec3::new(0.36, 0.3, 0.2));
     let mut scene = room(CHALLENGES[1].0, options, view);
     let place = Vec3::new(0.0, 0.0005 - kit.bounds().0.y, 0.0);
     scene.add(kit.body(Pose::from_translation(place), 0), kit.colour());
@@ -407,7 +407,7 @@ fn safe(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneEr
         ([0.28, 0.34, 0.04], [0.0, 0.17, -0.14], 0.0),
         ([0.36, 0.04, 0.32], [0.0, 0.36, 0.0], 0.0),
         ([0.28, 0.04, 0.28], [0.0, 0.02, 0.02], 0.0),
-        ([0.27, 0.03, 0.22], [0.0, 0.05, -0.01], 0.22_f32),
+        ([0.27, 0.03, 0.22], [0.0, 0.12, -0.01], SLOPE),
         ([0.02, 0.30, 0.014], [-0.13, 0.19, 0.153], 0.0),
         ([0.02, 0.30, 0.014], [0.13, 0.19, 0.153], 0.0),
         ([0.02, 0.20, 0.014], [-0.13, 0.24, 0.107], 0.0),
@@ -418,35 +418,36 @@ fn safe(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneEr
             .translation(Vec3::from_array(at))
             .rotation(Vec3::X * tilt)
             .user_data(IRON);
-        let wall = ColliderBuilder::cuboid(half.x, half.y, half.z).friction(0.4);
+        // What falls on the slope slides out.
+        let friction = if tilt > 0.0 { 0.02 } else { 0.4 };
+        let wall = ColliderBuilder::cuboid(half.x, half.y, half.z).friction(friction);
         scene.world_mut().physics.insert(body, wall);
     }
     let body = RigidBodyBuilder::dynamic()
-        .translation(Vec3::new(0.0, 0.13, -0.04))
+        .translation(Vec3::new(0.0, 0.143, 0.079))
         .user_data(GOLD);
     let ball = ColliderBuilder::ball(0.034).density(STEEL).friction(0.4);
     scene.world_mut().physics.insert(body, ball);
     Ok(scene)
 }
 
-/// Nine layers of two bricks, each across the last.
+/// Bricks on bricks, none quite on the last.
 fn tower(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
-    let kinds = breaking(Material::BRICK, 8, options);
+    // Good bricks: they stand on each other without a crack.
+    let strong = Material {
+        strength: 3.0 * Material::BRICK.strength,
+        toughness: 3.0 * Material::BRICK.toughness,
+        ..Material::BRICK
+    };
+    let kinds = breaking(strong, 8, options);
     let kit = Kit::build("brick", 1.0, kinds, progress)?;
-    let view = (Vec3::new(-0.4, 0.0, -0.4), Vec3::new(0.4, 0.62, 0.4));
+    let view = (Vec3::new(-0.4, 0.0, -0.4), Vec3::new(0.4, 0.66, 0.4));
     let mut scene = room(CHALLENGES[2].0, options, view);
-    for layer in 0..9_u32 {
-        for side in [-0.054_f32, 0.054] {
-            let y = 0.0005 + 0.0652 * layer as f32;
-            let (place, turn) = if layer % 2 == 0 {
-                (Vec3::new(0.0, y, side), 0.0)
-            } else {
-                (Vec3::new(side, y, 0.0), std::f32::consts::FRAC_PI_2)
-            };
-            let pose = Pose::from_parts(place, Quat::from_scaled_axis(Vec3::Y * turn));
-            let seed = u64::from(2 * layer) + u64::from(side > 0.0);
-            scene.add(kit.body(pose, seed), kit.colour());
-        }
+    for layer in 0..10_u32 {
+        let place = Vec3::Y * (0.065 * layer as f32);
+        let turn = if layer % 2 == 0 { 0.1 } else { -0.1 };
+        let pose = Pose::from_parts(place, Quat::from_scaled_axis(Vec3::Y * turn));
+        scene.add(kit.body(pose, u64::from(layer)), kit.colour());
     }
     Ok(scene)
 }
