@@ -437,7 +437,13 @@ function start() {
   $("explode").oninput = explode;
 
   // ---- the tour ----
+  let again = true; // what the visitor had chosen before
   const tour = new Tour((stop) => {
+    const box = $<HTMLInputElement>("again");
+    if (!stop) {
+      box.checked = again;
+      tune();
+    } else if (current.deeds !== stop.deeds) again = box.checked;
     // What a stop speaks of needs its scene, as it is after the stop's deeds.
     if (stop && (current.scene !== stop.scene || current.deeds !== stop.deeds || info?.soft)) load({ scene: stop.scene, deeds: stop.deeds });
     else arrange(stop);

@@ -19,44 +19,42 @@ export interface Stop {
   camera: [number, number, number];
 }
 
-/** A hammer on the first plate, so that there are pieces to look into. */
-const HIT: Done[] = [
-  [0, { t: "tune", material: "", strength: 1, again: true }],
-  [10, { t: "hit", piece: [1, 0], at: [0.02, 0.02, 0.02, 0, 1, 0], speed: 12, radius: 0.03 }],
-];
+/** Blocks that fall and break once, so that there are few pieces and large ones. */
+const SCENE = "blocks";
+const ONCE: Done[] = [[0, { t: "tune", material: "", strength: 1, again: false }]];
 
 export const STOPS: Stop[] = [
   {
     title: "Contacts",
-    text: "Bricks fall. Every dot is a place where two bodies touch, and its colour says how deep. Only the few dozen points that matter are looked at, not all of them.",
+    text: "Blocks fell and broke. Every dot is a place where two bodies touch, and its colour says how deep. Of thousands of points only the few that matter are looked at.",
     paper: "Glondu and others, 2013: contacts from points that are chosen as the bodies move.",
-    scene: "bricks", see: ["contacts"], camera: [0, 0, -2],
+    see: ["contacts"], camera: [0, 0, -1],
   },
   {
     title: "Crack sheets",
-    text: "A plate was hit. A crack is a sheet that runs through the tetrahedra and cuts each edge at most once. The pieces are pulled apart here, so that you can see both sides of each sheet.",
+    text: "A crack is a sheet that runs through the tetrahedra and cuts each edge at most once. The pieces are pulled apart here, so that you can see both sides of each sheet.",
     paper: "Glondu and others, 2013: cracks inside tetrahedra, cut where they pass.",
-    scene: "your-plates", deeds: HIT, see: [], explode: 0.45, camera: [-1, 2, -4],
+    see: [], explode: 0.4, camera: [0, 1, 0],
   },
   {
     title: "Distance field",
-    text: "A slice through the same plates. White is the surface; warm colours lie inside, blue ones outside. After a break only the part near the cracks is worked out again.",
+    text: "A slice through the pieces. White is the surface; warm colours lie inside, blue ones outside. After a break only the part near the cracks is worked out again.",
     paper: "Marchal and others, 2004, and Glondu and others, 2013: distances that spread from the surface.",
-    scene: "your-plates", deeds: HIT, see: ["field"], slice: 0.35, camera: [-3, -2, -4],
+    see: ["field"], slice: 0.5, camera: [-2, -1, -1],
   },
   {
     title: "Sphere tree",
     text: "Each piece has a tree of points, wrapped in spheres. A search goes down only where spheres come near another body. When a piece breaks, its tree is split and not built anew.",
     paper: "Glondu and others, 2013; Heo and others, 2010, keep their trees of boxes good in the same way.",
-    scene: "your-plates", deeds: HIT, see: ["spheres"], level: 4, camera: [-1, 1, -4],
+    see: ["spheres"], level: 6, camera: [0, 1, -1],
   },
   {
     title: "Voxel tree",
-    text: "The same plates as cubes, coarse to fine. Where time is short, the search stops at a coarse level and still has an answer. Move the level to see the others.",
+    text: "The same pieces as cubes, coarse to fine. Where time is short, the search stops at a coarse level and still has an answer. Move the level to see the others.",
     paper: "Dingliana and O'Sullivan, 2004: collisions that can be stopped at any time.",
-    scene: "your-plates", deeds: HIT, see: ["voxels"], level: 3, camera: [-1, 1, -4],
+    see: ["voxels"], level: 3, camera: [0, 1, -1],
   },
-];
+].map((stop) => ({ scene: SCENE, deeds: ONCE, ...stop }) as Stop);
 
 export class Tour {
   private at = -1;

@@ -41,7 +41,7 @@ export function launch(extra = []) {
 export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ viewport: { width: 800, height: 480 }, colorScheme: "dark", reducedMotion: "reduce", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(Number(process.env.PATIENCE ?? 120_000));
+  page.setDefaultTimeout(120_000);
   const errors = [];
   page.on("console", (m) => m.type() === "error" && errors.push(m.text()));
   page.on("pageerror", (e) => errors.push(String(e)));
