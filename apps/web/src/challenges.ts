@@ -22,7 +22,7 @@ const balls = (n: number) => `${n} ${n === 1 ? "ball" : "balls"}`;
 const RULES: Record<string, Rule> = {
   "open-the-safe": {
     title: "Open the safe",
-    rule: "You have three balls. Click to throw one at the door. The safe is open when the gold rolls out.",
+    rule: "You have three balls. Click or tap to throw one at the door. The safe is open when the gold rolls out.",
     shoot: true, grab: false,
     live: (g) => `${balls(3 - g.balls)} left`,
     end: (g) => (g.state === "won" ? `Open with ${balls(g.balls)}, in ${g.seconds.toFixed(1)} s.` : "The gold is still inside."),
@@ -38,7 +38,7 @@ const RULES: Record<string, Rule> = {
   },
   "fell-the-tower": {
     title: "Fell the tower",
-    rule: "Throw up to eight balls. The tower is down when nothing stands above 27 cm. Use as little energy as you can.",
+    rule: "Click or tap to throw, up to eight balls. The tower is down when nothing stands above 27 cm. Use as little energy as you can.",
     shoot: true, grab: false, power: true,
     live: (g) => `${g.energy.toFixed(1)} J used · ${balls(8 - g.balls)} left · ${Math.round(100 * g.height)} cm high`,
     end: (g) => (g.state === "won" ? `Down with ${g.energy.toFixed(1)} J and ${balls(g.balls)}.` : "It still stands."),

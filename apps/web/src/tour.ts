@@ -28,7 +28,7 @@ export const STOPS: Stop[] = [
     title: "Contacts",
     text: "Blocks fell and broke. Every dot is a place where two bodies touch, and its colour says how deep. Of thousands of points only the few that matter are looked at.",
     paper: "Glondu and others, 2013: contacts from points that are chosen as the bodies move.",
-    see: ["contacts"], camera: [0, 0, -1],
+    see: ["contacts"], camera: [0, 0, 0],
   },
   {
     title: "Crack sheets",
@@ -46,13 +46,13 @@ export const STOPS: Stop[] = [
     title: "Sphere tree",
     text: "Each piece has a tree of points, wrapped in spheres. A search goes down only where spheres come near another body. When a piece breaks, its tree is split and not built anew.",
     paper: "Glondu and others, 2013; Heo and others, 2010, keep their trees of boxes good in the same way.",
-    see: ["spheres"], level: 6, camera: [0, 1, -1],
+    see: ["spheres"], level: 6, camera: [0, 1, 0],
   },
   {
     title: "Voxel tree",
     text: "The same pieces as cubes, coarse to fine. Where time is short, the search stops at a coarse level and still has an answer. Move the level to see the others.",
     paper: "Dingliana and O'Sullivan, 2004: collisions that can be stopped at any time.",
-    see: ["voxels"], level: 3, camera: [0, 1, -1],
+    see: ["voxels"], level: 3, camera: [0, 1, 0],
   },
 ].map((stop) => ({ scene: SCENE, deeds: ONCE, ...stop }) as Stop);
 
