@@ -2,6 +2,7 @@
 // background turns the camera.
 
 import * as THREE from "three";
+import type { Allowed } from "./challenges";
 import type { Deed } from "./protocol";
 import type { View } from "./view";
 
@@ -24,7 +25,12 @@ interface Found {
   point: THREE.Vector3;
 }
 
+/** Metres that an arrow key moves what is held. */
+const STEP = 0.03;
+
 export class Hands {
+  /** What a game allows; `null`: everything. */
+  rule: Allowed | null = null;
   private readonly ray = new THREE.Raycaster();
   private down: { id: number; x: number; y: number; shift: boolean; found: Found | null; held: boolean; struck: boolean; timer: number } | null = null;
   private readonly across = new THREE.Plane();
@@ -60,6 +66,44 @@ export class Hands {
   hitAhead() {
     this.aimAhead();
     this.hit(this.find());
+  }
+
+  /** Takes hold of what the camera looks at, or lets go: for the keyboard. */
+  grabAhead() {
+    if (this.rule && !this.rule.grab) return;
+    if (this.down) {
+      if (this.down.id === -1) this.letGo();
+      return;
+    }
+    this.aimAhead();
+    const found = this.find();
+    if (!found?.piece) return;
+    this.down = { id: -1, x: 0, y: 0, shift: false, found, held: true, struck: false, timer: 0 };
+    this.tip.copy(found.point);
+    this.line.visible = true;
+    this.post({ t: "grab", piece: found.piece, at: found.at.toArray() });
+    this.view.stale = true;
+  }
+
+  /** Moves what the keyboard holds, seen from the camera; whether it holds anything. */
+  carry(side: number, up: number): boolean {
+    if (this.down?.id !== -1) return false;
+    const right = new THREE.Vector3().setFromMatrixColumn(this.view.camera.matrixWorld, 0).setY(0).normalize();
+    this.tip.addScaledVector(right, STEP * side).y += STEP * up;
+    this.tip.y = Math.max(this.tip.y, 0.01);
+    this.post({ t: "move", to: this.tip.toArray() });
+    this.view.stale = true;
+    return true;
+  }
+
+  /** Lets go of what is held, if anything is: a world begins anew. */
+  letGo() {
+    if (this.down?.held) this.post({ t: "release" });
+    this.down = null;
+    this.line.visible = false;
+    this.view.stale = true;
+    this.view.controls.enabled = true;
+    this.view.canvas.classList.remove("holding");
   }
 
   /** Whether something is held: the picture changes with the hand. */
@@ -109,7 +153,7 @@ export class Hands {
       if (!d && e.pointerType === "mouse") this.hover(e);
       return;
     }
-    if (!d.held && !d.struck && Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL && !d.shift) {
+    if (!d.held && !d.struck && Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL && !d.shift && (this.rule?.grab ?? true)) {
       clearTimeout(d.timer);
       d.held = true;
       this.view.canvas.classList.add("holding");
@@ -151,13 +195,14 @@ export class Hands {
   private hovered = 0;
 
   private shoot(found: Found | null) {
+    if (this.rule && !this.rule.shoot) return;
     const ray = this.ray.ray;
     const size = this.view.size();
     const aim = found?.point ?? ray.at(2 * size, new THREE.Vector3());
     const far = aim.distanceTo(ray.origin);
     const start = ray.at(Math.max(0.25 * far, Math.min(far - 0.8 * size, 1.2 * size)), new THREE.Vector3());
     start.y = Math.max(start.y, 1.2 * BALL.radius * size);
-    const speed = BALL.speed * Math.sqrt(Math.max(1, size));
+    const speed = this.rule?.speed?.() ?? BALL.speed * Math.sqrt(Math.max(1, size));
     const way = aim.clone().sub(start);
     // Aimed a little high, for the fall on the way.
     const time = way.length() / speed;
@@ -166,7 +211,7 @@ export class Hands {
   }
 
   private hit(found: Found | null) {
-    if (!found?.piece) return;
+    if (!found?.piece || this.rule) return;
     const at = [...found.at.toArray(), ...found.normal.toArray()];
     this.post({ t: "hit", piece: found.piece, at, speed: HAMMER.speed, radius: HAMMER.radius * this.view.size() });
   }

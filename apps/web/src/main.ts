@@ -1,16 +1,23 @@
 // The page: wires panel, picture and worker together.
 
 import "./style.css";
+import { Card, gameTitle, isGame } from "./challenges";
 import { Chart, STAGES } from "./chart";
+import { give, takeFiles } from "./files";
 import { Hands } from "./hands";
+import { impacts } from "./impacts";
 import * as link from "./link";
 import { Overlays } from "./overlays";
 import { OwnLooks } from "./own_looks";
-import type { Deed, Done, FromWorker, Info, Look, Overlay, ToWorker } from "./protocol";
+import type { Deed, Done, FromWorker, Info, Look, Overlay, Story, ToWorker } from "./protocol";
 import { STAT } from "./protocol";
+import { Replay } from "./replay";
+import { SaveMenu } from "./save_menu";
+import { measure, Sound } from "./sound";
+import { type Stop, Tour } from "./tour";
 import { type Theme, View } from "./view";
+import { $, busy, fail, hideError, sentence, tell, value } from "./words";
 
-const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const TITLES: Record<string, string> = {
   "your-plates": "Plates for you",
   "piggy-bank": "Piggy bank", bricks: "Falling bricks", "drop-bunnies": "Falling rabbits", plates: "Plates on a shelf",
@@ -23,7 +30,7 @@ const FIRST = "your-plates";
 /** Files larger than this are not even read. */
 const MOST_BYTES = 200e6;
 
-const title = (name: string) => TITLES[name] ?? (name[0].toUpperCase() + name.slice(1)).replaceAll("-", " ");
+const title = (name: string) => TITLES[name] ?? gameTitle(name) ?? (name[0].toUpperCase() + name.slice(1)).replaceAll("-", " ");
 
 const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
 
@@ -34,6 +41,8 @@ interface Source {
   /** To be done again, as a link says. */
   deeds?: Done[];
   file?: File;
+  /** Of what the file's mesh is made. */
+  material?: string;
 }
 
 function start() {
@@ -53,6 +62,7 @@ function start() {
   const post = (m: ToWorker, move: Transferable[] = []) => worker?.postMessage(m, move);
   const overlays = new Overlays(view);
   const hands = new Hands(view, (deed) => post({ t: "do", deed }));
+  const sound = new Sound($("sound"), (on) => post({ t: "listen", on }));
   const chart = new Chart($<HTMLCanvasElement>("chart"));
 
   let epoch = 0; // of the world on the stage
@@ -110,16 +120,19 @@ function start() {
     busy(source.scene ? `preparing ${title(source.scene)}` : "preparing", worker !== null);
     breathe();
     made.postMessage({ t: "run", on: false } satisfies ToWorker);
-    made.postMessage({ t: "speed", factor: speed() } satisfies ToWorker);
+    // A game has one speed for everybody.
+    made.postMessage({ t: "speed", factor: isGame(source.scene) ? 1 : speed() } satisfies ToWorker);
     made.postMessage({ t: "do", deed: tuning() } satisfies ToWorker);
+    made.postMessage({ t: "listen", on: sound.on } satisfies ToWorker);
     if (source.scene) {
       made.postMessage({ t: "scene", name: source.scene, seed: source.seed ?? 0, deeds: source.deeds ?? [], epoch: to } satisfies ToWorker);
     } else if (source.file) {
       const file = source.file;
+      const material = (source.material = $<HTMLSelectElement>("material").value || "earthenware");
       file.arrayBuffer().then((bytes) => {
         const m: ToWorker = file.name.endsWith(".film")
           ? { t: "film", file: file.name, bytes, epoch: to }
-          : { t: "mesh", file: file.name, bytes, material: $<HTMLSelectElement>("material").value || "earthenware", epoch: to };
+          : { t: "mesh", file: file.name, bytes, material, epoch: to };
         made.postMessage(m, [bytes]);
       }, () => broke(made, `${file.name} could not be read. Is it a folder?`));
     }
@@ -162,12 +175,18 @@ function start() {
     follow();
   }
   $("cancel").onclick = () => {
+    if (replay.isOn()) return replay.stop();
     stopLoading();
     if (!worker) load({ scene: FIRST });
   };
 
   function loaded(i: Info, own: OwnLooks | null) {
     info = i;
+    hands.letGo();
+    const played = hands.rule !== null;
+    hands.rule = card.open(current.scene, (current.deeds?.length ?? 0) > 0);
+    // In a game the panel makes room for the card.
+    if (played !== (hands.rule !== null)) fold(hands.rule !== null || innerWidth < 760);
     view.open(i, own);
     overlays.clear();
     chart.clear();
@@ -182,10 +201,12 @@ function start() {
       $<HTMLInputElement>("scrub").max = String(i.length);
       sought(0);
     }
-    $("home").hidden = film || i.soft;
-    $("link").hidden = !current.scene || i.soft;
+    const link = current.scene !== undefined && !i.soft;
+    $("link").hidden = !link;
+    menu.offer({ pieces: !film && !i.soft, animation: !i.soft, recording: !film, link });
     if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}, filled with tetrahedra and ready to break`;
-    look();
+    if (tour.stop()?.scene === current.scene) arrange(tour.stop());
+    else look();
     document.body.dataset.ready = String(epoch);
   }
 
@@ -198,6 +219,7 @@ function start() {
   // ---- time ----
   function run(on: boolean) {
     running = on;
+    if (!on) sound.hush();
     breathe();
     const play = $("play");
     play.textContent = on ? "❚❚" : "▶";
@@ -246,13 +268,15 @@ function start() {
     const on = e.target as HTMLElement;
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(on.tagName)) return;
     if (on.tagName === "BUTTON" && (e.key === " " || e.key === "Enter")) return;
+    const turn = (side: number, up: number) => hands.carry(side, up) || view.turn(side, up);
     const keys: Record<string, () => void> = {
-      " ": () => run(!running), ".": one, r: reset, u: undo, f: () => hands.shootAhead(), h: () => hands.hitAhead(),
-      arrowleft: () => view.turn(-1, 0), arrowright: () => view.turn(1, 0), arrowup: () => view.turn(0, 1), arrowdown: () => view.turn(0, -1),
+      " ": () => run(!running), ".": one, r: reset, u: undo, g: () => hands.grabAhead(), m: () => sound.set(!sound.on), f: () => hands.shootAhead(), h: () => hands.hitAhead(),
+      arrowleft: () => turn(-1, 0), arrowright: () => turn(1, 0), arrowup: () => turn(0, 1), arrowdown: () => turn(0, -1),
       "+": () => view.near(-1), "=": () => view.near(-1), "-": () => view.near(1),
     };
     const act = keys[e.key.toLowerCase()];
-    if (!act) return;
+    // What would make a game easier is not there in it.
+    if (!act || (hands.rule && "u.h".includes(e.key.toLowerCase()))) return;
     e.preventDefault();
     act();
   });
@@ -300,26 +324,68 @@ function start() {
     clearTimeout(following);
     following = setTimeout(() => history.replaceState(null, "", address()), 400);
   }
-  $("link").onclick = async () => {
+  const copyLink = async () => {
     clearTimeout(following);
     history.replaceState(null, "", address());
     if (link.write(deeds) === null) return tell("Too much was done for one link: it leads to the scene alone.");
     try {
       await navigator.clipboard.writeText(location.href);
-      tell("Link copied: who opens it sees the same.");
+      tell(isGame(current.scene) ? "Link copied: who opens it sees you play, and the score." : "Link copied: who opens it sees the same.");
     } catch {
       tell("The address above is the link.");
     }
   };
-  $("home").onclick = () => post({ t: "export" });
-  function save(name: string, bytes: Uint8Array<ArrayBuffer>) {
-    const url = URL.createObjectURL(new Blob([bytes], { type: "model/gltf-binary" }));
-    const a = document.createElement("a");
-    [a.href, a.download] = [url, name];
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-    tell(`${name} has all pieces as they lie.`);
+  $("link").onclick = copyLink;
+  const card = new Card(() => reset(), copyLink, () => load({ scene: FIRST }));
+
+  // ---- what is taken home ----
+  const replay = new Replay(newWorker, library);
+  const fileName = (ending: string) => `${info?.name.replaceAll(" ", "-") ?? "fracas"}${ending}`;
+  /** Plays all that happened once more, and gives a file of it. */
+  async function remake(as: "glb" | "film") {
+    if (info?.length !== undefined) return post({ t: "export" }); // a recording holds it already
+    run(false);
+    const { step, digest, deeds } = await asked();
+    const { file, material = "earthenware" } = current;
+    const name = fileName(as === "glb" ? "-animation.glb" : ".film");
+    busy("playing it again", true);
+    try {
+      const story: Story = {
+        scene: current.scene, seed: current.seed ?? 0, deeds, steps: step,
+        file: file && { name: file.name, bytes: await file.arrayBuffer(), material },
+      };
+      const made = await replay.play(story, as, (text) => busy(text, true));
+      if (!made) return;
+      if (made.digest !== digest && digest) throw new Error("what was played again is not what happened");
+      give(name, new Blob([made.bytes]));
+      tell(`${name} has all ${step} steps.`);
+    } catch (e) {
+      fail(`${name} could not be made (${e instanceof Error ? e.message : e}).`);
+    } finally {
+      busy(null);
+    }
   }
+  const menu = new SaveMenu(view.canvas, {
+    picture: async () => {
+      const picture = await view.picture();
+      if (!picture) return fail("The picture is too large for this browser.");
+      give(fileName(".png"), picture);
+      tell(`${fileName(".png")} is the picture of now.`);
+    },
+    video: (bytes, ending) => {
+      give(fileName(`.${ending}`), bytes);
+      tell(`${fileName(`.${ending}`)} is the video.`);
+    },
+    pieces: () => post({ t: "export" }),
+    animation: () => remake("glb"),
+    recording: () => remake("film"),
+    link: copyLink,
+  }, () => (view.stale = true));
+  /** What the worker says of its world when it has done all that was asked before. */
+  const asked = () => new Promise<Extract<FromWorker, { t: "state" }>>((done) => {
+    window.addEventListener("state", (e) => done((e as CustomEvent).detail), { once: true });
+    post({ t: "state" });
+  });
 
   // ---- what is shown ----
   const chips = { contacts: "Contacts", spheres: "Sphere tree", field: "Distance field", tets: "Tetrahedra", voxels: "Voxel tree" };
@@ -333,12 +399,12 @@ function start() {
       const k = key as keyof typeof chips;
       if (on.has(k)) on.delete(k);
       else on.add(k);
-      button.setAttribute("aria-pressed", String(on.has(k)));
       look();
     };
     $("chips").append(button);
   }
   function look() {
+    for (const key of Object.keys(chips)) $(`see-${key}`).setAttribute("aria-pressed", String(on.has(key as keyof typeof chips)));
     const level = Number($<HTMLInputElement>("level").value);
     const share = Number($<HTMLInputElement>("slice").value);
     $("level-out").textContent = String(level);
@@ -363,34 +429,46 @@ function start() {
     look();
   }
   for (const id of ["level", "slice"]) $(id).addEventListener("input", look);
-  $<HTMLInputElement>("explode").oninput = (e) => {
-    view.explode = Number((e.target as HTMLInputElement).value);
+  const explode = () => {
+    view.explode = Number($<HTMLInputElement>("explode").value);
     value("explode", `${Math.round(100 * view.explode)} percent`);
     view.stale = true;
   };
+  $("explode").oninput = explode;
 
-  // ---- files ----
-  const receive = (file: File | undefined | null) => file && load({ file });
-  $("open").onclick = () => $("file").click();
-  $<HTMLInputElement>("file").onchange = (e) => {
-    const input = e.target as HTMLInputElement;
-    receive(input.files?.[0]);
-    input.value = "";
-  };
-  let depth = 0;
-  const drag = (by: number) => {
-    depth = Math.max(0, depth + by);
-    $("drop").hidden = depth === 0;
-  };
-  window.addEventListener("dragenter", (e) => { e.preventDefault(); drag(1); });
-  window.addEventListener("dragleave", () => drag(-1));
-  window.addEventListener("dragover", (e) => e.preventDefault());
-  window.addEventListener("drop", (e) => {
-    e.preventDefault();
-    depth = 0;
-    drag(0);
-    receive(e.dataTransfer?.files[0]);
+  // ---- the tour ----
+  let again = true; // what the visitor had chosen before
+  const tour = new Tour((stop) => {
+    const box = $<HTMLInputElement>("again");
+    if (!stop) {
+      box.checked = again;
+      tune();
+    } else if (current.deeds !== stop.deeds) again = box.checked;
+    // What a stop speaks of needs its scene, as it is after the stop's deeds.
+    if (stop && (current.scene !== stop.scene || current.deeds !== stop.deeds || info?.soft)) load({ scene: stop.scene, deeds: stop.deeds });
+    else arrange(stop);
+    // On a narrow screen there is room for the card alone.
+    if (stop && innerWidth < 760) fold(true);
+    else view.resize();
   });
+  /** Sets overlays and camera as a stop wants them; without one, as they were at first. */
+  function arrange(stop: Stop | null) {
+    on.clear();
+    for (const see of stop?.see ?? []) on.add(see);
+    if (stop?.level !== undefined) $<HTMLInputElement>("level").value = String(stop.level);
+    $<HTMLInputElement>("slice").value = String(stop?.slice ?? 0.5);
+    $<HTMLInputElement>("explode").value = String(stop?.explode ?? 0);
+    explode();
+    look();
+    if (info) view.frameAll();
+    const [side, up, near] = stop?.camera ?? [0, 0, 0];
+    if (stop) {
+      view.turn(side, up);
+      view.near(near);
+    }
+  }
+
+  takeFiles((file) => load({ file }));
 
   // ---- light, dark, panel ----
   let theme: Theme = matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark";
@@ -418,6 +496,14 @@ function start() {
     return item;
   }));
 
+  // ---- sound and dust ----
+  let materials: string[] = [];
+  function feel(data: Float32Array) {
+    const all = impacts(data, materials);
+    sound.hear(all, (impact) => view.side(impact.at));
+    for (const impact of all) view.dust.puff(impact);
+  }
+
   // ---- worker ----
   let spare: Worker | null = null;
   let known = false;
@@ -428,11 +514,16 @@ function start() {
         if (known) break;
         known = true;
         about = new Map(m.scenes.map((s) => [s.name, sentence(s.about)]));
-        $("scene").append(new Option("Choose a scene…", "", false, false), ...m.scenes.map((s) => new Option(title(s.name), s.name)));
+        const options = (game: boolean) => m.scenes.filter((s) => s.game === game).map((s) => new Option(title(s.name), s.name));
+        const games = document.createElement("optgroup");
+        games.label = "Play";
+        games.append(...options(true));
+        $("scene").append(new Option("Choose a scene…", "", false, false), ...options(false), games);
         $<HTMLSelectElement>("scene").onchange = (e) => {
           const name = (e.target as HTMLSelectElement).value;
           if (name) load({ scene: name });
         };
+        materials = m.materials;
         $("material").append(new Option("as in the scene", ""), ...m.materials.map((n) => new Option(n, n)));
         first(m.scenes.map((s) => s.name));
         break;
@@ -448,6 +539,8 @@ function start() {
         const f = m.frame;
         if (from !== worker || f.epoch !== epoch) break;
         view.take(f, performance.now());
+        if (f.impacts) feel(f.impacts);
+        if (f.game) card.tell(f.game);
         if (f.back) chart.clear();
         chart.add(f.stats);
         if (on.has("contacts")) overlays.contacts(f.contacts);
@@ -467,11 +560,17 @@ function start() {
         deeds = m.deeds;
         follow();
         break;
-      case "exported": save(`${info?.name ?? "pieces"}.glb`, m.bytes); break;
+      case "exported": {
+        const name = fileName(info?.length === undefined ? ".glb" : "-animation.glb");
+        give(name, new Blob([m.bytes], { type: "model/gltf-binary" }));
+        tell(`${name} has ${info?.length === undefined ? "all pieces as they lie" : "the whole recording"}.`);
+        break;
+      }
       case "error":
         if (m.loading) broke(from, m.text);
         else fail(m.text);
         break;
+      case "refused": tell("Not from here: step back, and mind the rule."); break;
       case "settled": window.dispatchEvent(new CustomEvent("settled")); break;
       case "state": window.dispatchEvent(new CustomEvent("state", { detail: m })); break;
       case "digest": window.dispatchEvent(new CustomEvent("digest", { detail: m })); break;
@@ -484,6 +583,9 @@ function start() {
   Object.assign(window, {
     fracas: {
       rehearse,
+      measure,
+      write: link.write,
+      dust: view.dust,
       settled: () => new Promise((done) => {
         window.addEventListener("settled", done, { once: true });
         post({ t: "settle" });
@@ -492,12 +594,9 @@ function start() {
         window.addEventListener("digest", (e) => done((e as CustomEvent).detail), { once: true });
         post({ t: "digest", scene, steps: n });
       }),
-      now: () => new Promise((done) => {
-        window.addEventListener("state", (e) => done((e as CustomEvent).detail), { once: true });
-        post({ t: "state" });
-      }),
+      now: asked,
       state: () => ({
-        fragments, steps, running, rest, drawn: view.drawn, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
+        fragments, steps, running, rest, drawn: view.drawn, sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);
@@ -573,9 +672,9 @@ function start() {
 
   // Frames are asked for only as long as something changes.
   let before = 0;
-  let asked = false;
+  let waits = false;
   const frame = (now: number) => {
-    asked = false;
+    waits = false;
     if (before > 0) view.adapt(now - before);
     before = now;
     hands.draw();
@@ -585,48 +684,12 @@ function start() {
     else before = 0;
   };
   const ask = () => {
-    if (asked) return;
-    asked = true;
+    if (waits) return;
+    waits = true;
     requestAnimationFrame(frame);
   };
   view.onChange = chart.onChange = ask;
   ask();
-}
-
-function sentence(text: string): string {
-  const plain = text.replace(/ \((Fig\.|section|Marchal,) [^)]*\)/, "");
-  return plain[0].toUpperCase() + plain.slice(1);
-}
-
-/** Says what is being done; `stoppable`: there is something to go back to. */
-function busy(text: string | null, stoppable = false) {
-  $("busy").hidden = text === null;
-  $("cancel").hidden = !stoppable;
-  if (text) $("busy").querySelector("span")!.textContent = `${text[0].toUpperCase()}${text.slice(1)}…`;
-}
-
-/** What a slider stands at, for who hears it. */
-function value(id: string, text: string) {
-  $(id).setAttribute("aria-valuetext", text);
-}
-
-let telling = 0;
-/** A word in passing. */
-function tell(text: string) {
-  $("told").textContent = text;
-  $("told").hidden = false;
-  clearTimeout(telling);
-  telling = setTimeout(() => ($("told").hidden = true), 5000);
-}
-
-function fail(text: string) {
-  $("error").hidden = false;
-  $("error").querySelector("p")!.textContent = text;
-  $("error").querySelector("button")!.onclick = hideError;
-}
-
-function hideError() {
-  $("error").hidden = true;
 }
 
 start();

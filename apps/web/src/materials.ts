@@ -35,6 +35,12 @@ const of = (material?: string | null) => LOOKS[material ?? ""] ?? PLAIN;
 /** Whether one sees through it. */
 export const isClear = (material?: string | null) => (of(material).opacity ?? 1) < 1;
 
+/** The dust of a material, and how much of it there is: what is clear raises little. */
+export function dustOf(material: string): { colour: THREE.Color; much: number } {
+  const look = of(material);
+  return { colour: new THREE.Color(look.colour).lerp(new THREE.Color(look.crack[0]), 0.6), much: isClear(material) ? 0.3 : 1 };
+}
+
 /** Outside and crack of a body of some material; `dyed`: in the scene's colour. */
 export function looks(colour: [number, number, number], material: string | null | undefined, dyed: boolean): [THREE.MeshPhysicalMaterial, THREE.MeshPhysicalMaterial] {
   const look = of(material);

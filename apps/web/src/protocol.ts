@@ -65,6 +65,10 @@ export interface Frame {
   stats: Float64Array;
   /** Point (3), normal (3), distance, impulse each. */
   contacts?: Float32Array;
+  /** What could be heard since the last frame; see `impacts.ts`. */
+  impacts?: Float32Array;
+  /** How the game stands, where one is played. */
+  game?: Game;
   /** Steps of world time per second of the wall, over a second each. */
   pace: number;
   /** Whether there is a break to undo. */
@@ -85,6 +89,29 @@ export type Deed =
   | { t: "release" };
 /** A deed and the step before which it was done. */
 export type Done = [step: number, deed: Deed];
+
+/** All that is needed to play what happened once more. */
+export interface Story {
+  scene?: string;
+  seed: number;
+  /** A mesh of the visitor's own, and of what it was made. */
+  file?: { name: string; bytes: ArrayBuffer; material: string };
+  deeds: Done[];
+  steps: number;
+}
+
+/** How a game stands; see `fracas-web`'s `challenges.rs`. */
+export interface Game {
+  state: "open" | "won" | "lost";
+  /** Balls that the player threw, and the energy that they brought (J). */
+  balls: number;
+  energy: number;
+  seconds: number;
+  /** Balls thrown at the vase. */
+  throws: number;
+  /** Of the highest piece (m). */
+  height: number;
+}
 
 export interface Info {
   name: string;
@@ -127,16 +154,20 @@ export type ToWorker =
   | { t: "ack" }
   | { t: "look"; look: Look }
   | { t: "do"; deed: Deed }
-  /** Asks for the pieces as a file. */
+  /** Whether anybody listens: contacts are told only then, breaks always. */
+  | { t: "listen"; on: boolean }
+  /** Asks for the pieces as a file, or for the whole recording. */
   | { t: "export" }
-  /** Asks for step and digest of the world as it is. */
+  /** Asks for step and digest of the world as it is, and for what was done. */
   | { t: "state" }
+  /** Plays a story as fast as it goes, and asks for a file of it. */
+  | { t: "remake"; story: Story; as: "glb" | "film" }
   | { t: "digest"; scene: string; steps: number }
   /** Breaks something that nobody sees. */
   | { t: "rehearse" };
 
 export type FromWorker =
-  | { t: "ready"; scenes: { name: string; about: string }[]; materials: string[] }
+  | { t: "ready"; scenes: { name: string; about: string; game: boolean }[]; materials: string[] }
   | { t: "progress"; text: string }
   | { t: "loaded"; info: Info; epoch: number; materials?: OwnMaterial[]; pictures?: OwnPicture[] }
   | { t: "reload"; epoch: number }
@@ -147,8 +178,11 @@ export type FromWorker =
   /** All that was done so far: for the address. */
   | { t: "deeds"; deeds: Done[]; epoch: number }
   | { t: "exported"; bytes: Uint8Array<ArrayBuffer> }
-  | { t: "state"; step: number; digest: string }
+  | { t: "state"; step: number; digest: string; deeds: Done[] }
+  | { t: "remade"; bytes: Uint8Array<ArrayBuffer>; digest: string }
   | { t: "settled" }
+  /** A shot that the rules of a game do not allow. */
+  | { t: "refused" }
   /** `loading`: nothing came of what was to be prepared. */
   | { t: "error"; text: string; loading: boolean }
   /** With how many bodies that were not there before. */

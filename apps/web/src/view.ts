@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+import { Dust } from "./dust";
 import { hasGraphicsCard } from "./graphics";
 import { isClear, looks } from "./materials";
 import { OwnLooks } from "./own_looks";
@@ -49,6 +50,8 @@ export class View {
   info: Info | null = null;
   /** Materials of the visitor's own model. */
   own: OwnLooks | null = null;
+  /** Where something large broke. */
+  readonly dust: Dust;
   private readonly sun = new THREE.DirectionalLight(0xfff3e2, 2.4);
   private readonly ground: THREE.Mesh<THREE.CircleGeometry, THREE.ShaderMaterial>;
   private readonly shadows: THREE.Mesh<THREE.CircleGeometry, THREE.ShadowMaterial>;
@@ -85,6 +88,8 @@ export class View {
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = card ? THREE.PCFSoftShadowMap : THREE.BasicShadowMap;
     this.least = card ? 0 : 120;
+    this.dust = new Dust(() => this.size(), card);
+    this.scene.add(this.dust.points);
     if (!card) this.ratio = Math.min(this.ratio, 1);
     this.renderer.toneMapping = THREE.NeutralToneMapping;
     this.renderer.toneMappingExposure = 1.05;
@@ -142,6 +147,7 @@ export class View {
     this.stale = true;
     for (const number of [...this.bodies.keys()]) this.remove(number);
     this.centres.clear();
+    this.dust.clear();
     const low = new THREE.Vector3(...info.low);
     const high = new THREE.Vector3(...info.high);
     const middle = low.clone().add(high).multiplyScalar(0.5);
@@ -163,6 +169,13 @@ export class View {
     u.cell.value = size > 3 ? 1 : size > 0.6 ? 0.1 : 0.05;
   }
 
+  /** Looks at the whole stage, as at the beginning. */
+  frameAll() {
+    this.frame(this.size());
+    this.chosen = false;
+    this.stale = true;
+  }
+
   /** Steps back until the box fits, on a narrow screen too. */
   private frame(size: number) {
     const narrow = Math.min(1, this.camera.aspect);
@@ -182,10 +195,14 @@ export class View {
     this.renderer.setPixelRatio(this.ratio);
     this.renderer.setSize(w, h, false);
     this.camera.aspect = w / Math.max(1, h);
+    this.dust.points.material.uniforms.tall.value = h * this.ratio;
     // Leave room for the panel where it lies over the picture.
     const open = !document.body.classList.contains("folded");
     const narrow = w < 760;
-    const [aside, up] = [open && !narrow ? 160 : 0, open && narrow ? 0.24 * h : 0];
+    // The card of a game or of the tour lies on the left, on a narrow screen above.
+    const card = document.body.matches(".game, .touring");
+    const aside = narrow ? 0 : (open ? 160 : 0) - (card ? 170 : 0);
+    const up = !narrow ? 0 : open ? 0.24 * h : card ? -0.12 * h : 0;
     this.camera.setViewOffset(w, h, aside, up, w, h);
     // The cross stands where the camera looks, and the keyboard aims.
     const cross = document.getElementById("cross");
@@ -325,7 +342,23 @@ export class View {
         s.node.position.y += 0.25 * this.explode * this.size();
       }
     }
+    // As long as dust is in the air, there is another picture to draw.
+    if (this.dust.step(now)) this.stale = true;
     this.renderer.render(this.scene, this.camera);
+  }
+
+  /** Where on the canvas a place of the world is, from -1 (left) to 1. */
+  side(at: [number, number, number]): number {
+    return new THREE.Vector3(...at).project(this.camera).x;
+  }
+
+  /** The picture of now as a file, with nothing that covers it in mind. */
+  picture(): Promise<Blob | null> {
+    this.camera.clearViewOffset();
+    this.renderer.render(this.scene, this.camera);
+    const file = new Promise<Blob | null>((done) => this.canvas.toBlob(done, "image/png"));
+    this.resize(); // makes room for the panel again
+    return file;
   }
 
   /** Fewer pixels where the graphics are slow: called with the time of each frame. */

@@ -3,7 +3,7 @@
 
 import init, { materials, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
 import { hasGraphicsCard } from "./graphics";
-import type { Body, Born, Deed, Done, Frame, FromWorker, Look, Overlay, OwnMaterial, OwnPicture, ToWorker } from "./protocol";
+import type { Body, Born, Deed, Done, Frame, FromWorker, Game, Look, Overlay, OwnMaterial, OwnPicture, Story, ToWorker } from "./protocol";
 
 const SLICE = { width: 160, height: 112, reach: 0.06, every: 120 };
 /** Spheres and cubes of one body that the page is asked to draw. */
@@ -31,6 +31,8 @@ let done: Done[] = []; // since the world began
 let toDo: Done[] = []; // of a link: what is still to be done again
 let rest = false; // nothing moves
 let back = false; // the world went back in time
+let inGame = false; // it has rules
+let soft = 0; // steps of a soft world, which does not count them
 let up = false; // the library is there
 let timer = 0;
 let numbers: number[] = []; // of steps not yet told
@@ -38,6 +40,7 @@ let bodies = new Map<number, Body>();
 let look: Look = { contacts: false, spheres: false, tets: false, voxels: false, level: 3, slice: null };
 let sliced = 0;
 let tuned: Extract<Deed, { t: "tune" }> = { t: "tune", material: "", strength: 1, again: true };
+let listens = false; // somebody listens
 let paceFrom = 0;
 let paceSteps = 0;
 let pace = 0;
@@ -73,9 +76,12 @@ function opened(next: number) {
   numbers = [];
   bodies = new Map();
   done = [];
+  soft = 0;
   rest = back = false;
+  inGame = game() !== undefined;
   // A link brings its own material; otherwise it is what the panel says.
   if (live() && !toDo.some(([step, deed]) => step === 0 && deed.t === "tune")) act(tuned);
+  live()?.listen(listens);
   owed = 0;
   last = performance.now();
   [paceFrom, paceSteps] = [last, 0];
@@ -98,6 +104,9 @@ function pictures(materials: OwnMaterial[] | null): OwnPicture[] {
   return [...all.values()];
 }
 
+/** How the game stands, where one is played. */
+const game = (): Game | undefined => JSON.parse(live()?.game() ?? "null") ?? undefined;
+
 const tell = (text: string) => post({ t: "progress", text });
 
 /** Does something in the world, and notes it. */
@@ -107,9 +116,12 @@ function act(deed: Deed) {
   rest = false;
   const step = it.steps();
   switch (deed.t) {
-    case "shoot": it.shoot(Float32Array.from(deed.path), deed.radius); break;
+    case "shoot":
+      if (it.shoot(Float32Array.from(deed.path), deed.radius)) break;
+      return post({ t: "refused" });
     case "hit": it.hit(deed.piece[0], deed.piece[1], Float32Array.from(deed.at), deed.speed, deed.radius); break;
     case "tune": {
+      if (inGame) return;
       // Many of them at one step (a slider that is dragged) are one.
       const last = done.at(-1);
       if (last && last[0] === step && last[1].t === "tune") done.pop();
@@ -162,6 +174,7 @@ function advance() {
     post({ t: "sought", step: world.at() });
   } else {
     world?.step();
+    soft += 1;
   }
   tellNumbers();
   paceSteps += 1;
@@ -205,6 +218,9 @@ function send() {
     undo: live()?.can_undo() ?? false, rest, back,
     contacts: look.contacts ? world.contacts() : undefined,
   };
+  const heard = live()?.impacts();
+  if (heard?.length) frame.impacts = heard;
+  if (inGame) frame.game = game();
   numbers = [];
   back = false;
   const move: Transferable[] = [frame.poses.buffer, frame.stats.buffer];
@@ -292,6 +308,29 @@ function digest(scene: string, steps: number) {
   it.free();
 }
 
+const sceneWorld = (name: string, seed: number) => (SoftSimulation.knows(name) ? new SoftSimulation(name) : Simulation.of_scene(name, seed, true, tell));
+
+/** Plays a story again and films it. */
+function remake(story: Story, as: "glb" | "film") {
+  const { file, deeds, steps } = story;
+  const it = file ? Simulation.of_mesh(file.name, new Uint8Array(file.bytes), file.material, tell) : sceneWorld(story.scene!, story.seed);
+  if (it instanceof SoftSimulation && as === "glb") throw new Error("Soft bodies cannot be written as GLB: save the recording.");
+  world = it;
+  toDo = [...deeds];
+  it.film();
+  for (let i = 0; i < steps; i++) {
+    if (i % 20 === 0) tell(`playing it again: step ${i} of ${steps}`);
+    advance();
+    if (it instanceof Simulation && it.is_film_full()) throw new Error("Too much happened for one file. Save it earlier, or choose a smaller scene.");
+  }
+  if (it instanceof Simulation) again(it.steps());
+  numbers = [];
+  tell("writing the file");
+  const digest = it.digest();
+  const bytes = (it instanceof Simulation && as === "glb" ? it.film_glb() : it.film_bytes()) as Uint8Array<ArrayBuffer>;
+  post({ t: "remade", bytes, digest }, [bytes.buffer]);
+}
+
 /** Breaks something that nobody sees. A browser compiles a library's functions when they are
  * first called, for all workers at once: the visitor's first break need not wait for that. */
 function rehearse() {
@@ -307,7 +346,7 @@ function take(m: ToWorker) {
   const it = live();
   switch (m.t) {
     case "init": return;
-    case "scene": return load(m.epoch, m.deeds, () => (SoftSimulation.knows(m.name) ? new SoftSimulation(m.name) : Simulation.of_scene(m.name, m.seed, true, tell)));
+    case "scene": return load(m.epoch, m.deeds, () => sceneWorld(m.name, m.seed));
     case "mesh": return load(m.epoch, [], () => Simulation.of_mesh(m.file, new Uint8Array(m.bytes), m.material, tell));
     case "film": return load(m.epoch, [], () => new Playback(new Uint8Array(m.bytes)));
     case "run":
@@ -366,16 +405,22 @@ function take(m: ToWorker) {
         if (it) { act(m.deed); send(); }
         return;
       }
+      if (inGame && toDo.length > 0) return; // it is watched to its end
       toDo = []; // somebody takes over
       if (m.deed.t === "move") target = m.deed.to;
       else act(m.deed);
       return;
+    case "listen":
+      listens = m.on;
+      it?.listen(m.on);
+      return;
     case "export": {
-      const bytes = it?.pieces_glb() as Uint8Array<ArrayBuffer> | undefined;
+      const bytes = (world instanceof Playback ? world.glb() : it?.pieces_glb()) as Uint8Array<ArrayBuffer> | undefined;
       if (bytes) post({ t: "exported", bytes }, [bytes.buffer]);
       return;
     }
-    case "state": return post({ t: "state", step: it?.steps() ?? 0, digest: it?.digest() ?? "" });
+    case "state": return post({ t: "state", step: it?.steps() ?? soft, digest: it?.digest() ?? "", deeds: done });
+    case "remake": return remake(m.story, m.as);
     case "digest": return digest(m.scene, m.steps);
     case "rehearse": return rehearse();
   }

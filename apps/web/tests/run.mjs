@@ -101,7 +101,7 @@ const tests = {
     // Small: without a graphics card the picture costs more than the world.
     const { page, errors } = await open(browser, address, { viewport: { width: 520, height: 360 } });
     await ready(page);
-    const scenes = await page.locator("#scene option").evaluateAll((all) => all.map((o) => o.value).filter(Boolean));
+    const scenes = await page.locator("#scene > option").evaluateAll((all) => all.map((o) => o.value).filter(Boolean));
     assert(scenes.length >= 4, `only ${scenes.length} scenes`);
     // Of the three spheres, which differ in their meshes alone, the one that takes seconds.
     for (const scene of scenes.filter((name) => !["sphere", "sphere-fine"].includes(name))) {
@@ -371,17 +371,239 @@ const tests = {
     return [...errors, ...friend.errors, ...damaged.errors];
   },
 
-  async "pieces are taken home as GLB"() {
-    const { page, errors } = await open(browser, `${address}?scene=piggy-bank`);
+  async "pieces, picture, video, animation and recording are taken home"(shot) {
+    const { page, errors } = await open(browser, `${address}?seed=2`);
     await ready(page);
-    await until(page, "it breaks", (s) => s.fragments > 3);
+    await until(page, "it stands", (s) => s.rest);
+    await drawn(page);
+    await page.locator("#speed").fill("-1");
+    await strike(page, (p) => p.object === 3);
+    await until(page, "a plate breaks", (s) => s.fragments > 1);
+    const save = async (what) => {
+      await page.click("#save");
+      const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#save-${what}`)]);
+      return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+    };
+    const gltf = ({ bytes }) => JSON.parse(bytes.subarray(20, 20 + bytes.readUInt32LE(12)));
+    // A video of what moves: the button that began it ends it.
+    await page.click("#save");
+    await page.click("#save-video");
+    await page.locator("#save[aria-label='Stop the video']").waitFor();
+    await advances(page, "it moves on", 20);
+    const [video] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
+    const film = readFileSync(await video.path());
+    assert(video.suggestedFilename() === "plates.webm" && film.readUInt32BE(0) === 0x1a45dfa3 && film.length > 2000, `${video.suggestedFilename()}, ${film.length} bytes`);
+    assert((await text(page, "#save")) === "Save", "it can begin again");
     await pause(page);
-    const { pieces } = await state(page);
-    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#home")]);
-    assert(download.suggestedFilename() === "piggy-bank.glb", download.suggestedFilename());
-    const bytes = readFileSync(await download.path());
-    const json = JSON.parse(bytes.subarray(20, 20 + bytes.readUInt32LE(12)));
-    assert(json.nodes.filter((n) => n.mesh !== undefined).length === pieces.length, `${json.nodes.length} nodes, ${pieces.length} pieces`);
+    const { pieces, steps } = await state(page);
+    const lying = await save("pieces");
+    assert(lying.name === "plates.glb", lying.name);
+    assert(gltf(lying).nodes.filter((n) => n.mesh !== undefined).length === pieces.length, `${gltf(lying).nodes.length} nodes, ${pieces.length} pieces`);
+    const picture = await save("picture");
+    assert(picture.name === "plates.png" && picture.bytes.readUInt32BE(0) === 0x89504e47, picture.name);
+    assert(picture.bytes.length > 8000, `a picture of ${picture.bytes.length} bytes is empty`);
+    // What was done is played again, and compared with what happened, bit by bit.
+    const moving = gltf(await save("animation"));
+    assert(moving.animations.length === 1 && moving.nodes.length > pieces.length, `${moving.nodes.length} nodes for ${pieces.length} pieces, and the whole plate`);
+    const recording = await save("recording");
+    assert(recording.name === "plates.film", recording.name);
+    const before = await give(page, "again.film", recording.bytes);
+    await ready(page, before);
+    await page.locator("#scrub").fill(String(steps));
+    await until(page, "the recording ends as it did", (s) => s.pieces.length === pieces.length);
+    assert(Number(await page.locator("#scrub").getAttribute("max")) === steps, `${await page.locator("#scrub").getAttribute("max")} steps, there were ${steps}`);
+    const once = gltf(await save("animation"));
+    assert(once.nodes.length === moving.nodes.length, "a recording becomes the same animation");
+    // By keyboard, and where there is no room to spare.
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.locator("#save").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    assert((await page.evaluate(() => document.activeElement.id)) === "save-video", "arrows move in the menu");
+    const outside = await page.evaluate(() => [...document.querySelectorAll("#save-list button")].filter((b) => b.checkVisibility() && (b.getBoundingClientRect().left < 0 || b.getBoundingClientRect().right > innerWidth)).map((b) => b.id));
+    assert(outside.length === 0, `${outside} out of view`);
+    await shot(page, "save-320");
+    await page.keyboard.press("Escape");
+    assert((await page.evaluate(() => document.activeElement.id)) === "save" && await page.locator("#save-list").isHidden(), "Escape goes back");
+    return errors;
+  },
+
+  async "materials sound like themselves, dust settles, and both can be off"(shot) {
+    const { page, errors } = await open(browser, address, { reducedMotion: "no-preference" });
+    await ready(page);
+    await until(page, "it stands", (s) => s.rest);
+    await drawn(page);
+    const hear = (material, more = {}) => page.evaluate((i) => window.fracas.measure(i), { at: [0, 0, 0], energy: 0.5, size: 0.05, material, broke: false, area: 0, ...more });
+    const [glass, porcelain, ice, brick] = [await hear("glass"), await hear("porcelain"), await hear("ice"), await hear("brick")];
+    const told = JSON.stringify({ glass, porcelain, ice, brick });
+    assert(glass.hertz > 2 * brick.hertz && glass.hertz > ice.hertz && ice.hertz > brick.hertz, `glass is brighter than ice, ice than brick: ${told}`);
+    assert(glass.seconds > 1.5 * porcelain.seconds && porcelain.seconds > 1.3 * brick.seconds, `glass rings longer than porcelain, porcelain than brick: ${told}`);
+    assert((await hear("glass", { size: 0.2 })).hertz < 0.6 * glass.hertz, "large things sound lower");
+    assert((await hear("brick", { energy: 5e-4 })).peak < 0.5 * brick.peak, "soft blows are soft");
+    // Off until asked; then a break is heard.
+    const break_ = async (object) => {
+      const { fragments } = await state(page);
+      await strike(page, (p) => p.object === object);
+      return until(page, "a plate breaks", (s) => s.fragments > fragments);
+    };
+    assert((await page.getAttribute("#sound", "aria-pressed")) === "false", "silent at first");
+    assert((await break_(1)).sounds === 0, "it is silent until asked");
+    assert((await state(page)).dust === 0, "no dust without a graphics card");
+    await page.click("#sound");
+    await break_(2);
+    const { sounds } = await until(page, "it sounds", (s) => s.sounds > 3);
+    // As with a graphics card: dust comes, is drawn, and goes; nothing is drawn after it.
+    await page.evaluate(() => (window.fracas.dust.card = true));
+    // Who looks from a place of their own stays there: the camera does not follow pieces.
+    await page.locator("#view").focus();
+    await page.keyboard.press("-");
+    await drawn(page);
+    await break_(3);
+    await until(page, "dust rises", (s) => s.dust > 10);
+    await drawn(page);
+    await shot(page, "dust");
+    await pause(page);
+    const rest = await until(page, "dust settles", (s) => s.dust === 0 && !s.moving);
+    await page.waitForTimeout(500);
+    assert((await state(page)).drawn - rest.drawn <= 1, "nothing is drawn when the dust has settled");
+    await page.keyboard.press("m");
+    assert((await page.getAttribute("#sound", "aria-pressed")) === "false", "m turns it off");
+    await page.keyboard.press("m");
+    await page.reload();
+    await ready(page);
+    assert((await page.getAttribute("#sound", "aria-pressed")) === "true", "it is remembered");
+    assert(sounds < 400, `${sounds} sounds of one plate`);
+    // Who wants less motion gets no dust, whatever draws.
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await page.evaluate(() => (window.fracas.dust.card = true));
+    await until(page, "it stands", (s) => s.rest);
+    await drawn(page);
+    await break_(1);
+    assert((await state(page)).dust === 0, "no dust where less motion is wanted");
+    return errors;
+  },
+
+  async "three games are played, won, lost, tried again and passed on"(shot) {
+    const { page, errors } = await open(browser, `${address}?scene=fell-the-tower`, { viewport: { width: 1000, height: 600 } });
+    await ready(page);
+    const card = () => text(page, "#game");
+    const live = (words) => page.waitForFunction((w) => new RegExp(w).test(document.querySelector("#game").textContent), words);
+    // The tower: energy counts, and can be chosen.
+    await until(page, "it stands", (s) => s.rest);
+    await drawn(page);
+    await page.locator("#power").fill("4");
+    const brick = await place(page, (p) => p.place[1] > 0.25 && p.place[1] < 0.35);
+    await page.mouse.click(brick.x, brick.y);
+    await live("7 balls left");
+    const used = Number((await card()).match(/([\d.]+) J used/)[1]);
+    assert(used > 4 && used < 14, `${used} J of a ball of 0.7 kg at 4 m/s from a height`);
+    await page.keyboard.press("h");
+    await page.click("#game-again");
+    await live("0.0 J used · 8 balls left");
+    await shot(page, "game-tower");
+    // The vase: who does nothing loses it.
+    let before = await epoch(page);
+    await page.selectOption("#scene", "save-the-vase");
+    await ready(page, before);
+    await live("Take hold of the vase");
+    await until(page, "it stands", (s) => s.rest);
+    await drawn(page);
+    await page.locator("#view").focus();
+    // By keyboard: g takes hold of what is at the cross.
+    for (const key of ["g", "ArrowDown", "g", "ArrowDown", "g"]) {
+      await page.keyboard.press(key);
+      await settled(page);
+      if (/to go/.test(await card())) break;
+    }
+    await live("It lasted");
+    await shot(page, "game-vase");
+    assert((await page.getAttribute("#game-stars", "aria-label")) === "0 of 3 stars", "no star for a broken vase");
+    assert(await page.locator("#undo").isHidden(), "nothing is undone in a game");
+    // The safe, as somebody played it: the score is counted again from what was done.
+    const shots = (velocity) => [[44, [0.3, 0.45, 0.95], [0, 0.25, 0.143]], [194, [0.3, 0.45, 0.95], [0, 0.15, 0.143]]].map(([step, from, aim]) => {
+      const way = aim.map((a, i) => a - from[i]);
+      const long = Math.hypot(...way);
+      const speed = way.map((a) => (11 * a) / long);
+      speed[1] += (0.5 * 9.81 * long) / 11;
+      return [step, { t: "shoot", path: [...from, ...speed.map((v) => v * velocity)], radius: 0.03 * velocity }];
+    });
+    const watch = async (deeds) => {
+      const letters = await page.evaluate((d) => window.fracas.write(d), deeds);
+      const friend = await open(browser, `${address}?scene=open-the-safe#did=${letters}`);
+      await ready(friend.page);
+      await friend.page.locator("#game-end:not([hidden])").waitFor();
+      return friend;
+    };
+    const fair = await watch(shots(1));
+    const score = await text(fair.page, "#game-score");
+    assert(score.startsWith("Open with 2 balls"), score);
+    await shot(fair.page, "game-safe");
+    // A link that says a ball was eight times as fast and large: the rule holds all the same.
+    const unfair = await watch(shots(8));
+    assert((await text(unfair.page, "#game-score")) === score, `${score} but ${await text(unfair.page, "#game-score")}`);
+    // Whoever watched may play.
+    assert((await text(fair.page, "#game-again")) === "Your turn", "one's own turn comes next");
+    await fair.page.click("#game-again");
+    await fair.page.waitForFunction(() => document.querySelector("#game-live").textContent === "3 balls left");
+    const shut = await until(fair.page, "it is shut again", (s) => s.pieces.length === 1);
+    assert(shut.pieces.length === 1, "the door is whole");
+    for (const width of [1280, 390, 320]) {
+      await fair.page.setViewportSize({ width, height: width > 500 ? 720 : 640 });
+      await drawn(fair.page);
+      const faults = await fair.page.evaluate(layout);
+      assert(faults.length === 0, `${width} wide: ${faults.join("; ")}`);
+      await shot(fair.page, `game-${width}`);
+    }
+    for (const theme of ["dark", "light"]) {
+      const poor = await page.evaluate(contrasts);
+      assert(poor.length === 0, `${theme}: ${poor.join("; ")}`);
+      await page.click("#theme");
+    }
+    return [...errors, ...fair.errors, ...unfair.errors];
+  },
+
+  async "a tour of five steps shows what it speaks of"(shot) {
+    const { page, errors } = await open(browser, address, { viewport: { width: 1000, height: 620 } });
+    await ready(page);
+    await page.locator("#tour-start").focus();
+    await page.keyboard.press("Enter");
+    const seen = [];
+    for (let step = 1; step <= 5; step++) {
+      await page.waitForFunction((n) => document.querySelector("#tour-count").textContent === `Step ${n} of 5`, step);
+      assert((await page.evaluate(() => document.activeElement.id)) === "tour-title", `step ${step}: a screen reader begins at the title`);
+      assert(/20(04|10|13)/.test(await text(page, "#tour-paper")), `step ${step} names no paper`);
+      await page.waitForFunction(() => document.querySelector("#busy").hidden);
+      await until(page, `step ${step}`, (s) => s.steps > 60 && s.pieces.length > 6 && s.pieces.length < 40);
+      await settled(page);
+      await drawn(page);
+      seen.push(await page.evaluate(() => [...document.querySelectorAll("#chips [aria-pressed=true]")].map((b) => b.id).join()));
+      await shot(page, `tour-${step}`);
+      if (step === 2) assert(Number(await page.locator("#explode").inputValue()) > 0, "pieces are pulled apart");
+      await page.click("#tour-next");
+    }
+    assert(seen.join(" ") === "see-contacts  see-field see-spheres see-voxels", `shown: ${seen.join(" ")}`);
+    assert(await page.locator("#tour").isHidden(), "the last step ends it");
+    assert((await page.locator("#chips [aria-pressed=true]").count()) === 0 && await page.locator("#again").isChecked(), "nothing is left of it");
+    // Back, and out by Escape: the focus goes where it came from.
+    await page.click("#tour-start");
+    await page.click("#tour-next");
+    await page.click("#tour-back");
+    await page.waitForFunction(() => document.querySelector("#tour-count").textContent === "Step 1 of 5");
+    for (const theme of ["dark", "light"]) {
+      const poor = await page.evaluate(contrasts);
+      assert(poor.length === 0, `${theme}: ${poor.join("; ")}`);
+      await page.click("#theme");
+    }
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 640 });
+      const box = await page.locator("#tour").boundingBox();
+      assert(box.x >= 0 && box.x + box.width <= width && box.height < 330, `${width} wide: the card is ${JSON.stringify(box)}`);
+      await shot(page, `tour-${width}`);
+    }
+    await page.setViewportSize({ width: 1000, height: 620 });
+    await page.keyboard.press("Escape");
+    assert(await page.locator("#tour").isHidden(), "Escape closes it");
+    assert((await page.evaluate(() => document.activeElement.id)) === "tour-start", `the focus is at ${await page.evaluate(() => document.activeElement.id)}`);
     return errors;
   },
 

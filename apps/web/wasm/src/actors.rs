@@ -9,6 +9,7 @@ use parry3d::math::Pose;
 use parry3d::shape::TypedShape;
 use rapier3d::prelude::ColliderHandle;
 
+use crate::challenges::Challenge;
 use crate::stage::Stage;
 
 /// Something to be drawn.
@@ -119,11 +120,11 @@ impl Actors {
             }),
             actor @ Actor::Plain(..) => match shape(actor, stage)? {
                 TypedShape::Ball(ball) => {
-                    serde_json::json!({ "kind": "ball", "radius": ball.radius })
+                    serde_json::json!({ "kind": "ball", "radius": ball.radius, "colour": colour(actor, stage) })
                 }
                 TypedShape::Cuboid(cuboid) => {
                     let half = cuboid.half_extents;
-                    serde_json::json!({ "kind": "box", "half": [half.x, half.y, half.z] })
+                    serde_json::json!({ "kind": "box", "half": [half.x, half.y, half.z], "colour": colour(actor, stage) })
                 }
                 TypedShape::HalfSpace(_) => serde_json::json!({ "kind": "floor" }),
                 _ => serde_json::json!({ "kind": "other" }),
@@ -133,7 +134,8 @@ impl Actors {
 }
 
 /// The name of a material, however strong it was made.
-fn name_of(material: &Material) -> Option<&'static str> {
+#[must_use]
+pub fn name_of(material: &Material) -> Option<&'static str> {
     Material::names().find(|name| {
         Material::by_name(name)
             .is_ok_and(|m| m.density == material.density && m.young == material.young)
@@ -149,6 +151,17 @@ fn pose(actor: Actor, stage: &Stage) -> Option<Pose> {
             Some(*collider.position())
         }
     }
+}
+
+/// The colour of a plain body that has one of its own.
+fn colour(actor: Actor, stage: &Stage) -> Option<[u8; 3]> {
+    let Actor::Plain(index, generation) = actor else {
+        return None;
+    };
+    let physics = &stage.world().physics;
+    let handle = ColliderHandle::from_raw_parts(index, generation);
+    let body = physics.colliders.get(handle)?.parent()?;
+    Challenge::colour(physics.bodies.get(body)?)
 }
 
 fn shape(actor: Actor, stage: &Stage) -> Option<TypedShape<'_>> {

@@ -4,7 +4,9 @@
 //! | --- | --- |
 //! | what the page's worker calls | [`simulation`] |
 //! | a scene, or the user's own mesh | [`stage`], [`own`] |
-//! | the pieces as a file | [`take_home`] |
+//! | three small games and their rules | [`challenges`] |
+//! | the pieces, or all that happened, as a file | [`take_home`] |
+//! | what can be heard of a step | [`impacts`] |
 //! | which bodies there are, and which are new | [`actors`] |
 //! | a recording, played back | [`playback`] |
 //! | a soft scene | [`soft`] |
@@ -16,7 +18,9 @@
 //! runs on one thread, the worker's.
 
 pub mod actors;
+pub mod challenges;
 pub mod geometry;
+pub mod impacts;
 pub mod look;
 pub mod own;
 pub mod own_look;
@@ -29,7 +33,7 @@ pub mod tuning;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// All scenes as JSON: `[{ "name", "about" }]`.
+/// All scenes as JSON: `[{ "name", "about", "game" }]`.
 #[wasm_bindgen]
 #[must_use]
 pub fn scenes() -> String {
@@ -39,7 +43,9 @@ pub fn scenes() -> String {
         .into_iter()
         .chain(rigid.map(|s| (s.name, s.about)))
         .chain(soft.map(|s| (s.name, s.about)))
-        .map(|(name, about)| serde_json::json!({ "name": name, "about": about }))
+        .map(|scene| (scene, false))
+        .chain(challenges::CHALLENGES.map(|game| (game, true)))
+        .map(|((name, about), game)| serde_json::json!({ "name": name, "about": about, "game": game }))
         .collect();
     serde_json::Value::from(list).to_string()
 }

@@ -17,12 +17,13 @@ use fracas_bake::{Mesh, SurfaceMesh, read_bytes, tet_mesh_of};
 use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::{FieldOptions, TetMesh};
 use fracas_fracture::{Breaker, Material};
-use fracas_rapier::{Blueprint, Breakable, World, WorldSettings};
+use fracas_rapier::{Blueprint, Breakable, WorldSettings};
+use fracas_scenes::rigid::Scene;
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
 use crate::own_look::OwnLook;
-use crate::stage::{Own, Stage, time};
+use crate::stage::Stage;
 
 /// The longest side of what is dropped on the page, in metres.
 const SIZE: f32 = 0.3;
@@ -36,6 +37,8 @@ const MOST_NEEDED: usize = 400_000;
 const PATIENCE: f64 = 60.0;
 /// Files that hold tetrahedra are taken as they are, up to this many.
 const MOST_TETS: usize = 60_000;
+/// The colour of a mesh without one.
+const CLAY: [u8; 3] = [196, 143, 106];
 
 /// Makes a world in which the mesh of a file falls and breaks.
 ///
@@ -69,25 +72,21 @@ pub fn build(
     let blueprint = Blueprint::build(mesh, &FieldOptions::default(), &BuildOptions::default())
         .map_err(|e| e.to_string())?;
     let (low, high) = blueprint.surface().bounds();
-    let mut world = World::new(WorldSettings {
+    let settings = WorldSettings {
         length_unit: 0.05,
         ..WorldSettings::default()
-    });
-    time(&mut world);
-    world.add_floor(0.0, 0.6);
+    };
+    let view = (Vec3::new(-0.35, 0.0, -0.3), Vec3::new(0.35, 0.35, 0.3));
+    let mut scene = Scene::new(name, settings, 0, view);
+    scene.world_mut().add_floor(0.0, 0.6);
     let middle = 0.5 * (low + high);
     let turn = Quat::from_scaled_axis(Vec3::new(0.2, 0.3, 0.15));
     let place = Vec3::new(0.0, 1.2, 0.0) - turn * middle;
     let body = Breakable::new(Arc::new(blueprint))
         .with_breaker(Breaker::new(material, None))
         .at(Pose::from_parts(place, turn));
-    world.add(body);
-    Ok(Stage::Own(Box::new(Own {
-        name: name.into(),
-        world,
-        view: (Vec3::new(-0.35, 0.0, -0.3), Vec3::new(0.35, 0.35, 0.3)),
-        look,
-    })))
+    scene.add(body, CLAY);
+    Ok(Stage::own(scene, look))
 }
 
 /// Fills a surface: coarsely, or as finely as it turns out to need.

@@ -7,7 +7,7 @@ use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::geometry::Geometry;
-use crate::{look, soft};
+use crate::{look, soft, take_home};
 
 /// A film and the frame it shows. Bodies are numbered from 1, in the film's order.
 #[wasm_bindgen]
@@ -49,6 +49,14 @@ impl Playback {
             "length": self.film.steps(),
         })
         .to_string()
+    }
+
+    /// All of it as animated binary glTF.
+    ///
+    /// # Errors
+    /// When nothing in it moves as a whole: soft bodies.
+    pub fn glb(&self) -> Result<Vec<u8>, JsError> {
+        take_home::film_glb(&self.film).map_err(|e| JsError::new(&e.to_string()))
     }
 
     /// How many steps it has.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fracas_core::FragmentId;
 use fracas_fracture::{Breaker, Material};
 use fracas_rapier::{Coupling, Event, FragmentShape, HandId, ObjectId, PieceId, World};
-use fracas_scenes::film;
+use fracas_scenes::film::{self, Film, Filming};
 use fracas_scenes::rigid::SceneOptions;
 use glam::Vec3;
 use js_sys::Function;
@@ -16,6 +16,7 @@ use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use crate::actors::Actors;
 use crate::geometry::Geometry;
+use crate::impacts::Ear;
 use crate::look::{self, Slice};
 use crate::own;
 use crate::stage::Stage;
@@ -36,6 +37,8 @@ const MOST_UNDONE: usize = 8;
 const STIFFNESS: f32 = 480.0;
 /// Of the same, in newton-seconds per metre and kilogram.
 const DAMPING: f32 = 44.0;
+/// A film of more bytes than this would not fit into the page.
+const MOST_FILMED: usize = 400_000_000;
 /// Steps that a hammer is there for.
 const HAMMER_STEPS: u64 = 5;
 
@@ -62,6 +65,10 @@ pub struct Simulation {
     past: Vec<Past>,
     /// Milliseconds that saving took before the last step.
     saving: f64,
+    ear: Ear,
+    filming: Option<Filming>,
+    /// Bytes of the film so far, about.
+    filmed: usize,
 }
 
 /// A world as it was, what was shot into it, and who held something.
@@ -109,10 +116,8 @@ impl Simulation {
         };
         let stage = Stage::scene(name, &options, &mut teller(progress));
         let made = Self::new(stage.map_err(|e| JsError::new(&e.to_string()))?);
-        Ok(Self {
-            undoable: game,
-            ..made
-        })
+        let undoable = game && made.stage.game().is_none();
+        Ok(Self { undoable, ..made })
     }
 
     /// A mesh file of the user's own.
@@ -160,11 +165,18 @@ impl Simulation {
         let mut broke = 0;
         for event in self.stage.world_mut().take_events() {
             match event {
-                Event::Broke { .. } => broke += 1,
+                Event::Broke {
+                    children, stats, ..
+                } => {
+                    broke += 1;
+                    let world = self.stage.world();
+                    self.ear.hear_break(world, &children, &stats);
+                }
                 Event::Born(piece) if piece.fragment == FragmentId(0) => self.meet(piece.object),
                 _ => {}
             }
         }
+        self.ear.hear_contacts(self.stage.world());
         let now = self.world().steps();
         let spent: Vec<_> = self.hammers.extract_if(.., |h| h.1 <= now).collect();
         for (hammer, _) in spent {
@@ -178,7 +190,43 @@ impl Simulation {
                 self.past.remove(0);
             }
         }
+        self.film_frame();
         broke
+    }
+
+    /// Whether contacts are listened to, see [`Simulation::impacts`].
+    pub fn listen(&mut self, on: bool) {
+        self.ear.open = on;
+    }
+
+    /// What could be heard since it was asked for last; see [`crate::impacts::NUMBERS`].
+    pub fn impacts(&mut self) -> Vec<f32> {
+        self.ear.take()
+    }
+
+    /// Films what happens from now on.
+    pub fn film(&mut self) {
+        self.filming = Some(Filming::new(self.stage.as_scene()));
+        self.filmed = 0;
+    }
+
+    /// Whether the film has become too large to go on.
+    #[must_use]
+    pub fn is_film_full(&self) -> bool {
+        self.filmed > MOST_FILMED
+    }
+
+    /// The film so far as a recording that this page and `fracas view` play.
+    pub fn film_bytes(&mut self) -> Vec<u8> {
+        self.finish_film().to_bytes()
+    }
+
+    /// The film so far as animated binary glTF.
+    ///
+    /// # Errors
+    /// When nothing was filmed.
+    pub fn film_glb(&mut self) -> Result<Vec<u8>, JsError> {
+        take_home::film_glb(&self.finish_film()).map_err(|e| JsError::new(&e.to_string()))
     }
 
     /// How many steps were made since the world began.
@@ -240,7 +288,7 @@ impl Simulation {
             .unwrap_or(serde_json::Value::Null);
         if body["kind"] == "piece" {
             // The scene's own colours hold for the scene's own materials.
-            let own = matches!(self.stage, Stage::Own(_));
+            let own = self.stage.is_own();
             body["dyed"] = (self.tuning.material.is_none() && !own).into();
         }
         body.to_string()
@@ -348,6 +396,11 @@ impl Simulation {
     /// Takes hold of a piece at a point of its own frame; the hand's number.
     pub fn grab(&mut self, object: u32, fragment: u32, x: f32, y: f32, z: f32) -> Option<u32> {
         let piece = piece_id(object, fragment);
+        if let Some((game, world)) = self.stage.play()
+            && !game.may_grab(world)
+        {
+            return None;
+        }
         let world = self.stage.world_mut();
         let mass = world.body(piece)?.mass();
         let point = world.pose(piece)? * Vec3::new(x, y, z);
@@ -369,7 +422,9 @@ impl Simulation {
     pub fn move_hand(&mut self, hand: u32, x: f32, y: f32, z: f32) {
         let held = self.hands.iter().find(|h| h.hand.0 == hand);
         let lift = held.and_then(|h| self.lift(h)).unwrap_or(Vec3::ZERO);
-        let to = Pose::from_translation(Vec3::new(x, y, z) + lift);
+        let place = Vec3::new(x, y, z);
+        let place = self.stage.game().map_or(place, |game| game.hand(place));
+        let to = Pose::from_translation(place + lift);
         self.stage.world_mut().move_hand(HandId(hand), to);
     }
 
@@ -379,21 +434,43 @@ impl Simulation {
         self.stage.world_mut().release(HandId(hand));
     }
 
-    /// Shoots a steel ball: place and velocity, six numbers; radius in metres.
-    pub fn shoot(&mut self, path: &[f32], radius: f32) {
-        let &[x, y, z, u, v, w] = path else { return };
+    /// Shoots a steel ball: place and velocity, six numbers; radius in metres. Whether that
+    /// may be: games have rules.
+    pub fn shoot(&mut self, path: &[f32], radius: f32) -> bool {
+        let &[x, y, z, u, v, w] = path else {
+            return false;
+        };
+        let (mut path, mut radius) = ([Vec3::new(x, y, z), Vec3::new(u, v, w)], radius);
+        let view = self.stage.view();
+        if let Some((game, world)) = self.stage.play() {
+            let Some(allowed) = game.shot(world, view, path) else {
+                return false;
+            };
+            (path, radius) = allowed;
+        }
         if self.balls.len() == MOST_BALLS {
             let oldest = self.balls.remove(0);
             self.stage.world_mut().physics.remove_body(oldest);
         }
-        let ball = self.ball(Vec3::new(x, y, z), Vec3::new(u, v, w), radius);
+        let ball = self.ball(path[0], path[1], radius);
         self.balls.push(ball);
+        true
+    }
+
+    /// How the game stands as JSON, `null` where none is played.
+    #[must_use]
+    pub fn game(&self) -> String {
+        let game = self.stage.game().map(|g| g.describe(self.world()));
+        game.unwrap_or(serde_json::Value::Null).to_string()
     }
 
     /// Hits a piece with a small hammer at a point of its own frame, against the
     /// outward `normal` there: six numbers; speed in metres per second.
     pub fn hit(&mut self, object: u32, fragment: u32, at: &[f32], speed: f32, radius: f32) {
         let &[x, y, z, u, v, w] = at else { return };
+        if self.stage.game().is_some() {
+            return; // A game is not won by a hammer.
+        }
         let Some(pose) = self.world().pose(piece_id(object, fragment)) else {
             return;
         };
@@ -407,11 +484,14 @@ impl Simulation {
     /// Whether there is a break to undo.
     #[must_use]
     pub fn can_undo(&self) -> bool {
-        !self.past.is_empty()
+        !self.past.is_empty() && self.stage.game().is_none()
     }
 
     /// Goes back to a few steps before the last break; whether there was one.
     pub fn undo(&mut self) -> bool {
+        if self.stage.game().is_some() {
+            return false;
+        }
         let Some(before) = self.past.pop() else {
             return false;
         };
@@ -428,6 +508,10 @@ impl Simulation {
             return false;
         };
         let done = self.go_back(&start);
+        if let Some((game, _)) = self.stage.play() {
+            game.reset();
+        }
+        self.balls.clear();
         self.start = Some(start);
         self.recent = None;
         self.past.clear();
@@ -440,6 +524,9 @@ impl Simulation {
     /// # Errors
     /// When there is no such material.
     pub fn tune(&mut self, material: &str, strength: f64, again: bool) -> Result<(), JsError> {
+        if self.stage.game().is_some() {
+            return Ok(()); // Things are in a game what they are.
+        }
         let material = match material {
             "" => None,
             name => Some(Material::by_name(name).map_err(|e| JsError::new(&e.to_string()))?),
@@ -489,6 +576,9 @@ impl Simulation {
             recent: None,
             past: Vec::new(),
             saving: 0.0,
+            ear: Ear::default(),
+            filming: None,
+            filmed: 0,
         };
         new.start = new.world().snapshot().ok();
         for event in new.stage.world_mut().take_events() {
@@ -518,11 +608,30 @@ impl Simulation {
         self.balls.retain(there);
         self.hammers.retain(|(hammer, _)| there(hammer));
         self.actors.forget();
+        self.ear.forget();
         let all: Vec<ObjectId> = self.breakers.keys().copied().collect();
         for object in all {
             self.tune_object(object);
         }
         true
+    }
+
+    fn film_frame(&mut self) {
+        let Some(filming) = &mut self.filming else {
+            return;
+        };
+        filming.frame(self.stage.as_scene());
+        let world = self.stage.world();
+        // A contact is eight numbers, a pose seven.
+        self.filmed +=
+            32 * world.stats().solver_contacts as usize + 28 * world.physics.bodies.len();
+    }
+
+    fn finish_film(&mut self) -> Film {
+        self.filmed = 0;
+        self.filming
+            .take()
+            .map_or_else(Film::default, Filming::finish)
     }
 
     /// By how much a hand must be higher, so that what hangs on its band hangs at the place:

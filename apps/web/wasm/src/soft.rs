@@ -4,7 +4,7 @@
 //! after every step all that move are new to the page: it is told their triangles
 //! again, under their old numbers.
 
-use fracas_scenes::soft::{self, SoftScene, SoftSurface};
+use fracas_scenes::soft::{self, SoftFilming, SoftScene, SoftSurface};
 use glam::Vec3;
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -23,6 +23,7 @@ pub struct SoftSimulation {
     /// Nothing has been told yet.
     fresh: bool,
     moved: bool,
+    filming: Option<SoftFilming>,
 }
 
 /// Seconds since the first time it was asked.
@@ -47,6 +48,7 @@ impl SoftSimulation {
             total: 0.0,
             fresh: true,
             moved: false,
+            filming: None,
         })
     }
 
@@ -76,6 +78,20 @@ impl SoftSimulation {
         self.total = 1e3 * (now() - from);
         self.surfaces = self.scene.surfaces();
         self.moved = true;
+        if let Some(filming) = &mut self.filming {
+            filming.frame(&self.scene, self.total);
+        }
+    }
+
+    /// Films what happens from now on.
+    pub fn film(&mut self) {
+        self.filming = Some(SoftFilming::new(&self.scene));
+    }
+
+    /// The film so far as a recording that this page and `fracas view` play.
+    pub fn film_bytes(&mut self) -> Vec<u8> {
+        let film = self.filming.take().map(SoftFilming::finish);
+        film.map_or_else(Vec::new, |film| film.to_bytes())
     }
 
     /// See [`SoftScene::digest`], as sixteen digits.

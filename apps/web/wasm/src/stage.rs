@@ -1,31 +1,23 @@
-//! What is simulated: one of the scenes, or a mesh of the user's own.
+//! What is simulated: one of the scenes, a game, or a mesh of the user's own.
 
 use fracas_core::dressing::Dressed;
 use fracas_rapier::{ObjectId, PieceId, World};
 use fracas_scenes::rigid::{self, Scene, SceneError, SceneOptions};
 use glam::Vec3;
 
+use crate::challenges::Challenge;
 use crate::geometry::Geometry;
 use crate::own_look::OwnLook;
 
 /// A world in which something happens.
-pub enum Stage {
-    /// One of the scenes.
-    Scene(Box<Scene>),
-    /// A mesh of the user's own, dropped on the floor.
-    Own(Box<Own>),
-}
-
-/// The user's own mesh and its world.
-pub struct Own {
-    /// Its name.
-    pub name: String,
-    /// The world it falls in.
-    pub world: World,
-    /// The box that a camera should show.
-    pub view: (Vec3, Vec3),
-    /// Its materials and textures, where the file has some.
-    pub look: Option<OwnLook>,
+pub struct Stage {
+    scene: Scene,
+    /// Whether it is a mesh of the user's own.
+    is_own: bool,
+    /// Materials and textures of that mesh, where the file has some.
+    look: Option<OwnLook>,
+    /// The game that is played in it.
+    game: Option<Challenge>,
 }
 
 /// The scene that the page begins with: four plates on a shelf, and nothing happens to
@@ -34,9 +26,6 @@ pub const YOURS: (&str, &str) = (
     "your-plates",
     "four plates on a shelf, all yours: nothing breaks until you break it",
 );
-
-/// The colour of a mesh without one.
-const CLAY: [u8; 3] = [196, 143, 106];
 
 impl Stage {
     /// A scene by its name, timed by the worker's clock.
@@ -48,7 +37,10 @@ impl Stage {
         options: &SceneOptions,
         progress: &mut dyn FnMut(&'static str),
     ) -> Result<Self, SceneError> {
-        let mut scene = if name == YOURS.0 {
+        let game = Challenge::by_name(name, options.seed);
+        let mut scene = if let Some(game) = &game {
+            game.build(options, progress)?
+        } else if name == YOURS.0 {
             let mut scene = rigid::by_name("plates", options, progress)?;
             scene.wait();
             scene
@@ -56,69 +48,77 @@ impl Stage {
             rigid::by_name(name, options, progress)?
         };
         time(scene.world_mut());
-        Ok(Self::Scene(Box::new(scene)))
+        Ok(Self {
+            scene,
+            is_own: false,
+            look: None,
+            game,
+        })
+    }
+
+    /// A mesh of the user's own in its scene, timed by the worker's clock.
+    #[must_use]
+    pub fn own(mut scene: Scene, look: Option<OwnLook>) -> Self {
+        time(scene.world_mut());
+        Self {
+            scene,
+            is_own: true,
+            look,
+            game: None,
+        }
+    }
+
+    /// Whether it is a mesh of the user's own.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.is_own
+    }
+
+    /// As a scene, to be filmed.
+    #[must_use]
+    pub fn as_scene(&self) -> &Scene {
+        &self.scene
     }
 
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
-        match self {
-            Self::Scene(scene) => scene.name(),
-            Self::Own(own) => &own.name,
-        }
+        self.scene.name()
     }
 
     /// Its world.
     #[must_use]
     pub fn world(&self) -> &World {
-        match self {
-            Self::Scene(scene) => scene.world(),
-            Self::Own(own) => &own.world,
-        }
+        self.scene.world()
     }
 
     /// Its world, to reach into.
     pub fn world_mut(&mut self) -> &mut World {
-        match self {
-            Self::Scene(scene) => scene.world_mut(),
-            Self::Own(own) => &mut own.world,
-        }
+        self.scene.world_mut()
     }
 
     /// The box that a camera should show.
     #[must_use]
     pub fn view(&self) -> (Vec3, Vec3) {
-        match self {
-            Self::Scene(scene) => scene.view(),
-            Self::Own(own) => own.view,
-        }
+        self.scene.view()
     }
 
     /// The colour of an object (sRGB).
     #[must_use]
     pub fn colour(&self, object: ObjectId) -> [u8; 3] {
-        match self {
-            Self::Scene(scene) => scene.colour(object),
-            Self::Own(_) => CLAY,
-        }
+        self.scene.colour(object)
     }
 
     /// A piece as it really looks, where its tetrahedra are coarser.
     #[must_use]
     pub fn dressed(&self, piece: PieceId) -> Option<Dressed> {
-        match self {
-            Self::Scene(scene) => scene.dressed(piece),
-            Self::Own(_) => None,
-        }
+        self.scene.dressed(piece)
     }
 
     /// The looks of a mesh of the user's own, where it has some.
     #[must_use]
     pub fn own_look(&self) -> Option<&OwnLook> {
-        match self {
-            Self::Scene(_) => None,
-            Self::Own(own) => own.look.as_ref(),
-        }
+        self.look.as_ref()
     }
 
     /// A piece of a mesh of the user's own with its materials, where it has some.
@@ -132,32 +132,40 @@ impl Stage {
     /// Whether a hand of the scene's own holds something.
     #[must_use]
     pub fn is_held(&self) -> bool {
-        match self {
-            Self::Scene(scene) => scene.hands().next().is_some(),
-            Self::Own(_) => false,
-        }
+        self.scene.hands().next().is_some()
     }
 
     /// Whether the scene itself does anything from now on.
     #[must_use]
     pub fn has_more_to_come(&self) -> bool {
-        match self {
-            Self::Scene(scene) => scene.has_more_to_come(),
-            Self::Own(_) => false,
-        }
+        self.scene.has_more_to_come() || self.game.as_ref().is_some_and(Challenge::waits)
+    }
+
+    /// The game that is played in it.
+    #[must_use]
+    pub fn game(&self) -> Option<&Challenge> {
+        self.game.as_ref()
+    }
+
+    /// The game that is played in it, to take part, and its world.
+    pub fn play(&mut self) -> Option<(&mut Challenge, &World)> {
+        Some((self.game.as_mut()?, self.scene.world()))
     }
 
     /// One step.
     pub fn step(&mut self) {
-        match self {
-            Self::Scene(scene) => scene.step(),
-            Self::Own(own) => own.world.step(),
+        if let Some(game) = &mut self.game {
+            game.before_step(self.scene.world_mut());
+        }
+        self.scene.step();
+        if let Some(game) = &mut self.game {
+            game.after_step(self.scene.world());
         }
     }
 }
 
 /// Times the stages of a world by the clock of the browser.
-pub fn time(world: &mut World) {
+fn time(world: &mut World) {
     let start = web_time::Instant::now();
     world.set_clock(move || start.elapsed().as_secs_f64());
 }

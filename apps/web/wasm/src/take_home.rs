@@ -1,6 +1,8 @@
-//! The pieces as they lie, as a file that other programs open.
+//! The pieces as they lie, and all that happened, as files that other programs open.
 
-use fracas_bake::write::glb::{Glb, GlbError, Material, Part, Place};
+use fracas_bake::write::glb::{Glb, GlbError, Material, MaterialId, MeshId, NodeId, Part, Place};
+use fracas_scenes::film::{Film, FilmBody, FilmPiece, FilmShape};
+use fracas_scenes::rigid::PropShape;
 use glam::Vec3;
 
 use crate::stage::Stage;
@@ -20,37 +22,25 @@ pub fn glb(stage: &Stage) -> Result<Vec<u8>, GlbError> {
         if surface.triangles().is_empty() {
             continue;
         }
-        let [r, g, b] = stage.colour(piece.object).map(linear);
-        let pale = |c: f32| c + 0.6 * (1.0 - c);
-        let old = glb.material(&Material::new("surface", [r, g, b, 1.0]));
-        let new = glb.material(&Material::new("crack", [pale(r), pale(g), pale(b), 1.0]));
+        let paint = paint(&mut glb, stage.colour(piece.object));
         let seen = stage.dressed(piece);
-        let (positions, triangles, old_triangles) = match &seen {
-            Some(seen) => (&*seen.positions, &*seen.triangles, seen.old_triangles),
+        let (positions, normals, triangles, old) = match &seen {
+            Some(seen) => (
+                &*seen.positions,
+                &*seen.normals,
+                &*seen.triangles,
+                seen.old_triangles,
+            ),
             None => (
                 surface.positions(),
+                &[][..],
                 surface.triangles(),
                 surface.old_triangles(),
             ),
         };
-        let normals = seen.as_ref().map(|seen| &*seen.normals);
-        let (before, cracks) = triangles.split_at(old_triangles);
-        let corners = |triangles: &[[u32; 3]]| -> (Vec<Vec3>, Vec<[u32; 3]>, Vec<Vec3>) {
-            let of = |all: &[Vec3]| -> Vec<Vec3> {
-                let corners = triangles.as_flattened().iter();
-                corners.map(|&v| all[v as usize]).collect()
-            };
-            let numbers = (0..triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-            let normals = normals.map_or_else(Vec::new, of);
-            (of(positions), numbers.collect(), normals)
-        };
-        let (outside, inside) = (corners(before), corners(cracks));
-        let parts =
-            [(&outside, old), (&inside, new)].map(|((places, triangles, normals), look)| {
-                Part::new(places, triangles, look).normals(normals)
-            });
+        let sides = sides(positions, normals, triangles, old);
         let name = format!("{} {}", piece.object.0, piece.fragment.0);
-        let mesh = glb.mesh(&name, &parts)?;
+        let mesh = glb.mesh(&name, &parts(&sides, paint))?;
         let place = Place {
             translation: pose.translation,
             rotation: pose.rotation.to_array(),
@@ -59,6 +49,130 @@ pub fn glb(stage: &Stage) -> Result<Vec<u8>, GlbError> {
         glb.node(&name, Some(mesh), place)?;
     }
     glb.to_bytes()
+}
+
+/// All that happened, as binary glTF: a node for each body, which moves and is shown as
+/// long as the body is there.
+///
+/// # Errors
+/// See [`GlbError`].
+pub fn film_glb(film: &Film) -> Result<Vec<u8>, GlbError> {
+    let mut glb = Glb::new();
+    for (i, body) in film.bodies.iter().enumerate() {
+        let (name, mesh) = match &body.shape {
+            FilmShape::Piece(piece) if piece.triangles.is_empty() => continue,
+            FilmShape::Piece(piece) => {
+                let name = format!("{} {}", piece.object, piece.fragment);
+                let mesh = piece_mesh(&mut glb, &name, piece)?;
+                (name, mesh)
+            }
+            FilmShape::Ball(radius) => {
+                let name = format!("ball {i}");
+                let shape = PropShape::Ball(*radius);
+                let mesh = prop_mesh(&mut glb, &name, shape, STEEL)?;
+                (name, mesh)
+            }
+            FilmShape::Block(half) => {
+                let name = format!("block {i}");
+                let mesh = prop_mesh(&mut glb, &name, PropShape::Block(*half), WOOD)?;
+                (name, mesh)
+            }
+            // Soft bodies have no poses: their vertices move.
+            FilmShape::Soft(_) => continue,
+        };
+        let node = glb.node(&name, Some(mesh), Place::default())?;
+        animate(&mut glb, node, body, film)?;
+    }
+    glb.to_bytes()
+}
+
+/// Colours of balls and blocks (sRGB).
+const STEEL: [u8; 3] = [92, 98, 112];
+const WOOD: [u8; 3] = [154, 115, 80];
+
+fn piece_mesh(glb: &mut Glb, name: &str, piece: &FilmPiece) -> Result<MeshId, GlbError> {
+    let paint = paint(glb, piece.colour);
+    let old = piece.old_triangles as usize;
+    let sides = sides(&piece.positions, &piece.normals, &piece.triangles, old);
+    glb.mesh(name, &parts(&sides, paint))
+}
+
+fn prop_mesh(
+    glb: &mut Glb,
+    name: &str,
+    shape: PropShape,
+    colour: [u8; 3],
+) -> Result<MeshId, GlbError> {
+    let [r, g, b] = colour.map(linear);
+    let look = glb.material(&Material::new("prop", [r, g, b, 1.0]));
+    let (positions, triangles) = shape.triangles();
+    glb.mesh(name, &[Part::new(&positions, &triangles, look)])
+}
+
+/// Moves a node along its body's poses, and shows it only as long as there are any.
+fn animate(glb: &mut Glb, node: NodeId, body: &FilmBody, film: &Film) -> Result<(), GlbError> {
+    let at = |frame: u32| frame as f32 * film.step;
+    let last = body.first + body.poses.len() as u32;
+    let times: Vec<f32> = (body.first..last).map(at).collect();
+    let places: Vec<Vec3> = body.poses.iter().map(|p| Vec3::from_slice(p)).collect();
+    let turns: Vec<[f32; 4]> = body
+        .poses
+        .iter()
+        .map(|p| [p[3], p[4], p[5], p[6]])
+        .collect();
+    glb.animate_translation(node, &times, &places)?;
+    glb.animate_rotation(node, &times, &turns)?;
+    let mut shown = vec![(at(body.first), true)];
+    if body.first > 0 {
+        shown.insert(0, (0.0, false));
+    }
+    if last <= film.steps() {
+        shown.push((at(last), false));
+    }
+    let (times, visible): (Vec<f32>, Vec<bool>) = shown.into_iter().unzip();
+    glb.animate_visibility(node, &times, &visible)
+}
+
+/// Materials of the old surface and of cracks of a body of some colour (sRGB).
+fn paint(glb: &mut Glb, colour: [u8; 3]) -> [MaterialId; 2] {
+    let [r, g, b] = colour.map(linear);
+    let pale = |c: f32| c + 0.6 * (1.0 - c);
+    let old = Material::new("surface", [r, g, b, 1.0]);
+    let new = Material::new("crack", [pale(r), pale(g), pale(b), 1.0]);
+    [old, new].map(|material| glb.material(&material))
+}
+
+/// Positions, triangles and normals of a part, every triangle with corners of its own.
+type Side = (Vec<Vec3>, Vec<[u32; 3]>, Vec<Vec3>);
+
+/// The old surface and the cracks; `normals` may be none.
+fn sides(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]], old: usize) -> [Side; 2] {
+    let (before, cracks) = triangles.split_at(old);
+    [before, cracks].map(|triangles| {
+        let of = |all: &[Vec3]| -> Vec<Vec3> {
+            let corners = triangles.as_flattened().iter();
+            corners.map(|&v| all[v as usize]).collect()
+        };
+        let numbers = (0..triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
+        let normals = if normals.is_empty() {
+            Vec::new()
+        } else {
+            of(normals)
+        };
+        (of(positions), numbers.collect(), normals)
+    })
+}
+
+/// The parts of a mesh that have triangles.
+fn parts(sides: &[Side; 2], paint: [MaterialId; 2]) -> Vec<Part<'_>> {
+    sides
+        .iter()
+        .zip(paint)
+        .filter(|((_, triangles, _), _)| !triangles.is_empty())
+        .map(|((places, triangles, normals), look)| {
+            Part::new(places, triangles, look).normals(normals)
+        })
+        .collect()
 }
 
 /// From sRGB.
