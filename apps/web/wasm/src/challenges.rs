@@ -451,3 +451,60 @@ fn tower(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneE
     }
     Ok(scene)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::Simulation;
+    use crate::stage::Stage;
+
+    /// How the safe stands when balls have been thrown at these places of its door.
+    fn throw_at_safe(aims: &[Vec3]) -> serde_json::Value {
+        let options = SceneOptions {
+            measured: false,
+            ..SceneOptions::default()
+        };
+        let stage = Stage::scene(CHALLENGES[0].0, &options, &mut |_| ()).unwrap();
+        let mut played = Simulation::new(stage);
+        let from = Vec3::new(0.3, 0.45, 0.95);
+        let mut pass = |played: &mut Simulation, steps: u64| {
+            for _ in 0..steps {
+                played.step();
+            }
+        };
+        pass(&mut played, 40);
+        for &aim in aims {
+            let way = aim - from;
+            // A ball falls on its way.
+            let up = Vec3::Y * 0.5 * 9.81 * way.length() / SAFE_SPEED;
+            let velocity = way.normalize() * SAFE_SPEED + up;
+            let path = [from.to_array(), velocity.to_array()].concat();
+            assert!(played.shoot(&path, 1.0), "a ball of three");
+            pass(&mut played, 150);
+        }
+        pass(&mut played, PATIENCE);
+        serde_json::from_str(&played.game()).unwrap()
+    }
+
+    #[test]
+    fn the_safe_can_be_opened_with_three_balls_and_not_with_one() {
+        let aims = [
+            [0.0, 0.25],
+            [0.0, 0.15],
+            [-0.06, 0.2],
+            [0.06, 0.2],
+            [0.0, 0.2],
+        ];
+        let aims = aims.map(|[x, y]| Vec3::new(x, y, 0.143));
+        let mut open = 0;
+        for first in 0..aims.len() {
+            let plan: Vec<Vec3> = (0..3).map(|i| aims[(first + i) % aims.len()]).collect();
+            let game = throw_at_safe(&plan);
+            assert_ne!(game["state"], "open", "three balls decide it");
+            open += usize::from(game["state"] == "won");
+            let game = throw_at_safe(&plan[..1]);
+            assert_eq!(game["state"], "open", "one ball leaves the gold inside");
+        }
+        assert!(open > 0, "none of {} plans opens it", aims.len());
+    }
+}
