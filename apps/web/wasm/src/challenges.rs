@@ -467,7 +467,7 @@ mod tests {
         let stage = Stage::scene(CHALLENGES[0].0, &options, &mut |_| ()).unwrap();
         let mut played = Simulation::new(stage);
         let from = Vec3::new(0.3, 0.45, 0.95);
-        let mut pass = |played: &mut Simulation, steps: u64| {
+        let pass = |played: &mut Simulation, steps: u64| {
             for _ in 0..steps {
                 played.step();
             }
