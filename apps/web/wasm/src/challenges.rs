@@ -81,10 +81,10 @@ pub struct Challenge {
 /// Balls for the safe and for the tower.
 const SAFE_BALLS: u32 = 3;
 const TOWER_BALLS: u32 = 8;
-/// Radius of a ball (m) and the speed that it has at most (m/s).
+/// Radius of a ball (m); its speed at the safe, and at most at the tower (m/s).
 const BALL: f32 = 0.028;
 const SAFE_SPEED: f32 = 11.0;
-const MOST_SPEED: f32 = 12.0;
+const TOWER_SPEED: f32 = 18.0;
 /// Steps that are waited for after the last ball.
 const PATIENCE: u64 = 300;
 /// Steps that the vase is to be saved for.
@@ -151,7 +151,7 @@ impl Challenge {
         let [from, velocity] = path;
         let (most, fastest) = match self.game {
             Game::Safe => (SAFE_BALLS, SAFE_SPEED),
-            Game::Tower => (TOWER_BALLS, MOST_SPEED),
+            Game::Tower => (TOWER_BALLS, TOWER_SPEED),
             Game::Vase => return None,
         };
         let middle = 0.5 * (view.0 + view.1);
@@ -163,7 +163,7 @@ impl Challenge {
         let velocity = match self.game {
             // Every ball is thrown as hard as every other.
             Game::Safe => velocity.normalize_or(Vec3::NEG_Z) * fastest,
-            _ => velocity.clamp_length_max(1.5 * fastest),
+            _ => velocity.clamp_length_max(fastest),
         };
         self.balls += 1;
         self.shot = world.steps();
