@@ -288,8 +288,9 @@ export class View {
   }
 
   /** Steps back slowly while pieces lie outside the picture or under the panel, unless the
-   * visitor looks from a place of their own. */
-  private keepInView() {
+   * visitor looks from a place of their own. By the clock: few pictures a second must not
+   * leave pieces out of sight for longer. */
+  private keepInView(elapsed: number) {
     if (this.chosen || this.explode > 0) return;
     const box = this.reach();
     const long = this.camera.position.distanceTo(this.controls.target);
@@ -300,7 +301,7 @@ export class View {
       p.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : Math.max(0, box.min.y), i & 4 ? box.max.z : box.min.z).project(this.camera);
       if (p.x > right || p.x < left || p.y > top || p.y < bottom) {
         const from = this.camera.position.clone().sub(this.controls.target);
-        this.camera.position.copy(this.controls.target).add(from.multiplyScalar(1.006));
+        this.camera.position.copy(this.controls.target).add(from.multiplyScalar(1.4 ** (Math.min(elapsed, 200) / 1000)));
         this.stale = true;
         return;
       }
@@ -327,9 +328,10 @@ export class View {
     // One gap more, for the way between the last two frames.
     if (!this.isMoving(now) || now - this.last < this.least) return;
     this.changed = false;
+    const elapsed = now - this.last;
     this.last = now;
     this.drawn += 1;
-    this.keepInView();
+    this.keepInView(elapsed);
     const part = Math.min(1, (now - this.arrived) / this.gap);
     if (this.explode > 0) this.findCentres();
     for (const s of this.bodies.values()) {

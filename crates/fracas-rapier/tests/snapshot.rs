@@ -267,3 +267,31 @@ fn bad_bytes_and_unknown_kinds_are_refused_and_change_nothing() {
         .insert_collider(ColliderBuilder::new(SharedShape::new(shape)), None);
     assert_eq!(world.snapshot(), Err(SnapshotError::ForeignShape(foreign)));
 }
+
+/// A hand lets go of what is no more, however it went; else the snapshot names a piece
+/// that is not there, and is refused.
+#[test]
+fn a_world_whose_held_piece_is_gone_is_saved_and_restored() {
+    let spoil = |world: &mut World, piece| {
+        let body = world.body_mut(piece).unwrap();
+        body.set_linvel(Vec3::splat(f32::NAN), true);
+        world.step();
+    };
+    let remove = |world: &mut World, piece| assert!(world.remove_piece(piece));
+    let ways: [&dyn Fn(&mut World, fracas_rapier::PieceId); 2] = [&spoil, &remove];
+    for way in ways {
+        let mut world = World::new(WorldSettings::default());
+        world.add_floor(0.0, 0.6);
+        for x in [0.0, 0.5] {
+            world.add(Breakable::new(brick()).at(Pose::translation(x, 0.1, 0.0)));
+        }
+        let piece = world.pieces().next().unwrap();
+        let hand = world.grab(piece, Vec3::Y * 0.1, Coupling::default());
+        way(&mut world, piece);
+        assert_eq!(world.pieces().count(), 1);
+        assert_eq!(world.held_piece(hand.unwrap()), None);
+        let bytes = world.snapshot().unwrap();
+        world.restore(&bytes).unwrap();
+        assert_eq!(world.pieces().count(), 1);
+    }
+}

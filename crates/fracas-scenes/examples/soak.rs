@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use fracas_scenes::soak::{Plan, Wardrobe, play_safely, shrink};
 
-/// Time for making one failure small.
+/// Time for making one failure small, or as long as the whole is to take.
 const SHRINKING: Duration = Duration::from_secs(120);
 /// Failures after which there is enough to mend.
 const MOST_FAILURES: usize = 20;
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     failure.rule, failure.step, failure.seen
                 );
                 let begun = Instant::now();
-                let mut goes_on = || begun.elapsed() < SHRINKING;
+                let mut goes_on = || begun.elapsed() < SHRINKING.min(until);
                 let (small, why) = shrink(&plan, &failure, &mut wardrobe, &mut goes_on);
                 let path = format!("{folder}/soak-{seed}.toml");
                 let text = format!("# {}: {}\n{}", why.rule, why.seen, small.to_toml());

@@ -329,7 +329,7 @@ impl ObjectVoxels {
         });
         let corner = origin + DVec3::from(first.map(|c| c as f64)) * cell;
         let sums = sums.get_or_insert_with(|| Sums::new(corner, cell, [1; 3]));
-        sums.restart(corner, counts, margin);
+        sums.restart(corner, cell, counts, margin);
         for &triangle in triangles {
             sums.add(triangle);
         }
@@ -353,14 +353,19 @@ mod tests {
     use crate::{Crack, Fracture, FragmentSurface, SurfaceScratch};
     use std::sync::Arc;
 
-    /// A random plane through a fragment.
-    fn plane_crack(fragments: &Fragments, id: FragmentId, rng: &mut Rng) -> Option<Fracture> {
+    /// A random plane through a fragment, each node's level off by up to `rough`.
+    fn plane_crack(
+        fragments: &Fragments,
+        id: FragmentId,
+        rng: &mut Rng,
+        rough: f32,
+    ) -> Option<Fracture> {
         let mesh = fragments.mesh();
         let nodes = fragments.fragment(id).nodes();
         let through = mesh.positions()[nodes[rng.below(nodes.len())] as usize];
         let normal = rng.direction();
         let crack = Crack::from_level(mesh, 0, nodes, |n| {
-            normal.dot(mesh.positions()[n as usize] - through) + 0.013
+            normal.dot(mesh.positions()[n as usize] - through) + 0.013 + rng.range(-rough, rough)
         })?;
         Some(Fracture {
             fragment: id,
@@ -408,7 +413,13 @@ mod tests {
     #[test]
     fn fragments_hold_what_voxelising_them_anew_would_find() {
         let mut rng = Rng(3);
-        for (seed, cell) in [(1, 0.11), (2, 0.047), (3, 0.23)] {
+        for (seed, cell, rough) in [
+            (1, 0.11, 0.0),
+            (2, 0.047, 0.0),
+            (3, 0.23, 0.0),
+            (4, 0.06, 0.1),
+            (5, 0.08, 0.5),
+        ] {
             rng.0 = seed;
             let mesh = Arc::new(box_grid([5, 4, 3], Vec3::new(1.0, 0.8, 0.55)));
             let voxels = ObjectVoxels::build(&mesh, cell).unwrap();
@@ -420,7 +431,7 @@ mod tests {
             for _ in 0..20 {
                 let living: Vec<FragmentId> = fragments.living().collect();
                 let id = living[rng.below(living.len())];
-                let Some(fracture) = plane_crack(&fragments, id, &mut rng) else {
+                let Some(fracture) = plane_crack(&fragments, id, &mut rng, rough) else {
                     continue;
                 };
                 let Ok(split) = fragments.apply(&fracture) else {
@@ -464,12 +475,22 @@ mod tests {
         let mesh = Arc::new(box_grid([4, 4, 4], Vec3::ONE));
         let voxels = ObjectVoxels::build(&mesh, 0.1).unwrap();
         let mut fragments = Fragments::new(mesh);
-        let fracture = plane_crack(&fragments, FragmentId(0), &mut Rng(9)).unwrap();
+        let fracture = plane_crack(&fragments, FragmentId(0), &mut Rng(9), 0.0).unwrap();
         let split = fragments.apply(&fracture).unwrap();
         let mut scratch = SplitScratch::default();
         let first = voxels.split(&fragments, voxels.whole(), &split.children, &mut scratch);
         let second = voxels.split(&fragments, voxels.whole(), &split.children, &mut scratch);
         assert_eq!(first, second);
+        // The memory of an object with other voxels is as good as new.
+        let coarse = ObjectVoxels::build(fragments.mesh(), 0.17).unwrap();
+        let anew = coarse.split(
+            &fragments,
+            coarse.whole(),
+            &split.children,
+            &mut SplitScratch::default(),
+        );
+        let used = coarse.split(&fragments, coarse.whole(), &split.children, &mut scratch);
+        assert_eq!(anew, used);
         assert!(VoxTree::build(&voxels.grid(&FragmentVoxels::default()), 2).is_empty());
     }
 }

@@ -307,10 +307,10 @@ impl Sums {
         }
     }
 
-    /// Starts anew on another grid of the same cells, keeping the memory.
-    pub(super) fn restart(&mut self, origin: DVec3, counts: [usize; 3], margin: f64) {
+    /// Starts anew on another grid, keeping the memory alone.
+    pub(super) fn restart(&mut self, origin: DVec3, cell: f64, counts: [usize; 3], margin: f64) {
         let cells = counts.iter().product();
-        (self.origin, self.counts, self.margin) = (origin, counts, margin);
+        (self.origin, self.cell, self.counts, self.margin) = (origin, cell, counts, margin);
         for values in [&mut self.own, &mut self.below] {
             values.clear();
             values.resize(cells, 0.0);

@@ -185,10 +185,16 @@ impl World {
 
     /// Takes a body away. Whether there was one.
     pub fn remove_piece(&mut self, piece: PieceId) -> bool {
+        self.remove_and_tell(piece, Event::Removed)
+    }
+
+    /// Takes a body away, out of every hand that holds it, and says so. Whether there was one.
+    fn remove_and_tell(&mut self, piece: PieceId, event: fn(PieceId) -> Event) -> bool {
         let mut engine = Engine::from(&mut self.physics);
         let removed = self.breakables.remove(piece, &mut engine);
         if removed {
-            self.breakables.events.push(Event::Removed(piece));
+            self.hands.retain(|_, hand| hand.piece != piece);
+            self.breakables.events.push(event(piece));
         }
         removed
     }
@@ -371,10 +377,7 @@ impl World {
             });
         }
         for id in policy.removals(&candidates) {
-            let mut engine = Engine::from(&mut self.physics);
-            if self.breakables.remove(id, &mut engine) {
-                self.breakables.events.push(Event::Removed(id));
-            }
+            self.remove_and_tell(id, Event::Removed);
         }
     }
 

@@ -10,7 +10,6 @@ use glam::Vec3;
 use rapier3d::prelude::{RigidBody, RigidBodyHandle};
 
 use super::{Event, World};
-use crate::breakables::Engine;
 
 /// Beyond these a body has left every world that single precision can hold: positions
 /// are then a metre apart from the next number, and squares of speeds overflow soon
@@ -54,9 +53,7 @@ impl World {
             let piece = colliders.and_then(|c| self.piece_of(*c.first()?));
             match piece {
                 Some(piece) => {
-                    self.breakables
-                        .remove(piece, &mut Engine::from(&mut self.physics));
-                    self.breakables.events.push(Event::Lost(piece));
+                    self.remove_and_tell(piece, Event::Lost);
                 }
                 None => {
                     self.physics.remove_body(handle);
