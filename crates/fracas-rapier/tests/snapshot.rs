@@ -295,3 +295,36 @@ fn a_world_whose_held_piece_is_gone_is_saved_and_restored() {
         assert_eq!(world.pieces().count(), 1);
     }
 }
+
+/// Voxel contacts that are chosen after a snapshot and taken back with it are found anew
+/// when they are chosen again: as if for the first time.
+#[test]
+fn a_choice_of_voxel_contacts_is_replayed_from_before_it() {
+    let mut world = World::new(WorldSettings::default());
+    world.add_floor(0.0, 0.6);
+    let object = world.add(
+        Breakable::new(brick())
+            .with_breaker(fragile(6))
+            .at(Pose::translation(0.0, 0.1, 0.0))
+            .moving(Vec3::NEG_Y * 6.0),
+    );
+    world.step();
+    let bytes = world.snapshot().unwrap();
+    let replay = |world: &mut World| {
+        (0..60)
+            .map(|step| {
+                if step == 20 {
+                    let broken = world.pieces().count();
+                    assert!(broken > 2, "pieces that broke while nothing was chosen");
+                    world.set_voxel_contacts(object, Some(VoxelSettings::default()));
+                }
+                world.step();
+                world.digest()
+            })
+            .collect::<Vec<u64>>()
+    };
+    let first = replay(&mut world);
+    world.restore(&bytes).unwrap();
+    world.set_voxel_contacts(object, None);
+    assert_eq!(replay(&mut world), first);
+}

@@ -184,6 +184,10 @@ impl VoxelStage {
         }
     }
 
+    pub(crate) fn scope(&self) -> Scope {
+        self.scope
+    }
+
     pub(crate) fn stats(&self) -> &VoxelStats {
         &self.stats
     }

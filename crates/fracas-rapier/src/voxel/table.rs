@@ -180,6 +180,12 @@ impl VoxelTable {
         )
     }
 
+    /// Forgets all contacts: every pair is the main method's.
+    #[cfg(feature = "world")]
+    pub(crate) fn clear(&self) {
+        self.write(|contents| *contents = Contents::default());
+    }
+
     /// The contacts of a pair, told as shapes 1 and 2 were given.
     pub(crate) fn look_up(
         &self,

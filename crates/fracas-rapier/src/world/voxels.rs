@@ -55,6 +55,16 @@ impl Voxels {
         *stage.stats()
     }
 
+    /// A stage for chosen objects alone goes with the last of them: no step pays for it, and
+    /// a world that goes back to before the first choice does not know more than it did then.
+    fn rest_unless_chosen(&mut self) {
+        let of_chosen = |stage: &VoxelStage| stage.scope() == Scope::Chosen;
+        if self.chosen.is_empty() && self.stage.as_ref().is_some_and(of_chosen) {
+            self.stage = None;
+            self.table.clear();
+        }
+    }
+
     /// Where the dispatcher reads what was found.
     pub(super) fn table(&self) -> &Arc<VoxelTable> {
         &self.table
@@ -96,6 +106,7 @@ impl World {
             Some(settings) => self.voxels.chosen.insert(object, settings),
             None => self.voxels.chosen.remove(&object),
         };
+        self.voxels.rest_unless_chosen();
     }
 
     /// What names an object for as long as it lives.
