@@ -8,6 +8,7 @@ mod licences;
 mod python;
 mod skips;
 mod stage;
+mod test_run;
 mod web;
 
 use std::process::ExitCode;

@@ -7,38 +7,19 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
 
 use crate::stage::Outcome;
+use crate::test_run;
 
 const MOST: &str = "conformance/most-skipped";
 
 /// Tests, each with the files it missed.
 type Skipped = BTreeMap<String, Vec<String>>;
 
-/// Runs `cargo` with these arguments and counts what was skipped.
+/// Runs the tests that `cargo` with these arguments would run, and counts what was skipped.
 pub fn cargo_test(arguments: &[&str]) -> Outcome {
-    println!("   cargo {}", arguments.join(" "));
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|e| format!("cannot run cargo: {e}"))?;
     let mut skipped = Skipped::new();
-    if let Some(errors) = child.stderr.take() {
-        for line in BufReader::new(errors).split(b'\n').map_while(Result::ok) {
-            let text = String::from_utf8_lossy(&line);
-            note(&mut skipped, &text);
-            // Told as it comes: a build takes minutes.
-            let _ = writeln!(std::io::stderr(), "{text}");
-        }
-    }
-    let status = child.wait().map_err(|e| format!("cannot run cargo: {e}"))?;
-    if !status.success() {
-        return Err(format!("cargo {} ended with {status}", arguments.join(" ")));
-    }
+    test_run::run(arguments, &mut |line| note(&mut skipped, line))?;
     judge(&skipped, most()?)
 }
 

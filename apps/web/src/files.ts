@@ -1,14 +1,14 @@
 // Files that come in by the button or are dropped, and files that go out.
 
+import { dropped } from "./bundle";
 import { $ } from "./words";
 
 /** Listens for files: chosen, or dropped anywhere on the page. */
-export function takeFiles(receive: (file: File) => void) {
-  const first = (files: FileList | null | undefined) => files?.[0] && receive(files[0]);
+export function takeFiles(receive: (files: Promise<File[]>) => void) {
   $("open").onclick = () => $("file").click();
   $<HTMLInputElement>("file").onchange = (e) => {
     const input = e.target as HTMLInputElement;
-    first(input.files);
+    if (input.files?.length) receive(Promise.resolve([...input.files]));
     input.value = "";
   };
   let depth = 0;
@@ -23,7 +23,7 @@ export function takeFiles(receive: (file: File) => void) {
     e.preventDefault();
     depth = 0;
     drag(0);
-    first(e.dataTransfer?.files);
+    if (e.dataTransfer?.files.length) receive(dropped(e.dataTransfer));
   });
 }
 

@@ -1,6 +1,7 @@
 // The page: wires panel, picture and worker together.
 
 import "./style.css";
+import { bundle } from "./bundle";
 import { Card, gameTitle, isGame } from "./challenges";
 import { Chart, STAGES } from "./chart";
 import { give, takeFiles } from "./files";
@@ -468,7 +469,9 @@ function start() {
     }
   }
 
-  takeFiles((file) => load({ file }));
+  takeFiles((files) => {
+    files.then((all) => bundle(all, MOST_BYTES)).then((file) => load({ file }), (error: Error) => fail(error.message));
+  });
 
   // ---- light, dark, panel ----
   let theme: Theme = matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark";

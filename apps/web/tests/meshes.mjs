@@ -1,3 +1,5 @@
+import { deflateRawSync } from "node:zlib";
+
 // Mesh files made in code: a ball as OBJ, PLY, STL and GLB, and files that are none.
 
 /** An octahedron, split `times` and blown up to a ball of radius 5 (any unit will do). */
@@ -64,6 +66,60 @@ function glb() {
   return Buffer.concat([start, all]);
 }
 
+/** A ball as glTF with its numbers in a file beside it, and a picture that is a folder below. */
+const gltf = {
+  "model/scene.gltf": () => {
+    const whole = glb();
+    const length = whole.readUInt32LE(12);
+    const document = JSON.parse(whole.subarray(20, 20 + length).toString());
+    document.buffers[0].uri = "the%20numbers.bin";
+    document.images = [{ uri: "textures/red.png" }];
+    document.textures = [{ source: 0 }];
+    document.materials = [{ pbrMetallicRoughness: { baseColorTexture: { index: 0 } } }];
+    document.meshes[0].primitives[0].material = 0;
+    return Buffer.from(JSON.stringify(document));
+  },
+  "model/the numbers.bin": () => {
+    const whole = glb();
+    return whole.subarray(28 + whole.readUInt32LE(12));
+  },
+  "model/textures/red.png": () =>
+    Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC", "base64"),
+};
+
+/** A ZIP of files, the second of them not packed; `claim` says of the first that it is so large. */
+function zip(files, claim) {
+  const [locals, entries] = [[], []];
+  let at = 0;
+  Object.entries(files).forEach(([name, plain], i) => {
+    const packed = i === 1 ? plain : deflateRawSync(plain);
+    const size = i === 0 && claim ? claim : plain.length;
+    const shared = Buffer.alloc(26);
+    [20, 0, i === 1 ? 0 : 8].forEach((x, k) => shared.writeUInt16LE(x, 2 * k));
+    shared.writeUInt32LE(packed.length, 14);
+    shared.writeUInt32LE(size, 18);
+    shared.writeUInt16LE(Buffer.byteLength(name), 22);
+    const local = Buffer.concat([Buffer.from("PK\x03\x04"), shared, Buffer.from(name), packed]);
+    const entry = Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), shared, Buffer.alloc(14), Buffer.from(name)]);
+    entry.writeUInt32LE(at, 42);
+    locals.push(local);
+    entries.push(entry);
+    at += local.length;
+  });
+  const end = Buffer.alloc(22);
+  end.write("PK\x05\x06");
+  [8, 10].forEach((k) => end.writeUInt16LE(entries.length, k));
+  end.writeUInt32LE(Buffer.concat(entries).length, 12);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...locals, ...entries, end]);
+}
+
+const gltfFiles = Object.fromEntries(Object.entries(gltf).map(([name, make]) => [name, make()]));
+const { "model/the numbers.bin": _, ...numberless } = gltfFiles;
+
+/** The same ball as files that are chosen together. */
+export const TOGETHER = Object.fromEntries(Object.entries(gltfFiles).map(([name, bytes]) => [name.split("/").pop(), bytes]));
+
 /** A cup that turns round the y axis: walls and floor `wall` thick, ten high. */
 export function cup(wall) {
   const around = 48;
@@ -79,7 +135,7 @@ export function cup(wall) {
   return Buffer.from(lines.join("\n"));
 }
 
-export const GOOD = { "ball.obj": Buffer.from(obj), "ball.ply": Buffer.from(ply), "ball.stl": stl(), "ball.glb": glb() };
+export const GOOD = { "ball.obj": Buffer.from(obj), "ball.ply": Buffer.from(ply), "ball.stl": stl(), "ball.glb": glb(), "red ball.zip": zip({ "read me.txt": Buffer.from("a ball"), ...gltfFiles }) };
 
 export const BAD = {
   "half.obj": Buffer.from(obj.slice(0, obj.length / 2) + "\nf 1 2 99999\n"),
@@ -87,6 +143,10 @@ export const BAD = {
   "cut.glb": glb().subarray(0, 200),
   "notes.txt": Buffer.from("remember the milk"),
   "empty.stl": Buffer.alloc(0),
+  "numberless.zip": zip(numberless),
+  "modelless.zip": zip({ "read me.txt": Buffer.from("nothing to break") }),
+  "cut.zip": zip(gltfFiles).subarray(0, 900),
+  "bomb.zip": zip({ "ball.obj": Buffer.alloc(50_000_000, "v 1 2 3\n") }, 1000),
   "paper.obj": cup(0.004),
   "broken.film": Buffer.from("fracas film 9"),
 };

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { drawn, launch, open, pause, place, ready, serve, settled, state, until } from "./browser.mjs";
-import { BAD, GOOD, cup } from "./meshes.mjs";
+import { BAD, GOOD, TOGETHER, cup } from "./meshes.mjs";
 
 const SHOTS = "../../out/web";
 const NATIVE = process.env.FRACAS_NATIVE;
@@ -221,6 +221,13 @@ const tests = {
       await until(page, `${name} breaks`, (s) => s.fragments > 1);
       await shot(page, "own-mesh");
     }
+    await shot(page, "own-zip");
+    // glTF and what it names, chosen together.
+    const before = await epoch(page);
+    const together = Object.entries(TOGETHER).map(([name, buffer]) => ({ name, mimeType: "application/octet-stream", buffer }));
+    await page.setInputFiles("#file", together);
+    await ready(page, before);
+    assert((await text(page, "#about")).includes("scene"), "it is named");
     return errors;
   },
 
