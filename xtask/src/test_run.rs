@@ -5,7 +5,7 @@
 //! there are cores, each in its package's folder as cargo would -> what each printed is told
 //! when it ends, whole.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -84,10 +84,10 @@ pub fn run(arguments: &[&str], note: &mut (dyn FnMut(&str) + Send)) -> Outcome {
     });
     let mut failed = failed.into_inner().unwrap_or_else(|e| e.into_inner());
     failed.sort();
-    match failed.is_empty() {
-        true => Ok(()),
-        false => Err(format!("tests failed: {}", failed.join(", "))),
+    if failed.is_empty() {
+        return Ok(());
     }
+    Err(format!("tests failed: {}", failed.join(", ")))
 }
 
 /// Builds them, with cargo's own words on standard error, and says where they are.
@@ -104,11 +104,14 @@ fn build(arguments: &[&str]) -> Result<Vec<Program>, String> {
     let messages = child.stdout.take().map(BufReader::new);
     let lines = messages.into_iter().flat_map(|m| m.lines());
     let lines = lines.map_while(Result::ok);
-    let programs = lines.filter_map(|l| Program::of_message(&l)).collect();
-    let _ = std::io::stdout().flush();
+    let programs: Vec<Program> = lines.filter_map(|l| Program::of_message(&l)).collect();
     let status = child.wait().map_err(|e| format!("cannot run cargo: {e}"))?;
     if !status.success() {
         return Err(format!("cargo {words} --no-run ended with {status}"));
+    }
+    // Else nothing would run, and pass.
+    if programs.is_empty() {
+        return Err(format!("cargo {words} --no-run told of no test program"));
     }
     Ok(programs)
 }

@@ -17,6 +17,11 @@ const MODELS = ["glb", "gltf", "obj", "ply", "stl", "off", "msh", "mesh", "vtk",
 /** More files than this are no model. */
 export const MOST_FILES = 5000;
 
+/** What is said of a file that is larger than the page takes. */
+export function tooLarge(name: string, bytes: number, most: number): string {
+  return `${name} has ${Math.round(bytes / 1e6)} MB; this page takes up to ${most / 1e6} MB. Simplify the mesh first.`;
+}
+
 /** The one file to go on with. Throws a sentence where there is none. */
 export async function bundle(files: File[], mostBytes: number): Promise<File> {
   if (files.length === 0) throw new Error("No file came. Drop a mesh, a ZIP of it, or its folder.");
@@ -30,8 +35,7 @@ export async function bundle(files: File[], mostBytes: number): Promise<File> {
     throw new Error(`${what} no model that this page reads: put a .glb, .gltf, .obj, .ply, .stl or .off into it.`);
   }
   const name = model.path.slice(model.path.lastIndexOf("/") + 1);
-  if (model.size > mostBytes)
-    throw new Error(`${name} has ${Math.round(model.size / 1e6)} MB; this page takes up to ${mostBytes / 1e6} MB. Simplify the mesh first.`);
+  if (model.size > mostBytes) throw new Error(tooLarge(name, model.size, mostBytes));
   const blob = await model.blob();
   // Sketchfab and others call every model the same: the ZIP has the better name.
   const called = packed && /^scene\./.test(name) ? packed.name.replace(/\.zip$/i, name.slice(5)) : name;

@@ -1,7 +1,7 @@
 // The page: wires panel, picture and worker together.
 
 import "./style.css";
-import { bundle } from "./bundle";
+import { bundle, tooLarge } from "./bundle";
 import { Card, gameTitle, isGame } from "./challenges";
 import { Chart, STAGES } from "./chart";
 import { give, takeFiles } from "./files";
@@ -111,7 +111,7 @@ function start() {
     stopLoading();
     hideError();
     if (source.file && source.file.size > MOST_BYTES)
-      return fail(`${source.file.name} has ${Math.round(source.file.size / 1e6)} MB; this page takes up to ${MOST_BYTES / 1e6} MB. Simplify the mesh first.`);
+      return fail(tooLarge(source.file.name, source.file.size, MOST_BYTES));
     epochs += 1;
     const to = epochs;
     // The first world is made by the worker that told which there are.

@@ -1,6 +1,6 @@
-import { deflateRawSync } from "node:zlib";
+// Mesh files made in code: a ball as OBJ, PLY, STL, GLB and glTF in a ZIP, and files that are none.
 
-// Mesh files made in code: a ball as OBJ, PLY, STL and GLB, and files that are none.
+import { deflateRawSync } from "node:zlib";
 
 /** An octahedron, split `times` and blown up to a ball of radius 5 (any unit will do). */
 function ball(times) {
@@ -67,25 +67,21 @@ function glb() {
 }
 
 /** A ball as glTF with its numbers in a file beside it, and a picture that is a folder below. */
-const gltf = {
-  "model/scene.gltf": () => {
-    const whole = glb();
-    const length = whole.readUInt32LE(12);
-    const document = JSON.parse(whole.subarray(20, 20 + length).toString());
-    document.buffers[0].uri = "the%20numbers.bin";
-    document.images = [{ uri: "textures/red.png" }];
-    document.textures = [{ source: 0 }];
-    document.materials = [{ pbrMetallicRoughness: { baseColorTexture: { index: 0 } } }];
-    document.meshes[0].primitives[0].material = 0;
-    return Buffer.from(JSON.stringify(document));
-  },
-  "model/the numbers.bin": () => {
-    const whole = glb();
-    return whole.subarray(28 + whole.readUInt32LE(12));
-  },
-  "model/textures/red.png": () =>
-    Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC", "base64"),
-};
+function gltf() {
+  const whole = glb();
+  const length = whole.readUInt32LE(12);
+  const document = JSON.parse(whole.subarray(20, 20 + length).toString());
+  document.buffers[0].uri = "the%20numbers.bin";
+  document.images = [{ uri: "textures/red.png" }];
+  document.textures = [{ source: 0 }];
+  document.materials = [{ pbrMetallicRoughness: { baseColorTexture: { index: 0 } } }];
+  document.meshes[0].primitives[0].material = 0;
+  return {
+    "model/scene.gltf": Buffer.from(JSON.stringify(document)),
+    "model/the numbers.bin": whole.subarray(28 + length),
+    "model/textures/red.png": Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC", "base64"),
+  };
+}
 
 /** A ZIP of files, the second of them not packed; `claim` says of the first that it is so large. */
 function zip(files, claim) {
@@ -114,7 +110,7 @@ function zip(files, claim) {
   return Buffer.concat([...locals, ...entries, end]);
 }
 
-const gltfFiles = Object.fromEntries(Object.entries(gltf).map(([name, make]) => [name, make()]));
+const gltfFiles = gltf();
 const { "model/the numbers.bin": _, ...numberless } = gltfFiles;
 
 /** The same ball as files that are chosen together. */
