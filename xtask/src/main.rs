@@ -243,8 +243,9 @@ fn packages() -> Outcome {
     )
 }
 
-/// Examples are not built: the lints have checked them, and the stages that run one build it.
+/// `--tests`: what is marked `test = false` has none and is not linked once more. Examples are
+/// not built: the lints have checked them, and the stages that run one build it.
 fn tests() -> Outcome {
-    skips::cargo_test(&["test", "--workspace", "--lib", "--bins", "--tests"])?;
+    skips::cargo_test(&["test", "--workspace", "--tests"])?;
     cargo(&["test", "--workspace", "--doc"], &[])
 }

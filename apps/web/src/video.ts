@@ -8,6 +8,9 @@ const KINDS = [["video/webm;codecs=vp9", "webm"], ["video/webm", "webm"], ["vide
 export class Video {
   private recorder: MediaRecorder | null = null;
   private timer = 0;
+  /** Whether the browser has written something, and whether that is enough. */
+  private begun = false;
+  private ending = false;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -36,7 +39,13 @@ export class Video {
     const stream = this.canvas.captureStream();
     const recorder = new MediaRecorder(stream, { mimeType: kind[0], videoBitsPerSecond: 8e6 });
     const parts: Blob[] = [];
-    recorder.ondataavailable = (e) => e.data.size > 0 && parts.push(e.data);
+    this.begun = this.ending = false;
+    recorder.ondataavailable = (e) => {
+      if (e.data.size === 0) return;
+      parts.push(e.data);
+      this.begun = true;
+      if (this.ending) this.finish();
+    };
     recorder.onstop = () => {
       clearInterval(this.timer);
       for (const track of stream.getTracks()) track.stop();
@@ -52,13 +61,20 @@ export class Video {
       this.tell(seconds);
       // One picture a second at least: a video of things at rest has a length, too.
       this.redraw();
-      if (seconds > LONGEST) this.stop();
+      if (seconds > LONGEST) this.finish();
     };
     this.timer = setInterval(tick, 1000);
     tick();
   }
 
+  /** Ends it, with its first picture at the earliest: without one, the file would be empty. */
   stop() {
+    this.ending = true;
+    if (this.begun) this.finish();
+    else this.redraw();
+  }
+
+  private finish() {
     if (this.recorder?.state === "recording") this.recorder.stop();
   }
 }
