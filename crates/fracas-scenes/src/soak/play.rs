@@ -366,9 +366,11 @@ impl Player<'_> {
             if speed.length() > TOO_FAST {
                 return self.fail("speed", format!("{piece:?} at {} m/s", speed.length()));
             }
-            let (sum, whole) = volumes.entry(piece.object).or_default();
+            let (sum, _) = volumes.entry(piece.object).or_insert_with(|| {
+                let whole = shape.object().read().fragments().mesh().volume();
+                (0.0, whole)
+            });
             *sum += shape.volume();
-            *whole = shape.object().read().fragments().mesh().volume();
         }
         self.played.most = self.played.most.max(count);
         for (object, (sum, whole)) in volumes {
