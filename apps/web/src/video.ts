@@ -8,8 +8,8 @@ const KINDS = [["video/webm;codecs=vp9", "webm"], ["video/webm", "webm"], ["vide
 export class Video {
   private recorder: MediaRecorder | null = null;
   private timer = 0;
-  /** Whether the browser has written something, and whether that is enough. */
-  private begun = false;
+  /** What the browser has written so far, and whether that is enough. */
+  private parts: Blob[] = [];
   private ending = false;
 
   constructor(
@@ -38,12 +38,11 @@ export class Video {
     if (this.recorder || !kind) return;
     const stream = this.canvas.captureStream();
     const recorder = new MediaRecorder(stream, { mimeType: kind[0], videoBitsPerSecond: 8e6 });
-    const parts: Blob[] = [];
-    this.begun = this.ending = false;
+    this.parts = [];
+    this.ending = false;
     recorder.ondataavailable = (e) => {
       if (e.data.size === 0) return;
-      parts.push(e.data);
-      this.begun = true;
+      this.parts.push(e.data);
       if (this.ending) this.finish();
     };
     recorder.onstop = () => {
@@ -51,7 +50,7 @@ export class Video {
       for (const track of stream.getTracks()) track.stop();
       this.recorder = null;
       this.tell(null);
-      this.done(new Blob(parts, { type: kind[0].split(";")[0] }), kind[1]);
+      this.done(new Blob(this.parts, { type: kind[0].split(";")[0] }), kind[1]);
     };
     this.recorder = recorder;
     recorder.start(1000);
@@ -70,7 +69,7 @@ export class Video {
   /** Ends it, with its first picture at the earliest: without one, the file would be empty. */
   stop() {
     this.ending = true;
-    if (this.begun) this.finish();
+    if (this.parts.length > 0) this.finish();
     else this.redraw();
   }
 

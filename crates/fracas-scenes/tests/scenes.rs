@@ -61,7 +61,7 @@ fn an_impact_breaks_whatever_contact_method_describes_it() {
     for method in ["full", "voxel-tree", "parry-trimesh", "parry-hull"] {
         let options = SceneOptions {
             contacts: contacts_by_name(method).unwrap(),
-            ..coarse(0)
+            ..SceneOptions::default()
         };
         let mut scene = rigid::by_name("piggy-bank", &options, &mut |_| ()).unwrap();
         let fragments = |scene: &Scene| scene.world().stats().fragments;

@@ -694,14 +694,16 @@ mod tests {
         let bytes = sample().to_bytes().unwrap();
         assert_eq!(bytes.len() % 4, 0);
         let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).unwrap();
-        let bytes = blob.unwrap();
+        let blob = blob.unwrap();
+        let lengths: Vec<usize> = document.buffers().map(|b| b.length()).collect();
+        assert!(matches!(lengths[..], [length] if length <= blob.len()));
         assert_eq!(document.materials().count(), 2);
         assert_eq!(document.nodes().count(), 2);
         let mesh = document.meshes().next().unwrap();
         assert_eq!((mesh.name(), mesh.primitives().len()), (Some("shard"), 2));
         let part = mesh.primitives().next().unwrap();
         assert_eq!(part.bounding_box().max, [1.0, 1.0, 2.5]);
-        let reader = part.reader(|_| Some(&bytes));
+        let reader = part.reader(|_| Some(&blob));
         let positions: Vec<_> = reader.read_positions().unwrap().collect();
         assert_eq!(positions[3], [0.0, 0.0, 2.5]);
         let indices: Vec<_> = reader.read_indices().unwrap().into_u32().collect();
@@ -713,7 +715,7 @@ mod tests {
         let animation = document.animations().next().unwrap();
         assert_eq!(animation.channels().count(), 6);
         for channel in animation.channels() {
-            let reader = channel.reader(|_| Some(&bytes));
+            let reader = channel.reader(|_| Some(&blob));
             let times: Vec<f32> = reader.read_inputs().unwrap().collect();
             match reader.read_outputs().unwrap() {
                 gltf::animation::util::ReadOutputs::Rotations(turns) => {
