@@ -3,7 +3,7 @@
 //! | step | module | source |
 //! | --- | --- | --- |
 //! | the matrix | [`BlockMatrix`] | |
-//! | order of elimination | [`dissect`] | George 1973 |
+//! | order of elimination | [`dissect`] | George 1973; Ashcraft, Liu 1998 |
 //! | factor and solve, count by inertia | [`Factor`], [`eigenvalues_below`] | Liu 1986; Ng, Peyton 1993 |
 //! | largest eigenvalues of an operator | [`largest`] | Golub, Underwood 1977 |
 //!
