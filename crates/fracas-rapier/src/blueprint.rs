@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use crate::convex_shape;
 use crate::object::SharedObject;
+use crate::parallel::both;
 use crate::parry_shape::{ParryShape, WholeShapes};
 use crate::shape::{FragmentShape, Tree};
 
@@ -80,9 +81,10 @@ impl Blueprint {
     /// (`fracas_bake::Asset::object`), not built.
     #[must_use]
     pub fn of_parts(fragments: Fragments, field: FragmentField, tree: SphereTree) -> Self {
-        let surface =
-            FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default());
-        let mass = FragmentMass::of(&fragments, FragmentId(0), &mut MassScratch::default());
+        let (surface, mass) = both(
+            || FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default()),
+            || FragmentMass::of(&fragments, FragmentId(0), &mut MassScratch::default()),
+        );
         let key = key_of(fragments.mesh(), &tree);
         let convex = convex_shape::of_surface(&surface, mass.properties.volume);
         Self {

@@ -13,7 +13,7 @@
 //! | `MESH` | positions (f32), tetrahedra |
 //! | `SKIN` | positions (f64), triangles, texture coordinates |
 //! | `MOD2` | modes of the whole object, see `modes.rs` |
-//! | `OBJT` | field and sphere tree of the whole object, see `object.rs` |
+//! | `OBJ2` | field and sphere tree of the whole object, see `object.rs` |
 //!
 //! The same asset gives the same bytes. A file that is cut short or altered gives an
 //! error that says which part, never a panic and never more memory than a small

@@ -1,4 +1,4 @@
-//! The section `OBJT`: field and sphere tree of the unbroken object, so that loading it
+//! The section `OBJ2`: field and sphere tree of the unbroken object, so that loading it
 //! computes neither.
 //!
 //! | bytes | what |
@@ -7,6 +7,8 @@
 //! | list | per node: distance, way to the surface x y z (f32) |
 //! | list | per node: the feature it is closest to (u32) |
 //! | 3 lists | per grid point: distance (f32), face (u32), tetrahedron (u32) |
+//! | 2 lists | per cell of point location: where its tetrahedra begin; these (u32) |
+//! | list | per node: first and last of the cells around it, packed (u32) |
 //! | 2 lists | the nodes in maximum-distance order, and their parents' places (u32) |
 //!
 //! Nothing in it is trusted: what does not fit the mesh is refused.
@@ -19,7 +21,7 @@ use thiserror::Error;
 use super::{Asset, DecodeError, Decoder, Encoder, SectionTag, whole};
 
 /// Where field and tree are in an asset.
-pub const OBJECT: SectionTag = SectionTag(*b"OBJT");
+pub const OBJECT: SectionTag = SectionTag(*b"OBJ2");
 
 /// An unbroken object, ready: what `fracas_rapier::Blueprint::of_parts` takes
 /// (`Blueprint::of_asset` does all of it).
@@ -72,6 +74,9 @@ impl Asset {
         out.f32s(&data.grid_distances);
         out.u32s(&data.grid_faces);
         out.u32s(&data.grid_tets);
+        out.u32s(&data.location_starts);
+        out.u32s(&data.location_tets);
+        out.u32s(data.node_cells.as_flattened());
         out.u32s(&order.points);
         out.u32s(&order.parents);
         self.sections.insert(OBJECT, out.finish());
@@ -95,13 +100,20 @@ impl Asset {
         let nodes = input.f32s()?;
         let (nodes, rest) = nodes.as_chunks::<4>();
         whole(rest.len(), bytes.len())?;
-        let data = FieldData {
+        let mut data = FieldData {
             nodes: nodes.to_vec(),
             node_features: input.u32s()?,
             grid_distances: input.f32s()?,
             grid_faces: input.u32s()?,
             grid_tets: input.u32s()?,
+            location_starts: input.u32s()?,
+            location_tets: input.u32s()?,
+            node_cells: Vec::new(),
         };
+        let node_cells = input.u32s()?;
+        let (node_cells, rest) = node_cells.as_chunks::<2>();
+        whole(rest.len(), bytes.len())?;
+        data.node_cells = node_cells.to_vec();
         let (points, parents) = (input.u32s()?, input.u32s()?);
         input.finish()?;
         let fragments = Fragments::new(self.mesh.clone());

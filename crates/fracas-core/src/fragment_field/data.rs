@@ -1,7 +1,7 @@
 //! The field of an unbroken object as plain numbers: what takes long to compute of it.
 //!
-//! Nodal distances and the old surface's grid are kept; features, the grid of tetrahedra
-//! and occupied cells are made anew, which is quick.
+//! Nodal distances, both grids and the cells around nodes are kept; features and the
+//! whole object's own faces and cells are made anew, which is quick.
 //!
 //! **Guarantee**: data of [`FragmentField::to_data`] give the same field, bit for bit;
 //! data that do not fit the mesh are refused.
@@ -9,8 +9,12 @@
 use glam::Vec3;
 use thiserror::Error;
 
+use super::feature::Features;
+use super::locate::TetGrid;
+use super::occupancy::Occupancy;
+use super::old_surface::OldSurface;
 use super::propagate::Node;
-use super::{BuildError, FieldOptions, FragmentField, Frame, OldSurface};
+use super::{BuildError, FieldOptions, FragmentField, Parts, check};
 use crate::fragment::Fragments;
 
 /// What takes long to compute of a field, as lists of numbers.
@@ -26,6 +30,12 @@ pub struct FieldData {
     pub grid_faces: Vec<u32>,
     /// Per grid point: a tetrahedron that holds it, or is close.
     pub grid_tets: Vec<u32>,
+    /// Per cell of point location, and at the end: where its tetrahedra begin in the list.
+    pub location_starts: Vec<u32>,
+    /// The tetrahedra that reach into each cell.
+    pub location_tets: Vec<u32>,
+    /// Per node: the first and the last of the occupancy cells around it, x + 2⁸ y + 2¹⁶ z.
+    pub node_cells: Vec<[u32; 2]>,
 }
 
 /// Why numbers are not the field of a mesh.
@@ -41,6 +51,12 @@ pub enum FieldDataError {
     /// Not one entry per grid point, or values that cannot be.
     #[error("the grid of the surface's distance is not that of the mesh and options")]
     Grid,
+    /// The lists of tetrahedra by cells, or values that cannot be.
+    #[error("the grid of tetrahedra is not that of the mesh and options")]
+    Location,
+    /// Not one entry per node, or cells that the grid does not have.
+    #[error("the cells around nodes are not those of the mesh and options")]
+    Cells,
 }
 
 impl FragmentField {
@@ -61,6 +77,9 @@ impl FragmentField {
             grid_distances,
             grid_faces,
             grid_tets,
+            location_starts: self.tets.parts().0.to_vec(),
+            location_tets: self.tets.parts().1.to_vec(),
+            node_cells: self.occupancy.parts(),
         })
     }
 
@@ -73,8 +92,9 @@ impl FragmentField {
         options: &FieldOptions,
         data: &FieldData,
     ) -> Result<Self, FieldDataError> {
-        let frame = Frame::of(fragments, options)?;
+        check(fragments, options)?;
         let mesh = fragments.mesh();
+        let features = Features::new(mesh);
         let count = mesh.positions().len();
         if data.nodes.len() != count || data.node_features.len() != count {
             let first = count.min(data.nodes.len()).min(data.node_features.len());
@@ -86,7 +106,7 @@ impl FragmentField {
             let normal = Vec3::new(x, y, z);
             let is_unit = (normal.length() - 1.0).abs() <= 1e-3;
             let is_distance = distance >= 0.0 && distance.is_finite();
-            if !(is_unit && is_distance && (feature as usize) < frame.features.old_count()) {
+            if !(is_unit && is_distance && (feature as usize) < features.old_count()) {
                 return Err(FieldDataError::Nodes(i));
             }
             nodes.push(Node {
@@ -98,7 +118,7 @@ impl FragmentField {
         let edge = mesh.mean_edge_length();
         let old_surface = OldSurface::from_parts(
             mesh,
-            &frame.features,
+            &features,
             (
                 options.old_surface_cell * edge,
                 options.old_surface_most_cells,
@@ -106,13 +126,21 @@ impl FragmentField {
             (&data.grid_distances, &data.grid_faces, &data.grid_tets),
         );
         let old_surface = old_surface.ok_or(FieldDataError::Grid)?;
-        Ok(Self::assemble(
-            fragments,
-            options,
-            frame,
-            old_surface,
+        let tets = TetGrid::from_parts(
+            mesh,
+            options.location_cell * edge,
+            (&data.location_starts, &data.location_tets),
+        );
+        let occupancy =
+            Occupancy::from_parts(mesh, options.occupancy_cell * edge, &data.node_cells);
+        let parts = Parts {
             nodes,
-        ))
+            features,
+            tets: tets.ok_or(FieldDataError::Location)?,
+            old_surface,
+            occupancy: occupancy.ok_or(FieldDataError::Cells)?,
+        };
+        Ok(Self::assemble(fragments, options, parts))
     }
 }
 
@@ -160,5 +188,25 @@ mod tests {
             spoilt(&|d| d.grid_distances.truncate(3)),
             FieldDataError::Grid
         );
+        let count = fragments.mesh().tets().len() as u32;
+        let spoil_location: [&dyn Fn(&mut FieldData); 5] = [
+            &|d| d.location_tets[9] = count,
+            &|d| d.location_starts[1] = u32::MAX,
+            &|d| d.location_starts[0] = 1,
+            &|d| d.location_starts.truncate(2),
+            &|d| d.location_tets.truncate(2),
+        ];
+        for spoil in spoil_location {
+            assert_eq!(spoilt(spoil), FieldDataError::Location);
+        }
+        let spoil_cells: [&dyn Fn(&mut FieldData); 4] = [
+            &|d| d.node_cells[2][1] = 64,
+            &|d| d.node_cells[2] = [5, 4],
+            &|d| d.node_cells[2][0] |= 1 << 24,
+            &|d| d.node_cells.truncate(1),
+        ];
+        for spoil in spoil_cells {
+            assert_eq!(spoilt(spoil), FieldDataError::Cells);
+        }
     }
 }

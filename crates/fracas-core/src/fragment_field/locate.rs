@@ -114,11 +114,41 @@ pub(super) struct TetGrid {
 }
 
 impl TetGrid {
-    /// Lists every tetrahedron in every cell it meets.
-    pub(super) fn build(mesh: &TetMesh, cell: f32) -> Self {
+    /// The cells of the grid.
+    fn cells(mesh: &TetMesh, cell: f32) -> Cells {
         let (low, high) = mesh.bounds();
         let total = (mesh.tets().len() * 4).max(64);
-        let cells = Cells::new(low, high, cell, 1024, total);
+        Cells::new(low, high, cell, 1024, total)
+    }
+
+    /// Where the list of each cell begins, and all lists.
+    pub(super) fn parts(&self) -> (&[u32], &[u32]) {
+        (&self.starts, &self.tets)
+    }
+
+    /// The grid from its parts; `None` where they do not fit the mesh.
+    pub(super) fn from_parts(
+        mesh: &TetMesh,
+        cell: f32,
+        (starts, tets): (&[u32], &[u32]),
+    ) -> Option<Self> {
+        let cells = Self::cells(mesh, cell);
+        let count = mesh.tets().len() as u32;
+        let fits = starts.len() == cells.total() + 1
+            && starts.first() == Some(&0)
+            && starts.last().map(|&end| end as usize) == Some(tets.len())
+            && starts.is_sorted()
+            && tets.iter().all(|&tet| tet < count);
+        fits.then(|| Self {
+            cells,
+            starts: starts.to_vec(),
+            tets: tets.to_vec(),
+        })
+    }
+
+    /// Lists every tetrahedron in every cell it meets.
+    pub(super) fn build(mesh: &TetMesh, cell: f32) -> Self {
+        let cells = Self::cells(mesh, cell);
         let mut starts = vec![0_u32; cells.total() + 1];
         let mut met = Vec::with_capacity(mesh.tets().len() * 2);
         for tet in 0..mesh.tets().len() as u32 {

@@ -166,9 +166,11 @@ impl FragmentField {
     /// # Errors
     /// See [`BuildError`].
     pub fn build(fragments: &Fragments, options: &FieldOptions) -> Result<Self, BuildError> {
-        let Frame { features, tets } = Frame::of(fragments, options)?;
+        check(fragments, options)?;
         let mesh = fragments.mesh();
         let edge = mesh.mean_edge_length();
+        let features = Features::new(mesh);
+        let tets = TetGrid::build(mesh, options.location_cell * edge);
         let triangles: Vec<[Vec3; 3]> = (0..features.old_count())
             .map(|at| features.old_corners(mesh, at))
             .collect();
@@ -181,27 +183,18 @@ impl FragmentField {
             options.old_surface_cell * edge,
             options.old_surface_most_cells,
         );
-        let nodes = exact_nodes(mesh, &tree, edge);
-        let frame = Frame { features, tets };
-        Ok(Self::assemble(
-            fragments,
-            options,
-            frame,
+        let parts = Parts {
+            nodes: exact_nodes(mesh, &tree, edge),
+            occupancy: Occupancy::build(mesh, options.occupancy_cell * edge),
+            features,
+            tets,
             old_surface,
-            nodes,
-        ))
+        };
+        Ok(Self::assemble(fragments, options, parts))
     }
 
-    fn assemble(
-        fragments: &Fragments,
-        options: &FieldOptions,
-        frame: Frame,
-        old_surface: OldSurface,
-        nodes: Vec<Node>,
-    ) -> Self {
+    fn assemble(fragments: &Fragments, options: &FieldOptions, parts: Parts) -> Self {
         let mesh = fragments.mesh();
-        let edge = mesh.mean_edge_length();
-        let occupancy = Occupancy::build(mesh, options.occupancy_cell * edge);
         let (low, high) = mesh.bounds();
         let whole = View {
             low,
@@ -209,15 +202,15 @@ impl FragmentField {
             cells: OnceLock::new(),
             faces: OwnFaces::default(),
         };
-        whole.faces.tree(&frame.features, fragments, FragmentId(0));
+        whole.faces.tree(&parts.features, fragments, FragmentId(0));
         let field = Self {
             options: *options,
-            edge,
-            nodes,
-            features: frame.features,
-            tets: Arc::new(frame.tets),
-            old_surface: Arc::new(old_surface),
-            occupancy: Arc::new(occupancy),
+            edge: mesh.mean_edge_length(),
+            nodes: parts.nodes,
+            features: parts.features,
+            tets: Arc::new(parts.tets),
+            old_surface: Arc::new(parts.old_surface),
+            occupancy: Arc::new(parts.occupancy),
             views: vec![Some(Box::new(whole))],
             front: Front::new(mesh.positions().len()),
             stats: FieldStats::default(),
@@ -520,34 +513,30 @@ impl FragmentField {
     }
 }
 
-/// What a field is made of that is quick to make.
-struct Frame {
+/// What the field of an unbroken object is made of.
+struct Parts {
+    nodes: Vec<Node>,
     features: Features,
     tets: TetGrid,
+    old_surface: OldSurface,
+    occupancy: Occupancy,
 }
 
-impl Frame {
-    /// Of an object that is still whole.
-    fn of(fragments: &Fragments, options: &FieldOptions) -> Result<Self, BuildError> {
-        if fragments.id_count() != 1 {
-            return Err(BuildError::AlreadyBroken);
-        }
-        for (what, value) in [
-            ("location_cell", options.location_cell),
-            ("occupancy_cell", options.occupancy_cell),
-            ("old_surface_cell", options.old_surface_cell),
-        ] {
-            if value <= 0.0 || !value.is_finite() {
-                return Err(BuildError::BadCell { what, value });
-            }
-        }
-        let mesh = fragments.mesh();
-        let cell = options.location_cell * mesh.mean_edge_length();
-        Ok(Self {
-            features: Features::new(mesh),
-            tets: TetGrid::build(mesh, cell),
-        })
+/// Whether the object is still whole and the options make sense.
+fn check(fragments: &Fragments, options: &FieldOptions) -> Result<(), BuildError> {
+    if fragments.id_count() != 1 {
+        return Err(BuildError::AlreadyBroken);
     }
+    for (what, value) in [
+        ("location_cell", options.location_cell),
+        ("occupancy_cell", options.occupancy_cell),
+        ("old_surface_cell", options.old_surface_cell),
+    ] {
+        if value <= 0.0 || !value.is_finite() {
+            return Err(BuildError::BadCell { what, value });
+        }
+    }
+    Ok(())
 }
 
 /// Exact distances of all nodes to the closed surface.

@@ -64,10 +64,46 @@ pub(super) struct FragmentCells {
 }
 
 impl Occupancy {
+    /// The cells of the grid.
+    fn cells(mesh: &TetMesh, cell: f32) -> Cells {
+        let (low, high) = mesh.bounds();
+        Cells::new(low, high, cell, MOST_CELLS, usize::MAX)
+    }
+
+    /// The first and the last of the cells around each node, packed.
+    pub(super) fn parts(&self) -> Vec<[u32; 2]> {
+        let pack = |[x, y, z]: [u8; 3]| u32::from_le_bytes([x, y, z, 0]);
+        let ranges = self.ranges.iter();
+        ranges.map(|r| [pack(r.low), pack(r.high)]).collect()
+    }
+
+    /// The grid from its parts; `None` where they do not fit the mesh.
+    pub(super) fn from_parts(mesh: &TetMesh, cell: f32, packed: &[[u32; 2]]) -> Option<Self> {
+        let cells = Self::cells(mesh, cell);
+        if packed.len() != mesh.positions().len() {
+            return None;
+        }
+        let unpack = |word: u32| {
+            let [x, y, z, rest] = word.to_le_bytes();
+            let is_in = |i: usize, at: u8| i32::from(at) < cells.counts[i];
+            let fits = rest == 0 && is_in(0, x) && is_in(1, y) && is_in(2, z);
+            fits.then_some([x, y, z])
+        };
+        let ranges: Option<Vec<CellRange>> = packed
+            .iter()
+            .map(|&[low, high]| {
+                let (low, high) = (unpack(low)?, unpack(high)?);
+                let in_order = (0..3).all(|i| low[i] <= high[i]);
+                in_order.then_some(CellRange { low, high })
+            })
+            .collect();
+        let ranges = ranges?;
+        Some(Self { cells, ranges })
+    }
+
     /// A grid with cells of about `cell`.
     pub(super) fn build(mesh: &TetMesh, cell: f32) -> Self {
-        let (low, high) = mesh.bounds();
-        let cells = Cells::new(low, high, cell, MOST_CELLS, usize::MAX);
+        let cells = Self::cells(mesh, cell);
         let mut shares = vec![Bounds::EMPTY; mesh.positions().len()];
         for (tet, nodes) in mesh.tets().iter().enumerate() {
             let corners = mesh.corners(tet as u32);
