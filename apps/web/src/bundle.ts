@@ -1,9 +1,8 @@
 // Several files that are one model: dropped together, as a folder, or in a ZIP.
 //
-// Steps: a ZIP is listed -> the model among the files is chosen -> what a glTF file names
-// beside it is put into it as data. So one file goes on, whatever came. Nothing is fetched,
-// and nothing of a ZIP is unpacked that the model does not name. An OBJ's materials (MTL) are
-// left out: they cannot be put into it.
+// Steps: a ZIP is listed -> the model among the files is chosen -> what a glTF or OBJ file
+// names beside it is put into it as data. So one file goes on, whatever came. Nothing is
+// fetched, and nothing of a ZIP is unpacked that the model does not name.
 
 /** One of the files; its path is relative to whatever they came in. */
 interface Part {
@@ -39,7 +38,9 @@ export async function bundle(files: File[], mostBytes: number): Promise<File> {
   const blob = await model.blob();
   // Sketchfab and others call every model the same: the ZIP has the better name.
   const called = packed && /^scene\./.test(name) ? packed.name.replace(/\.zip$/i, name.slice(5)) : name;
-  return new File([/\.gltf$/i.test(name) ? await filledIn(called, blob, model, parts, mostBytes) : blob], called);
+  const beside = new Beside(called, model, parts, mostBytes);
+  const filled = /\.gltf$/i.test(name) ? await gltfWith(beside, blob) : /\.obj$/i.test(name) ? await objWith(beside, blob) : blob;
+  return new File([filled], called);
 }
 
 /** Dropped files, those in dropped folders included. */
@@ -82,38 +83,85 @@ function choose(parts: Part[]): Part | undefined {
   return models.sort((a, b) => rank(a) - rank(b) || b.size - a.size)[0];
 }
 
-// ---- glTF ----
+// ---- what a model names ----
+
+/** The files beside a model. */
+class Beside {
+  private readonly folder: string;
+  private readonly byPath: Map<string, Part>;
+  private readonly flat: boolean;
+  private total = 0;
+
+  constructor(readonly name: string, model: Part, parts: Part[], private readonly mostBytes: number) {
+    this.folder = model.path.slice(0, model.path.lastIndexOf("/") + 1);
+    this.byPath = new Map(parts.map((part) => [part.path, part]));
+    // Chosen files have lost their folders.
+    this.flat = parts.every((part) => !part.path.includes("/"));
+  }
+
+  /** A file by the name that the model has for it; none where it did not come. */
+  async find(name: string): Promise<Blob | undefined> {
+    const path = resolve(this.folder, name);
+    const part = this.byPath.get(path) ?? (this.flat ? this.byPath.get(path.slice(path.lastIndexOf("/") + 1)) : undefined);
+    if (!part) return;
+    this.total += part.size;
+    if (this.total > this.mostBytes) throw new Error(`${this.name} and its files have more than ${this.mostBytes / 1e6} MB, which is what this page takes.`);
+    return part.blob();
+  }
+}
 
 /** The text of a glTF file with the files that it names in it. */
-async function filledIn(name: string, blob: Blob, model: Part, parts: Part[], mostBytes: number): Promise<Blob> {
+async function gltfWith(beside: Beside, blob: Blob): Promise<Blob> {
   let document: Record<string, unknown>;
   try {
     document = JSON.parse(await blob.text());
   } catch {
     return blob; // The reader says what is wrong with it, and where.
   }
-  const folder = model.path.slice(0, model.path.lastIndexOf("/") + 1);
-  const byPath = new Map(parts.map((part) => [part.path, part]));
-  // Chosen files have lost their folders.
-  const flat = parts.every((part) => !part.path.includes("/"));
-  const find = (path: string) => byPath.get(path) ?? (flat ? byPath.get(path.slice(path.lastIndexOf("/") + 1)) : undefined);
-  let total = 0;
   for (const [key, needed] of [["buffers", true], ["images", false]] as const) {
     const list = Array.isArray(document?.[key]) ? (document[key] as unknown[]) : [];
     for (const item of list) {
       const uri = (item as { uri?: unknown } | null)?.uri;
       if (typeof uri !== "string" || /^[a-z][a-z0-9+.-]*:/i.test(uri)) continue;
-      const part = find(resolve(folder, uri));
-      if (!part) {
-        if (needed) throw new Error(`${name} needs ${uri}, which did not come with it. Drop both together, their folder, or a ZIP of it.`);
-        continue; // A picture that is missing is told by the reader.
-      }
-      total += part.size;
-      if (total > mostBytes) throw new Error(`${name} and its files have more than ${mostBytes / 1e6} MB, which is what this page takes.`);
-      (item as { uri: string }).uri = await asData(await part.blob());
+      const found = await beside.find(uri);
+      if (found) (item as { uri: string }).uri = await asData(found);
+      else if (needed) throw new Error(`${beside.name} needs ${uri}, which did not come with it. Drop both together, their folder, or a ZIP of it.`);
+      // A picture that is missing is told by the reader.
     }
   }
   return new Blob([JSON.stringify(document)]);
+}
+
+/** The text of an OBJ file with its materials in it, and their pictures in them. */
+async function objWith(beside: Beside, blob: Blob): Promise<Blob> {
+  const pictures = (text: string) => replaceNames(beside, text, /^[ \t]*(?:map_K[de]|norm)[ \t]+/gm, async (found) => found);
+  const materials = async (found: Blob) => new Blob([await pictures(await found.text())]);
+  return new Blob([await replaceNames(beside, await blob.text(), /^[ \t]*mtllib[ \t]+/gm, materials)]);
+}
+
+/** Puts files into the lines that name them: the last words of a line, as few as name one. */
+async function replaceNames(beside: Beside, text: string, keyword: RegExp, as: (found: Blob) => Promise<Blob>): Promise<string> {
+  const out: string[] = [];
+  const known = new Map<string, string>();
+  let from = 0;
+  for (const match of text.matchAll(keyword)) {
+    const start = match.index + match[0].length;
+    const length = text.slice(start).search(/[\r\n]|$/);
+    const words = text.slice(start, start + length).trim().split(/(?<=\s)(?=\S)/);
+    for (let first = words.length - 1; first >= 0; first--) {
+      const name = words.slice(first).join("");
+      if (!known.has(name)) {
+        const found = await beside.find(name);
+        if (!found) continue;
+        known.set(name, await asData(await as(found)));
+      }
+      out.push(text.slice(from, start), words.slice(0, first).join(""), known.get(name)!);
+      from = start + length;
+      break;
+    }
+  }
+  out.push(text.slice(from));
+  return out.join("");
 }
 
 /** A path relative to a folder, without `.` and `..`, with what `%20` stands for. */

@@ -1,5 +1,6 @@
 // Pointer and touch: drag grabs and throws, a click shoots, shift-click hits, the
-// background turns the camera.
+// background turns the camera. With another tool a click breaks by a pattern, or a drag
+// draws the line of a cut.
 
 import * as THREE from "three";
 import type { Allowed } from "./challenges";
@@ -13,6 +14,11 @@ const HOLD = 450;
 /** Steel balls: share of the scene's size, and metres per second per metre of it. */
 const BALL = { radius: 0.032, speed: 9 };
 const HAMMER = { radius: 0.024, speed: 12 };
+
+/** What a click or drag does. */
+export type Tool = "throw" | "break" | "cut";
+/** A line shorter than this cuts nothing. */
+const SHORTEST_CUT = 24;
 
 interface Found {
   number: number;
@@ -31,8 +37,13 @@ const STEP = 0.03;
 export class Hands {
   /** What a game allows; `null`: everything. */
   rule: Allowed | null = null;
+  tool: Tool = "throw";
+  /** How the tool breaks. */
+  pattern = { name: "cells", pieces: 12 };
+  /** Breaks so far: each falls out otherwise. */
+  private broken = 0;
   private readonly ray = new THREE.Raycaster();
-  private down: { id: number; x: number; y: number; shift: boolean; found: Found | null; held: boolean; struck: boolean; timer: number } | null = null;
+  private down: { id: number; x: number; y: number; shift: boolean; found: Found | null; held: boolean; struck: boolean; timer: number; cuts?: boolean } | null = null;
   private readonly across = new THREE.Plane();
   private readonly line: THREE.Line;
   private readonly tip = new THREE.Vector3();
@@ -85,6 +96,18 @@ export class Hands {
     this.view.stale = true;
   }
 
+  /** Breaks what the camera looks at by the pattern: for the keyboard. */
+  breakAhead() {
+    this.aimAhead();
+    this.shatter(this.find());
+  }
+
+  /** Cuts what is at the cross from above to below: for the keyboard. */
+  cutAhead() {
+    const at = this.view.ahead();
+    this.cut([at.x, 0.9], [at.x, -0.9]);
+  }
+
   /** Moves what the keyboard holds, seen from the camera; whether it holds anything. */
   carry(side: number, up: number): boolean {
     if (this.down?.id !== -1) return false;
@@ -100,6 +123,7 @@ export class Hands {
   letGo() {
     if (this.down?.held) this.post({ t: "release" });
     this.down = null;
+    document.getElementById("cut-line")!.toggleAttribute("hidden", true);
     this.line.visible = false;
     this.view.stale = true;
     this.view.controls.enabled = true;
@@ -132,6 +156,12 @@ export class Hands {
     // A pointer needs no focus ring; the next key brings it back.
     this.view.canvas.classList.add("pointed");
     if (e.button !== 0 || this.down) return;
+    if (this.tool === "cut" && !this.rule) {
+      this.down = { id: e.pointerId, x: e.clientX, y: e.clientY, shift: false, found: null, held: false, struck: false, timer: 0, cuts: true };
+      this.view.controls.enabled = false;
+      this.view.canvas.setPointerCapture(e.pointerId);
+      return;
+    }
     this.aimAt(e);
     const found = this.find();
     const down = { id: e.pointerId, x: e.clientX, y: e.clientY, shift: e.shiftKey, found, held: false, struck: false, timer: 0 };
@@ -149,6 +179,7 @@ export class Hands {
 
   private move(e: PointerEvent) {
     const d = this.down;
+    if (d?.cuts && d.id === e.pointerId) return this.drawCut(d, e);
     if (!d || d.id !== e.pointerId || !d.found?.piece) {
       if (!d && e.pointerType === "mouse") this.hover(e);
       return;
@@ -178,10 +209,16 @@ export class Hands {
     this.view.stale = true;
     this.view.controls.enabled = true;
     this.view.canvas.classList.remove("holding");
+    if (d.cuts) {
+      this.drawCut(null, e);
+      if (!cancelled && Math.hypot(e.clientX - d.x, e.clientY - d.y) >= SHORTEST_CUT) this.cut(this.onScreen(d.x, d.y), this.onScreen(e.clientX, e.clientY));
+      return;
+    }
     if (d.held) return this.post({ t: "release" });
     if (cancelled || d.struck || Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL) return;
     this.aimAt(e);
     if (d.shift) this.hit(d.found);
+    else if (this.tool === "break" && !this.rule) this.shatter(d.found);
     else this.shoot(d.found ?? this.find());
   }
 
@@ -190,7 +227,8 @@ export class Hands {
     if (performance.now() - this.hovered < 120) return;
     this.hovered = performance.now();
     this.aimAt(e);
-    this.view.canvas.style.cursor = this.find()?.piece ? "grab" : "crosshair";
+    const free = this.tool === "throw" || this.rule;
+    this.view.canvas.style.cursor = this.tool !== "cut" && this.find()?.piece ? (free ? "grab" : "cell") : "crosshair";
   }
   private hovered = 0;
 
@@ -216,9 +254,42 @@ export class Hands {
     this.post({ t: "hit", piece: found.piece, at, speed: HAMMER.speed, radius: HAMMER.radius * this.view.size() });
   }
 
+  /** Breaks a piece by the pattern, at the point that was found. */
+  private shatter(found: Found | null) {
+    if (!found?.piece || this.rule) return;
+    const at = [...found.at.toArray(), ...found.normal.toArray()];
+    const { name, pieces } = this.pattern;
+    this.post({ t: "shatter", piece: found.piece, pattern: name, pieces, seed: this.broken, at });
+    this.broken += 1;
+  }
+
+  /** Cuts along a line between two places on the screen, from -1 to 1. */
+  private cut(from: [number, number], to: [number, number]) {
+    if (this.rule) return;
+    const ends = [from, to].flatMap(([x, y]) => {
+      this.aim(x, y);
+      return this.ray.ray.direction.toArray();
+    });
+    this.post({ t: "cut", sight: [...this.ray.ray.origin.toArray(), ...ends] });
+  }
+
+  /** Shows the line of a cut from where it began; `null`: none. */
+  private drawCut(from: { x: number; y: number } | null, to: PointerEvent) {
+    const svg = document.getElementById("cut-line")!;
+    svg.toggleAttribute("hidden", !from);
+    if (!from) return;
+    const ends = { x1: from.x, y1: from.y, x2: to.clientX, y2: to.clientY };
+    for (const [name, at] of Object.entries(ends)) svg.firstElementChild!.setAttribute(name, String(at));
+  }
+
   private aimAt(e: PointerEvent) {
+    this.aim(...this.onScreen(e.clientX, e.clientY));
+  }
+
+  /** A place of the window on the picture, from -1 to 1. */
+  private onScreen(x: number, y: number): [number, number] {
     const box = this.view.canvas.getBoundingClientRect();
-    this.aim(((e.clientX - box.left) / box.width) * 2 - 1, 1 - ((e.clientY - box.top) / box.height) * 2);
+    return [((x - box.left) / box.width) * 2 - 1, 1 - ((y - box.top) / box.height) * 2];
   }
 
   private aim(x: number, y: number) {

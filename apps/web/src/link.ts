@@ -8,7 +8,8 @@ const VERSION = 1;
 const MOST_LETTERS = 16_000;
 /** Deeds more than this are no work of a hand. */
 const MOST_DEEDS = 20_000;
-const KINDS = ["shoot", "hit", "tune", "grab", "move", "release"] as const;
+/** New ones come last: links that are about stay what they are. */
+const KINDS = ["shoot", "hit", "tune", "grab", "move", "release", "shatter", "cut"] as const;
 
 /** Floats of 32 bits, as the library takes them; numbers of 32 bits; text. */
 class Writer {
@@ -113,6 +114,14 @@ export function write(deeds: Done[]): string | null {
         break;
       case "move": w.floats(...d.to); break;
       case "release": break;
+      case "shatter":
+        d.piece.forEach((n) => w.whole(n));
+        w.text(d.pattern);
+        w.byte(d.pieces);
+        w.whole(d.seed);
+        w.floats(...d.at);
+        break;
+      case "cut": w.floats(...d.sight); break;
     }
   }
   const letters = w.letters();
@@ -142,6 +151,8 @@ function deed(r: Reader): Deed {
     case "grab": return { t, piece: [r.whole(), r.whole()], at: r.floats(3) };
     case "move": return { t, to: r.floats(3) };
     case "release": return { t };
+    case "shatter": return { t, piece: [r.whole(), r.whole()], pattern: r.text(), pieces: r.byte(), seed: r.whole(), at: r.floats(6) };
+    case "cut": return { t, sight: r.floats(9) };
     default: throw new Error("an unknown deed");
   }
 }

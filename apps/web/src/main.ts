@@ -5,7 +5,7 @@ import { bundle, tooLarge } from "./bundle";
 import { Card, gameTitle, isGame } from "./challenges";
 import { Chart, STAGES } from "./chart";
 import { give, takeFiles } from "./files";
-import { Hands } from "./hands";
+import { Hands, type Tool } from "./hands";
 import { impacts } from "./impacts";
 import * as link from "./link";
 import { Overlays } from "./overlays";
@@ -186,6 +186,7 @@ function start() {
     hands.letGo();
     const played = hands.rule !== null;
     hands.rule = card.open(current.scene, (current.deeds?.length ?? 0) > 0);
+    $("by-hand").hidden = hands.rule !== null;
     // In a game the panel makes room for the card.
     if (played !== (hands.rule !== null)) fold(hands.rule !== null || innerWidth < 760);
     view.open(i, own);
@@ -271,13 +272,13 @@ function start() {
     if (on.tagName === "BUTTON" && (e.key === " " || e.key === "Enter")) return;
     const turn = (side: number, up: number) => hands.carry(side, up) || view.turn(side, up);
     const keys: Record<string, () => void> = {
-      " ": () => run(!running), ".": one, r: reset, u: undo, g: () => hands.grabAhead(), m: () => sound.set(!sound.on), f: () => hands.shootAhead(), h: () => hands.hitAhead(),
+      " ": () => run(!running), ".": one, r: reset, u: undo, g: () => hands.grabAhead(), m: () => sound.set(!sound.on), f: () => hands.shootAhead(), h: () => hands.hitAhead(), b: () => hands.breakAhead(), c: () => hands.cutAhead(),
       arrowleft: () => turn(-1, 0), arrowright: () => turn(1, 0), arrowup: () => turn(0, 1), arrowdown: () => turn(0, -1),
       "+": () => view.near(-1), "=": () => view.near(-1), "-": () => view.near(1),
     };
     const act = keys[e.key.toLowerCase()];
     // What would make a game easier is not there in it.
-    if (!act || (hands.rule && "u.h".includes(e.key.toLowerCase()))) return;
+    if (!act || (hands.rule && "u.hbc".includes(e.key.toLowerCase()))) return;
     e.preventDefault();
     act();
   });
@@ -306,6 +307,32 @@ function start() {
     $<HTMLInputElement>("again").checked = first.again;
     tellStrength(first.strength);
   }
+
+  // ---- tools ----
+  const tools: Record<Tool, string> = { throw: "Throw", break: "Break", cut: "Cut" };
+  function choose(tool: Tool) {
+    hands.tool = tool;
+    for (const name of Object.keys(tools)) $(`tool-${name}`).setAttribute("aria-pressed", String(name === tool));
+    $("pattern-rows").hidden = tool !== "break";
+    $("tool-hint").textContent = {
+      throw: "Drag a thing to throw it, click to shoot.",
+      break: "Click on a thing to break it there. Pause and explode to see the pieces first.",
+      cut: "Drag a line over things to cut them.",
+    }[tool];
+  }
+  for (const [name, title] of Object.entries(tools)) {
+    const button = document.createElement("button");
+    button.textContent = title;
+    button.id = `tool-${name}`;
+    button.onclick = () => choose(name as Tool);
+    $("tools").append(button);
+  }
+  choose("throw");
+  $<HTMLInputElement>("pieces").oninput = () => {
+    hands.pattern.pieces = Number($<HTMLInputElement>("pieces").value);
+    $("pieces-out").textContent = String(hands.pattern.pieces);
+  };
+  $<HTMLSelectElement>("pattern").oninput = () => (hands.pattern.name = $<HTMLSelectElement>("pattern").value);
 
   // ---- the address ----
   /** Scene, seed and deeds: who opens it sees the same, bit by bit. */
@@ -527,6 +554,7 @@ function start() {
           if (name) load({ scene: name });
         };
         materials = m.materials;
+        $("pattern").append(...m.patterns.map((n) => new Option(n, n)));
         $("material").append(new Option("as in the scene", ""), ...m.materials.map((n) => new Option(n, n)));
         first(m.scenes.map((s) => s.name));
         break;
@@ -574,6 +602,7 @@ function start() {
         else fail(m.text);
         break;
       case "refused": tell("Not from here: step back, and mind the rule."); break;
+      case "whole": tell("That parts nothing: try another place, or a larger piece."); break;
       case "settled": window.dispatchEvent(new CustomEvent("settled")); break;
       case "state": window.dispatchEvent(new CustomEvent("state", { detail: m })); break;
       case "digest": window.dispatchEvent(new CustomEvent("digest", { detail: m })); break;
@@ -599,7 +628,7 @@ function start() {
       }),
       now: asked,
       state: () => ({
-        fragments, steps, running, rest, drawn: view.drawn, sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
+        fragments, steps, running, rest, drawn: view.drawn, pictures: view.own?.pictures ?? 0, sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);

@@ -13,6 +13,8 @@ const WRAPS: Record<number, THREE.Wrapping> = {
 export class OwnLooks {
   /** Told when a picture has come. */
   onLoad = () => {};
+  /** Pictures that have come. */
+  pictures = 0;
   private readonly materials: THREE.MeshPhysicalMaterial[];
   private readonly plain = new THREE.MeshPhysicalMaterial({ color: 0xb2aca0, roughness: 0.6 });
 
@@ -42,6 +44,7 @@ export class OwnLooks {
       this.materials[i].map = texture;
       this.materials[i].needsUpdate = true;
     });
+    this.pictures += 1;
     this.onLoad();
   }
 

@@ -86,7 +86,11 @@ export type Deed =
   | { t: "tune"; material: string; strength: number; again: boolean }
   | { t: "grab"; piece: [number, number]; at: number[] }
   | { t: "move"; to: number[] }
-  | { t: "release" };
+  | { t: "release" }
+  /** By a pattern, into about so many, at a point and its normal. */
+  | { t: "shatter"; piece: [number, number]; pattern: string; pieces: number; seed: number; at: number[] }
+  /** Along a line on the screen: the eye, and the directions of both ends. */
+  | { t: "cut"; sight: number[] };
 /** A deed and the step before which it was done. */
 export type Done = [step: number, deed: Deed];
 
@@ -167,7 +171,7 @@ export type ToWorker =
   | { t: "rehearse" };
 
 export type FromWorker =
-  | { t: "ready"; scenes: { name: string; about: string; game: boolean }[]; materials: string[] }
+  | { t: "ready"; scenes: { name: string; about: string; game: boolean }[]; materials: string[]; patterns: string[] }
   | { t: "progress"; text: string }
   | { t: "loaded"; info: Info; epoch: number; materials?: OwnMaterial[]; pictures?: OwnPicture[] }
   | { t: "reload"; epoch: number }
@@ -183,6 +187,8 @@ export type FromWorker =
   | { t: "settled" }
   /** A shot that the rules of a game do not allow. */
   | { t: "refused" }
+  /** A pattern or a cut that parts nothing. */
+  | { t: "whole" }
   /** `loading`: nothing came of what was to be prepared. */
   | { t: "error"; text: string; loading: boolean }
   /** With how many bodies that were not there before. */

@@ -1,7 +1,7 @@
 // The worker owns the world and steps it. The page never waits for it: frames go out
 // as they are made, and not faster than the page takes them.
 
-import init, { materials, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
+import init, { materials, patterns, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
 import { hasGraphicsCard } from "./graphics";
 import type { Body, Born, Deed, Done, Frame, FromWorker, Game, Look, Overlay, OwnMaterial, OwnPicture, Story, ToWorker } from "./protocol";
 
@@ -146,6 +146,12 @@ function act(deed: Deed) {
       hand = undefined;
       target = null;
       break;
+    case "shatter":
+      if (it.shatter(deed.piece[0], deed.piece[1], deed.pattern, deed.pieces, deed.seed, Float32Array.from(deed.at)) > 0) break;
+      return post({ t: "whole" });
+    case "cut":
+      if (it.cut(Float32Array.from(deed.sight)) > 0) break;
+      return post({ t: "whole" });
   }
   done.push([step, deed]);
   if (deed.t !== "move") tellDeeds();
@@ -409,6 +415,8 @@ function take(m: ToWorker) {
       toDo = []; // somebody takes over
       if (m.deed.t === "move") target = m.deed.to;
       else act(m.deed);
+      // Seen at once, also while the world waits: the pieces can be looked at first.
+      if (m.deed.t === "shatter" || m.deed.t === "cut") send();
       return;
     case "listen":
       listens = m.on;
@@ -447,7 +455,7 @@ self.onmessage = (event: MessageEvent<ToWorker>) => {
   init({ module_or_path: m.module })
     .then(() => {
       up = true;
-      post({ t: "ready", scenes: JSON.parse(scenes()), materials: JSON.parse(materials()) });
+      post({ t: "ready", scenes: JSON.parse(scenes()), materials: JSON.parse(materials()), patterns: JSON.parse(patterns()) });
       for (const waiting of early.splice(0)) hear(waiting);
     })
     .catch((error) => fail(`The simulation could not be started (${error}).`, true));

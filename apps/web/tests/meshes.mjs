@@ -116,6 +116,16 @@ const { "model/the numbers.bin": _, ...numberless } = gltfFiles;
 /** The same ball as files that are chosen together. */
 export const TOGETHER = Object.fromEntries(Object.entries(gltfFiles).map(([name, bytes]) => [name.split("/").pop(), bytes]));
 
+/** A ball as OBJ with its materials and their picture, chosen together. */
+export const OBJ_TOGETHER = {
+  "painted ball.obj": Buffer.from(`# painted\nmtllib the paint.mtl\nvt 0 0\nvt 1 0\nvt 0 1\nusemtl red\n${[
+    ...vertices.map((v) => `v ${v.join(" ")}`),
+    ...faces.map((f) => `f ${f.map((i, k) => `${i + 1}/${k + 1}`).join(" ")}`),
+  ].join("\n")}`),
+  "the paint.mtl": Buffer.from("newmtl red\r\nKd 1 1 1\r\nmap_Kd -s 1 1 1 textures\\red.png\r\nNs 10\r\n"),
+  "red.png": TOGETHER["red.png"],
+};
+
 /** A cup that turns round the y axis: walls and floor `wall` thick, ten high. */
 export function cup(wall) {
   const around = 48;

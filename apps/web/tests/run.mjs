@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { drawn, launch, open, pause, place, ready, serve, settled, state, until } from "./browser.mjs";
-import { BAD, GOOD, TOGETHER, cup } from "./meshes.mjs";
+import { BAD, GOOD, OBJ_TOGETHER, TOGETHER, cup } from "./meshes.mjs";
 
 const SHOTS = "../../out/web";
 const NATIVE = process.env.FRACAS_NATIVE;
@@ -37,6 +37,19 @@ async function strike(page, choose) {
 async function advances(page, what, by = 5) {
   const { steps } = await state(page);
   await until(page, what, (s) => s.steps >= steps + by);
+}
+
+/** The digest of a friend's world at the step at which it is here. */
+async function catchUp(friend, here) {
+  await until(friend, "the friend gets there", (s) => s.steps >= here.step - 12);
+  await pause(friend);
+  let there = await now(friend);
+  assert(there.step <= here.step, `the friend is ahead: ${there.step}, ${here.step}`);
+  while (there.step < here.step) {
+    await friend.click("#one");
+    there = await now(friend);
+  }
+  return there.digest;
 }
 
 /** Loads a file by the file button. */
@@ -214,12 +227,18 @@ const tests = {
       await shot(page, "own-mesh");
     }
     await shot(page, "own-zip");
-    // glTF and what it names, chosen together.
-    const before = await epoch(page);
-    const together = Object.entries(TOGETHER).map(([name, buffer]) => ({ name, mimeType: "application/octet-stream", buffer }));
-    await page.setInputFiles("#file", together);
-    await ready(page, before);
-    assert((await text(page, "#about")).includes("scene"), "it is named");
+    // glTF or OBJ and what they name, chosen together.
+    for (const [files, name] of [[TOGETHER, "scene"], [OBJ_TOGETHER, "painted"]]) {
+      const before = await epoch(page);
+      const together = Object.entries(files).map(([name, buffer]) => ({ name, mimeType: "application/octet-stream", buffer }));
+      await page.setInputFiles("#file", together);
+      await ready(page, before);
+      assert((await text(page, "#about")).includes(name), "it is named");
+      await until(page, `${name} has its picture`, (s) => s.pictures === 1);
+    }
+    await until(page, "it has fallen into sight", (s) => s.pieces.length > 0 && s.pieces[0].place[1] < 0.4);
+    await drawn(page);
+    await shot(page, "own-obj");
     return errors;
   },
 
@@ -354,21 +373,82 @@ const tests = {
     assert(link.includes("seed=3"), link);
     const friend = await open(browser, link);
     await ready(friend.page);
-    await until(friend.page, "the friend gets there", (s) => s.steps >= here.step - 12);
-    await pause(friend.page);
-    let there = await now(friend.page);
-    assert(there.step <= here.step, `the friend is ahead: ${there.step}, ${here.step}`);
-    while (there.step < here.step) {
-      await friend.page.click("#one");
-      there = await now(friend.page);
-    }
-    assert(there.digest === here.digest, `step ${here.step}: ${here.digest} here, ${there.digest} there`);
+    const there = await catchUp(friend.page, here);
+    assert(there === here.digest, `step ${here.step}: ${here.digest} here, ${there} there`);
     // A damaged link shows the scene and says so.
     const damaged = await open(browser, `${link.slice(0, -7)}`);
     await damaged.page.locator("#error:not([hidden])").waitFor();
     await ready(damaged.page);
     assert((await text(damaged.page, "#error p")).includes("damaged"), "it says what is wrong");
     return [...errors, ...friend.errors, ...damaged.errors];
+  },
+
+  async "patterns and cuts by hand: seen at once, undone, passed on"(shot) {
+    const { page, errors } = await open(browser, `${address}?scene=your-plates`);
+    await ready(page);
+    // A state is saved every sixteen steps, for undo.
+    await until(page, "it runs", (s) => s.steps > 17);
+    await pause(page);
+    await drawn(page);
+    const whole = await state(page);
+    await page.click("#tool-break");
+    await page.locator("#pattern").selectOption("cells");
+    await page.locator("#pieces").fill("9");
+    assert((await text(page, "#pieces-out")) === "9", "the slider tells");
+    const at = await place(page, () => true);
+    await page.mouse.click(at.x, at.y);
+    const broken = await until(page, "a plate breaks while the world waits", (s) => s.pieces.length > whole.pieces.length);
+    assert(broken.pieces.length - whole.pieces.length <= 8, `${broken.pieces.length} pieces of ${whole.pieces.length}`);
+    assert(broken.steps === whole.steps && broken.balls === 0, "no step was made, no ball shot");
+    await page.locator("#explode").fill("0.6");
+    await drawn(page);
+    await shot(page, "by-hand-break");
+    await page.locator("#explode").fill("0");
+    // A line over the whole picture.
+    await page.click("#tool-cut");
+    assert(await page.locator("#pattern-rows").isHidden(), "patterns are for breaking");
+    const box = await page.locator("#view").boundingBox();
+    await page.mouse.move(box.x + 10, box.y + 0.55 * box.height);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 0.7 * box.width, box.y + 0.6 * box.height, { steps: 4 });
+    assert(await page.locator("#cut-line line").isVisible(), "the line is drawn");
+    await shot(page, "by-hand-cut");
+    await page.mouse.up();
+    assert(!(await page.locator("#cut-line line").isVisible()), "the line is gone");
+    const cut = await until(page, "all that is crossed is cut", (s) => s.pieces.length > broken.pieces.length);
+    // A cut of the air says so.
+    await page.mouse.move(box.x + 10, box.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 90, box.y + 8, { steps: 3 });
+    await page.mouse.up();
+    await page.locator("#told:not([hidden])").waitFor();
+    assert((await text(page, "#told")).includes("parts nothing"), await text(page, "#told"));
+    await page.click("#play");
+    // Pieces of a plate that lies still may lie still.
+    await until(page, "time goes on", (s) => s.steps > cut.steps + 10 || (s.rest && s.steps > cut.steps));
+    await pause(page);
+    // Who opens the link sees the same, bit by bit.
+    const here = await now(page);
+    await page.click("#link");
+    const link = await page.evaluate(() => location.href);
+    const friend = await open(browser, link);
+    await ready(friend.page);
+    assert((await catchUp(friend.page, here)) === here.digest, "the friend sees another break");
+    await friend.page.context().close();
+    // Undone: before the first of them.
+    await page.click("#undo");
+    await until(page, "it is whole again", (s) => s.pieces.length === whole.pieces.length);
+    // By keys, at the cross in the middle.
+    await page.click("#tool-throw");
+    await page.locator("#view").focus();
+    await page.keyboard.press("c");
+    await until(page, "cut by a key", (s) => s.pieces.length > whole.pieces.length);
+    // A game has neither.
+    const before = await epoch(page);
+    await page.locator("#scene").selectOption("open-the-safe");
+    await ready(page, before);
+    assert(await page.locator("#by-hand").isHidden(), "no tools in a game");
+    return [...errors, ...friend.errors];
   },
 
   async "pieces, picture, video, animation and recording are taken home"(shot) {

@@ -13,11 +13,13 @@
 //! | triangles with normals | [`geometry`] |
 //! | contacts, trees, fields, tetrahedra to be shown | [`look`] |
 //! | material and strength while it runs | [`tuning`] |
+//! | patterns and cuts | [`by_hand`] |
 //!
 //! Numbers cross to JavaScript as flat arrays, names and errors as text. Everything
 //! runs on one thread, the worker's.
 
 pub mod actors;
+pub mod by_hand;
 pub mod challenges;
 pub mod geometry;
 pub mod impacts;
@@ -48,6 +50,13 @@ pub fn scenes() -> String {
         .map(|((name, about), game)| serde_json::json!({ "name": name, "about": about, "game": game }))
         .collect();
     serde_json::Value::from(list).to_string()
+}
+
+/// The names of all patterns that a piece can be broken by, as JSON.
+#[wasm_bindgen]
+#[must_use]
+pub fn patterns() -> String {
+    serde_json::json!(by_hand::PATTERNS.map(|(name, _)| name)).to_string()
 }
 
 /// The names of all materials as JSON.

@@ -15,6 +15,7 @@ use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use crate::actors::Actors;
+use crate::by_hand::{self, Cut};
 use crate::geometry::Geometry;
 use crate::impacts::Ear;
 use crate::look::{self, Slice};
@@ -182,13 +183,8 @@ impl Simulation {
         for (hammer, _) in spent {
             self.stage.world_mut().physics.remove_body(hammer);
         }
-        if broke > 0
-            && let Some(before) = self.recent.take()
-        {
-            self.past.push(before);
-            if self.past.len() > MOST_UNDONE {
-                self.past.remove(0);
-            }
+        if broke > 0 {
+            self.note_break();
         }
         self.film_frame();
         broke
@@ -481,6 +477,49 @@ impl Simulation {
         self.hammers.push((hammer, until));
     }
 
+    /// Breaks a piece by a pattern (see [`crate::patterns`]) into about so many, around a
+    /// point of its own frame, inwards against the `normal` there: six numbers. How many
+    /// pieces it is now; none where it does not come apart.
+    pub fn shatter(
+        &mut self,
+        object: u32,
+        fragment: u32,
+        pattern: &str,
+        pieces: u32,
+        seed: u32,
+        at: &[f32],
+    ) -> u32 {
+        let pattern = by_hand::PATTERNS.iter().find(|(name, _)| *name == pattern);
+        let (Some(&(_, pattern)), &[x, y, z, u, v, w]) = (pattern, at) else {
+            return 0;
+        };
+        if self.stage.game().is_some() {
+            return 0; // Things are in a game what they are.
+        }
+        let (at, normal) = (Vec3::new(x, y, z), Vec3::new(u, v, w));
+        let (world, piece) = (self.stage.world_mut(), piece_id(object, fragment));
+        let made = by_hand::shatter(world, piece, (pattern, pieces, seed), at, -normal);
+        if made > 0 {
+            self.note_break();
+        }
+        made as u32
+    }
+
+    /// Cuts all that a line on the screen crosses: the place of the eye and the directions
+    /// of both ends of the line, nine numbers. How many pieces were cut.
+    pub fn cut(&mut self, sight: &[f32]) -> u32 {
+        let &[a, b, c, d, e, f, g, h, i] = sight else {
+            return 0;
+        };
+        let ends = [Vec3::new(d, e, f), Vec3::new(g, h, i)];
+        let cut = Cut::new(Vec3::new(a, b, c), ends).filter(|_| self.stage.game().is_none());
+        let made = cut.map_or(0, |cut| by_hand::cut(self.stage.world_mut(), &cut));
+        if made > 0 {
+            self.note_break();
+        }
+        made as u32
+    }
+
     /// Whether there is a break to undo.
     #[must_use]
     pub fn can_undo(&self) -> bool {
@@ -593,6 +632,16 @@ impl Simulation {
     #[must_use]
     pub fn world(&self) -> &World {
         self.stage.world()
+    }
+
+    /// Something broke: the world of a few steps ago is what it can be undone to.
+    fn note_break(&mut self) {
+        if let Some(before) = self.recent.take() {
+            self.past.push(before);
+            if self.past.len() > MOST_UNDONE {
+                self.past.remove(0);
+            }
+        }
     }
 
     /// Becomes a saved world, everything in it new to the page, nothing held.
@@ -770,6 +819,41 @@ mod tests {
             again.step();
             assert_eq!(undone.digest(), again.digest());
         }
+    }
+
+    #[test]
+    fn what_was_broken_by_hand_is_undone_and_done_again_with_the_same_bits() {
+        let mut plates = played("your-plates");
+        for _ in 0..=SAVE_EVERY {
+            plates.step();
+        }
+        let whole = plates.world().pieces().count();
+        let break_and_cut = |plates: &mut Simulation| {
+            let made = plates.shatter(1, 0, "cells", 7, 5, &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+            assert!((2..=7).contains(&made), "{made}");
+            // From the front, slanting across all plates.
+            assert!(plates.cut(&[0.0, 0.5, 3.0, -1.0, -0.3, -2.0, 1.0, 0.1, -2.0]) > 0);
+            for _ in 0..20 {
+                plates.step();
+            }
+            plates.digest()
+        };
+        let first = break_and_cut(&mut plates);
+        assert!(plates.world().pieces().count() > whole + 6);
+        assert!(plates.undo());
+        assert_eq!(plates.steps(), SAVE_EVERY as f64);
+        assert_eq!(plates.world().pieces().count(), whole);
+        plates.step();
+        assert_eq!(break_and_cut(&mut plates), first);
+        // What makes no sense breaks nothing.
+        assert_eq!(
+            plates.shatter(1, 0, "cells", 7, 5, &[0.0; 6]),
+            0,
+            "it is gone"
+        );
+        assert_eq!(plates.shatter(2, 0, "shreds", 7, 5, &[0.0; 6]), 0);
+        assert_eq!(plates.shatter(2, 0, "cells", 7, 5, &[0.0; 3]), 0);
+        assert_eq!(plates.cut(&[f32::NAN; 9]), 0);
     }
 
     #[test]

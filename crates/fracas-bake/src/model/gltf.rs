@@ -487,6 +487,12 @@ pub(super) fn mime_of(bytes: &[u8]) -> &'static str {
     }
 }
 
+/// The bytes that a data URI holds; `None` where it is none, or not base64.
+pub(super) fn embedded(uri: &str) -> Option<Vec<u8>> {
+    let (_, data) = uri.strip_prefix("data:")?.split_once(";base64,")?;
+    base64(data)
+}
+
 /// The bytes that a URI names: in it, or in a file beside.
 fn data_of(uri: &str, beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Result<Vec<u8>> {
     let fault = |reason: String| {
@@ -498,10 +504,7 @@ fn data_of(uri: &str, beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Result
         )
     };
     if uri.starts_with("data:") {
-        let data = uri
-            .split_once(";base64,")
-            .and_then(|(_, data)| base64(data));
-        return data.ok_or_else(|| fault("a data URI is not base64".into()));
+        return embedded(uri).ok_or_else(|| fault("a data URI is not base64".into()));
     }
     let name = percent_decoded(uri);
     if name.is_empty() || name == ".." || name.contains(['/', '\\', ':', '\0']) {

@@ -9,14 +9,15 @@
 //! | `Ke`, `map_Ke` | emission |
 //! | `norm` | normal map |
 //!
-//! Other lines change nothing.
+//! Other lines change nothing. Instead of the name of a file beside it, a data URI will do:
+//! so an OBJ can hold its materials, and those their pictures, as glTF can.
 
 use std::collections::{BTreeMap, HashMap};
 
 use glam::DMat4;
 use serde_json::{Value, json};
 
-use super::gltf::mime_of;
+use super::gltf::{embedded, mime_of};
 use super::{Attribute, Model, ModelImage, ModelPart};
 use crate::error::ReadError;
 use crate::read::obj_model::{ObjModel, read_model};
@@ -32,9 +33,12 @@ pub(super) fn read(
     let mut warnings = Vec::new();
     let mut looks = Looks::default();
     for library in &obj.libraries {
-        match beside(library) {
-            Ok(text) => looks.read_library(&String::from_utf8_lossy(&text)),
-            Err(_) => warnings.push(format!(
+        match embedded(library).or_else(|| beside(library).ok()) {
+            Some(text) => looks.read_library(&String::from_utf8_lossy(&text)),
+            None if library.starts_with("data:") => {
+                warnings.push("the materials in it cannot be read: they stay grey".into());
+            }
+            None => warnings.push(format!(
                 "the material file `{library}` cannot be read: its materials stay grey"
             )),
         }
@@ -176,16 +180,26 @@ impl Looks {
     ) -> Vec<ModelImage> {
         let mut images = Vec::new();
         for file in &self.files {
-            let plain = !file.contains(['/', '\\', ':', '\0']) && file != "..";
-            let bytes = if plain { beside(file).ok() } else { None };
+            let is_plain = !file.contains(['/', '\\', ':', '\0']) && file != "..";
+            let is_data = file.starts_with("data:");
+            let name = if is_data {
+                format!("picture {}", images.len() + 1)
+            } else {
+                file.clone()
+            };
+            let bytes = match (is_data, is_plain) {
+                (true, _) => embedded(file),
+                (_, true) => beside(file).ok(),
+                _ => None,
+            };
             let bytes = bytes.unwrap_or_else(|| {
                 warnings.push(format!(
-                    "the picture `{file}` cannot be read: its textures stay empty"
+                    "the picture `{name}` cannot be read: its textures stay empty"
                 ));
                 Vec::new()
             });
             images.push(ModelImage {
-                name: file.clone(),
+                name,
                 mime: mime_of(&bytes).to_owned(),
                 bytes,
             });
@@ -259,4 +273,48 @@ fn parts(obj: &ObjModel, looks: &mut Looks) -> Vec<ModelPart> {
         });
     }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Place, ReadErrorKind};
+
+    const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl red\nf 1/1 2/1 3/1\n";
+    /// `newmtl red`, `Kd 1 0 0`, `map_Kd` of eight bytes with which every PNG begins.
+    const RED: &str = "bmV3bXRsIHJlZApLZCAxIDAgMAptYXBfS2QgZGF0YTppbWFnZS9wbmc7YmFzZTY0LGlWQk9SdzBLR2dvPQo=";
+
+    fn read_alone(text: &str) -> Model {
+        let mut beside = |name: &str| {
+            Err(ReadError::new(
+                ReadErrorKind::Io,
+                Place::File,
+                format!("{name} was asked for"),
+                "nothing",
+            ))
+        };
+        read("triangle", text.as_bytes(), &mut beside).unwrap()
+    }
+
+    #[test]
+    fn materials_and_pictures_may_be_in_the_file_itself() {
+        let model = read_alone(&format!("mtllib data:;base64,{RED}\n{TRIANGLE}"));
+        assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+        let red = &model.document["materials"][0];
+        let colour = &red["pbrMetallicRoughness"]["baseColorFactor"];
+        assert_eq!(colour, &json!([1.0, 0.0, 0.0, 1.0]));
+        let texture = &red["pbrMetallicRoughness"]["baseColorTexture"]["index"];
+        assert_eq!(texture, &json!(0));
+        assert_eq!(model.images[0].bytes, b"\x89PNG\r\n\x1a\n");
+        assert_eq!(model.images[0].name, "picture 1");
+    }
+
+    #[test]
+    fn what_is_no_data_is_told_in_a_few_words() {
+        for uri in ["data:", "data:;base64,%%%", "data:text/plain,red"] {
+            let model = read_alone(&format!("mtllib {uri}\n{TRIANGLE}"));
+            assert_eq!(model.warnings.len(), 1, "{uri}: {:?}", model.warnings);
+            assert!(model.warnings[0].contains("stay grey"));
+        }
+    }
 }
