@@ -65,6 +65,11 @@ pub enum FillNote {
         /// Edges of one triangle only.
         edges: usize,
     },
+    /// The surface has large holes which other parts of it hide: they were closed.
+    Lids {
+        /// How many.
+        count: usize,
+    },
     /// The surface has no inside and was given a thickness.
     Thickened {
         /// In the units of the input.
@@ -99,6 +104,12 @@ impl fmt::Display for FillNote {
                     "the surface has {edges} open edges; its holes are filled over"
                 )
             }
+            Self::Lids { count } => write!(
+                f,
+                "{} that other parts hide {} closed",
+                plural(count as i64, "hole"),
+                if count == 1 { "was" } else { "were" }
+            ),
             Self::Thickened { thickness } => {
                 write!(
                     f,
@@ -164,6 +175,9 @@ pub fn fill(mesh: &SurfaceMesh, options: &FillOptions) -> Result<Filled, Tetrahe
     let edges = Edges::of(mesh.triangles());
     match made.report().thickened {
         Some(thickness) => notes.push(FillNote::Thickened { thickness }),
+        None if made.report().lids > 0 => notes.push(FillNote::Lids {
+            count: made.report().lids,
+        }),
         None if edges.boundary > 0 => notes.push(FillNote::Open {
             edges: edges.boundary,
         }),

@@ -18,6 +18,13 @@ impl Side {
     pub(crate) fn triangle(&self) -> usize {
         self.start as usize / 3
     }
+
+    /// Its vertices, in the order in which its triangle has them.
+    pub(crate) fn ends(&self, triangles: &[[u32; 3]]) -> [u32; 2] {
+        let corners = triangles[self.triangle()];
+        let k = self.start as usize % 3;
+        [corners[k], corners[(k + 1) % 3]]
+    }
 }
 
 /// The edges of a surface, grouped.

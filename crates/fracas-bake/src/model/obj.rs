@@ -282,7 +282,8 @@ mod tests {
 
     const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl red\nf 1/1 2/1 3/1\n";
     /// `newmtl red`, `Kd 1 0 0`, `map_Kd` of eight bytes with which every PNG begins.
-    const RED: &str = "bmV3bXRsIHJlZApLZCAxIDAgMAptYXBfS2QgZGF0YTppbWFnZS9wbmc7YmFzZTY0LGlWQk9SdzBLR2dvPQo=";
+    const RED: &str =
+        "bmV3bXRsIHJlZApLZCAxIDAgMAptYXBfS2QgZGF0YTppbWFnZS9wbmc7YmFzZTY0LGlWQk9SdzBLR2dvPQo=";
 
     fn read_alone(text: &str) -> Model {
         let mut beside = |name: &str| {

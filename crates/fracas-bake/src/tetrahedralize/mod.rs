@@ -2,7 +2,7 @@
 //!
 //! | step | file |
 //! | --- | --- |
-//! | what is inside | `domain`, `surface_domain`, `bvh`, `winding` |
+//! | what is inside | `domain`, `surface_domain`, `lids`, `bvh`, `winding` |
 //! | where to lay the lattice, and how fine | `frame`, `grading`, `marks`, `search` |
 //! | background lattice on a balanced octree | `lattice` |
 //! | the lattice's part inside, as tetrahedra | `stuffing` |
@@ -28,6 +28,7 @@ mod grading;
 mod hausdorff;
 mod improve;
 mod lattice;
+mod lids;
 mod marks;
 pub(crate) mod nearest;
 pub mod quality;
@@ -286,6 +287,8 @@ pub struct Report {
     pub removed_tets: usize,
     /// The volume that the input surface encloses, where that can be told.
     pub enclosed: Option<f64>,
+    /// Holes that were closed by lids which other parts of the surface hide.
+    pub lids: usize,
     /// The thickness given to a surface that has no inside.
     pub thickened: Option<f64>,
     /// Whether the surface runs through itself: its own handles and pieces are then not
@@ -364,6 +367,14 @@ pub fn surface(
     let mut domain = SurfaceDomain::new(surface.positions(), surface.triangles());
     let flat = surface.volume().abs() < FLAT * domain.size() * surface.area();
     let ambiguous = if closed { flat } else { domain.is_ambiguous() };
+    if ambiguous
+        && !closed
+        && let Some(lidded) = lids::close_hidden(surface)
+    {
+        let mut made = self::surface(&lidded.surface, options)?;
+        made.report.lids = lidded.lids;
+        return Ok(made);
+    }
     if ambiguous {
         let thickness = match options.thicken {
             Thicken::Automatic => 2.0 * OFFSET * domain.size(),
@@ -461,6 +472,7 @@ fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, Tetrahed
         copied_nodes,
         removed_tets,
         enclosed: None,
+        lids: 0,
         thickened: None,
         crosses_itself: false,
     };

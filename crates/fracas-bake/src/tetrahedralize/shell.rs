@@ -112,6 +112,7 @@ pub fn shell(
         copied_nodes: 0,
         removed_tets: 0,
         enclosed: None,
+        lids: 0,
         thickened: None,
         crosses_itself: false,
     };

@@ -32,6 +32,8 @@ pub(super) struct SurfaceDomain {
     offset: Option<f64>,
     /// Whether parts of the surface lie inside the solid.
     crosses_itself: bool,
+    /// Whether it came inside out, and its triangles were turned round.
+    is_turned: bool,
 }
 
 impl SurfaceDomain {
@@ -60,6 +62,7 @@ impl SurfaceDomain {
             size: (high - low).max_element(),
             offset: None,
             crosses_itself: false,
+            is_turned: volume < 0.0,
         };
         domain.crosses_itself = domain.has_buried_parts();
         domain
@@ -78,6 +81,11 @@ impl SurfaceDomain {
             let winding = |p: DVec3| winding_number(&self.tree, p);
             winding(middle + off) > 0.9 && winding(middle - off) > 1.5
         })
+    }
+
+    /// -1 where the surface came inside out, else 1.
+    pub(super) fn turned(&self) -> f64 {
+        if self.is_turned { -1.0 } else { 1.0 }
     }
 
     /// Whether parts of the surface lie inside the solid: it runs through itself.

@@ -150,9 +150,16 @@ impl Dresser<'_> {
         } else if self.map.careful[triangle as usize] {
             let mut rest = vec![whole];
             for &tet in tets {
+                let shape = self.tet(tet);
+                let bounds = shape.bounds();
                 let mut outside = Vec::new();
                 for polygon in rest {
-                    let inside = self.tet(tet).clip(&polygon, Some(&mut outside));
+                    // What the tetrahedron does not hold stays in one part.
+                    if !polygon.meets(bounds) || shape.clip(&polygon, None).is_empty() {
+                        outside.push(polygon);
+                        continue;
+                    }
+                    let inside = shape.clip(&polygon, Some(&mut outside));
                     parts.extend(self.own_part(tet, inside, triangle));
                 }
                 rest = outside;

@@ -59,6 +59,14 @@ impl Polygon {
         &self.points[..self.count]
     }
 
+    /// Whether its box meets another.
+    pub fn meets(&self, (low, high): (DVec3, DVec3)) -> bool {
+        let points = self.points().iter();
+        let least = points.clone().fold(DVec3::INFINITY, |m, &p| m.min(p));
+        let most = points.fold(DVec3::NEG_INFINITY, |m, &p| m.max(p));
+        least.cmple(high).all() && most.cmpge(low).all()
+    }
+
     /// Its sides: begin, end, origin.
     pub fn sides(&self) -> impl Iterator<Item = (DVec3, DVec3, Tag)> + '_ {
         (0..self.count).map(|i| {
