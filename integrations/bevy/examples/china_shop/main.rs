@@ -117,16 +117,19 @@ fn spawn(
     commands.spawn(WorldAssetRoot(server.load(scene)));
 }
 
+/// A mesh of the scene, the name of its material, and its own.
+type Part = (
+    &'static Mesh3d,
+    &'static MeshMaterial3d<StandardMaterial>,
+    Option<&'static GltfMaterialName>,
+    Option<&'static Name>,
+);
+
 /// Every mesh of the scene becomes a thing of its own that breaks.
 fn make_breakable(
     ready: On<WorldInstanceReady>,
     children: Query<&Children>,
-    parts: Query<(
-        &Mesh3d,
-        &MeshMaterial3d<StandardMaterial>,
-        Option<&GltfMaterialName>,
-        Option<&Name>,
-    )>,
+    parts: Query<Part>,
     places: TransformHelper,
     scene: Res<Scene>,
     mut meshes: ResMut<Assets<Mesh>>,

@@ -80,12 +80,12 @@ pub fn spawn_floor(
 fn spawn_light(mut commands: Commands) {
     commands.insert_resource(ClearColor(Color::srgb(0.62, 0.68, 0.74)));
     commands.insert_resource(GlobalAmbientLight {
-        brightness: 500.0,
+        brightness: 800.0,
         ..default()
     });
     commands.spawn((
         DirectionalLight {
-            illuminance: 6_000.0,
+            illuminance: 5_500.0,
             shadow_maps_enabled: true,
             ..default()
         },
