@@ -26,7 +26,7 @@ const PAGE: &str = r#"<!doctype html>
 <script type="module">
 import start from "./fracas.js";
 // Bevy ends `main` by an exception where the browser takes over; that is no error.
-start().catch((e) => { if (!String(e).includes("control flow")) throw e; });
+start({ module_or_path: "./fracas_bg.wasm" }).catch((e) => { if (!String(e).includes("control flow")) throw e; });
 </script>
 </body>
 </html>

@@ -20,10 +20,10 @@ use fracas_rapier::{Blueprint, Breakable as Body, World as Destruction, WorldSet
 const RUNS: usize = 15;
 /// Of the block, in metres, and how high its corner begins.
 const SIZE: Vec3 = Vec3::new(0.8, 0.4, 0.4);
-const HEIGHT: f32 = 1.0;
+const HEIGHT: f32 = 8.0;
 /// It breaks at this change of speed, into so many pieces at most.
-const SPEED: f32 = 1.0;
-const MOST: u32 = 96;
+const SPEED: f32 = 0.5;
+const MOST: u32 = 240;
 
 fn main() -> Result {
     let mesh = box_grid([16, 8, 8], SIZE);

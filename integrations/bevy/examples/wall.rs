@@ -14,8 +14,13 @@ use bevy_rapier3d::prelude::*;
 const BRICK: Vec3 = Vec3::new(0.215, 0.065, 0.1025);
 /// Bricks in a course, and courses.
 const LENGTH: usize = 8;
-const COURSES: usize = 12;
+const COURSES: usize = 8;
+/// Beside each other, and above each other: next to nothing, so that they do not fall.
 const GAP: f32 = 0.001;
+const RISE: f32 = 0.0001;
+/// What a brick bears, in metres a second: the lowest ones have the weight of the wall on them
+/// in every step, which counts as a blow of three.
+const STRENGTH: f32 = 14.0;
 
 fn main() -> AppExit {
     let mut app = App::new();
@@ -54,7 +59,7 @@ fn spawn(
     let pitch = BRICK.x + GAP;
     let left = -0.5 * pitch * LENGTH as f32;
     for course in 0..COURSES {
-        let y = 0.5 * BRICK.y + course as f32 * (BRICK.y + GAP);
+        let y = 0.5 * BRICK.y + course as f32 * (BRICK.y + RISE);
         // Every other course begins and ends with half a brick.
         let halves = course % 2 == 1;
         let bricks = LENGTH + usize::from(halves);
@@ -69,7 +74,7 @@ fn spawn(
             let x = left + pitch * (i as f32 + shift);
             let mesh = if is_half { &half } else { &whole };
             commands.spawn((
-                Breakable::of("brick"),
+                Breakable::of("brick").with_strength(STRENGTH, 8),
                 Mesh3d(mesh.clone()),
                 MeshMaterial3d(shades[(5 * i + 3 * course) % 3].clone()),
                 Friction::coefficient(0.7),
