@@ -3,13 +3,34 @@
 //! It is a workspace of its own with a newer Rust than the library's. Its tests run with the
 //! fewest features of Bevy, without a renderer. Where that Rust or the packages cannot be
 //! had, the stage says so and is skipped.
+//!
+//! `cargo xtask bevy-web`: its example `wall` for a browser, with WebGL 2.
 
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::stage::Outcome;
+use crate::stage::{Outcome, cargo};
 
 const FOLDER: &str = "integrations/bevy";
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// What shows the example in a browser.
+const PAGE: &str = r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>fracas in Bevy: a wall</title>
+<style>html, body { margin: 0; height: 100%; overflow: hidden; background: #333; }</style>
+</head>
+<body oncontextmenu="return false">
+<script type="module">
+import start from "./fracas.js";
+// Bevy ends `main` by an exception where the browser takes over; that is no error.
+start({ module_or_path: "./fracas_bg.wasm" }).catch((e) => { if (!String(e).includes("control flow")) throw e; });
+</script>
+</body>
+</html>
+"#;
 
 /// Checks the format of the plugin and runs its tests. Not its lints: clippy would check all
 /// of Bevy's crates once more, which takes as long as the tests. Run `cargo clippy` there.
@@ -25,6 +46,38 @@ pub fn test() -> Outcome {
     }
     run(&version, &["fmt", "--check"])?;
     run(&version, &["test", "--locked", "--tests", "--examples"])
+}
+
+/// Builds the example `wall` into `integrations/bevy/dist`: wasm, the JavaScript around it,
+/// and a page. Any server of files shows it.
+pub fn web() -> Outcome {
+    let version = toolchain()?;
+    ensure_toolchain(&version)?;
+    add_target(&version)?;
+    let arguments = ["build", "--locked", "--profile", "web", "--target", WASM];
+    let example = ["--example", "wall", "--features", "window"];
+    run(&version, &[&arguments[..], &example].concat())?;
+    let wasm = format!("{FOLDER}/target/{WASM}/web/examples/wall.wasm");
+    let dist = format!("{FOLDER}/dist");
+    // The page's own tool: both workspaces use the same wasm-bindgen.
+    let glue = ["run", "--quiet", "--profile", "tool", "--package"];
+    let tool = ["fracas-web-glue", "--features", "tool", "--", &wasm, &dist];
+    cargo(&[&glue[..], &tool].concat(), &[])?;
+    let page = format!("{dist}/index.html");
+    fs::write(&page, PAGE).map_err(|e| format!("cannot write {page}: {e}"))?;
+    println!("   {page}: serve the folder, such as by `npx vite preview --outDir dist`");
+    Ok(())
+}
+
+fn add_target(version: &str) -> Outcome {
+    let status = Command::new("rustup")
+        .args(["target", "add", WASM, "--toolchain", version])
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("rustup ended with {status}")),
+        Err(error) => Err(format!("rustup cannot be run ({error})")),
+    }
 }
 
 /// The Rust that the folder asks for.

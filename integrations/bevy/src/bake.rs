@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use bevy::asset::LoadState;
-use bevy::math::DVec3;
-use bevy::mesh::{Indices, PrimitiveTopology, VertexAttributeValues};
 use bevy::prelude::*;
 use bevy::tasks::futures::check_ready;
 use bevy::tasks::{AsyncComputeTaskPool, Task};
@@ -23,6 +21,7 @@ use crate::asset::FracasAsset;
 use crate::components::{Breakable, BreakableAsset, BreakableBlueprint, Unbreakable};
 use crate::error::{FracasError, MeshDefect};
 use crate::events::BakeProgress;
+use crate::mesh::read_triangles;
 
 /// A mesh, how fine it is filled, and the bits of its thickness.
 type Key = (AssetId<Mesh>, Option<usize>, Option<u32>);
@@ -134,23 +133,8 @@ pub(crate) fn find_shapes(
 
 /// The triangles of a mesh, welded.
 fn surface_of(mesh: &Mesh) -> Result<SurfaceMesh, MeshDefect> {
-    if mesh.primitive_topology() != PrimitiveTopology::TriangleList {
-        return Err(MeshDefect::NoTriangles);
-    }
-    let positions = mesh.try_attribute_option(Mesh::ATTRIBUTE_POSITION);
-    let Some(VertexAttributeValues::Float32x3(positions)) =
-        positions.map_err(|_| MeshDefect::Taken)?
-    else {
-        return Err(MeshDefect::NoPositions);
-    };
-    let points = positions.iter().map(|p| DVec3::from(Vec3::from_array(*p)));
-    let corners: Vec<u32> = match mesh.try_indices_option().map_err(|_| MeshDefect::Taken)? {
-        Some(Indices::U16(list)) => list.iter().map(|&i| u32::from(i)).collect(),
-        Some(Indices::U32(list)) => list.clone(),
-        None => (0..positions.len() as u32).collect(),
-    };
-    let (triangles, _) = corners.as_chunks::<3>();
-    let (surface, _) = SurfaceMesh::repair(points.collect(), triangles)?;
+    let (positions, triangles) = read_triangles(mesh)?;
+    let (surface, _) = SurfaceMesh::repair(positions, &triangles)?;
     Ok(surface)
 }
 

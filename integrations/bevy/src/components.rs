@@ -116,6 +116,20 @@ pub struct Fragment {
     pub object: Entity,
 }
 
+/// On a child of a fragment's entity: its crack faces, which have a mesh and a material of
+/// their own. The fragment's own `Mesh3d` is what was outside before anything broke; a
+/// fragment from the inside has none.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrackFaces;
+
+/// It broke, and is still seen while the meshes of what it broke into are made: the object's
+/// entity, or that of a fragment, which is despawned then.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandIn {
+    /// The fragment that it moves with.
+    pub carrier: Entity,
+}
+
 /// It cannot break, and the error was told. Remove it to try again.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct Unbreakable;

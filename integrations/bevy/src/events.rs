@@ -12,7 +12,8 @@ pub struct Broke {
     /// The object.
     pub entity: Entity,
     /// What broke: the object's own entity, or that of one of its fragments, which is
-    /// despawned after this event.
+    /// despawned after this event, or, where it is seen, when the meshes of what it broke
+    /// into are made.
     pub broken: Entity,
     /// What it broke into.
     pub fragments: Vec<Entity>,

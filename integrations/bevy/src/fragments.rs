@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use fracas_rapier::{Event, PieceId};
 
-use crate::components::{Breakable, Fragment, Piece};
+use crate::components::{Breakable, Fragment, Piece, StandIn};
 use crate::engine::{Fracas, with_engine};
 use crate::error::FracasError;
 use crate::events::{Broke, FragmentBorn, FragmentRemoved, Impact};
@@ -26,6 +26,7 @@ pub(crate) fn tell_events(world: &mut World) -> Result {
                 let broken = fracas.entity_of(piece).unwrap_or(entity);
                 let fragments =
                     spawn_fragments(world, entity, &children).map_err(BevyError::error)?;
+                let stands_in = look::start(world, entity, broken, &fragments);
                 world.resource_mut::<Fracas>().entities.remove(&piece);
                 world.trigger(Broke {
                     entity,
@@ -34,9 +35,9 @@ pub(crate) fn tell_events(world: &mut World) -> Result {
                     stats,
                 });
                 // The object stays as the parent of its fragments.
-                if broken == entity {
-                    if let Ok(mut object) = world.get_entity_mut(entity) {
-                        object.remove::<Piece>();
+                if broken == entity || stands_in {
+                    if let Ok(mut broken) = world.get_entity_mut(broken) {
+                        broken.remove::<(Piece, Fragment)>();
                     }
                 } else {
                     despawn(world, broken);
@@ -102,7 +103,7 @@ pub(crate) fn spawn_fragments(
         world.resource_mut::<Fracas>().orphans.extend(children);
         return Ok(Vec::new());
     };
-    let fragments = with_engine(world, |fracas, world| {
+    with_engine(world, |fracas, world| {
         let mut fragments = Vec::with_capacity(children.len());
         for &piece in children {
             let Some(pose) = fracas.world.pose(piece) else {
@@ -123,9 +124,7 @@ pub(crate) fn spawn_fragments(
             fragments.push(entity);
         }
         fragments
-    })?;
-    look::start(world, object, &fragments);
-    Ok(fragments)
+    })
 }
 
 fn remove(world: &mut World, piece: PieceId, lost: bool) {
@@ -158,26 +157,40 @@ fn place_under(parent: &GlobalTransform, translation: Vec3, rotation: Quat) -> T
     GlobalTransform::from(global).reparented_to(parent)
 }
 
-/// Moves entities to where their bodies are.
+/// Moves entities to where their bodies are, and what stands in to where that is which it
+/// moves with.
 pub(crate) fn follow_bodies(world: &mut World) -> Result {
+    let mut stand_ins = world.query::<(Entity, &StandIn)>();
+    let stand_ins = stand_ins.iter(world).map(|(e, s)| (e, s.carrier));
+    let stand_ins: Vec<(Entity, Entity)> = stand_ins.collect();
     with_engine(world, |fracas, world| {
-        for (&piece, &entity) in &fracas.entities {
-            let Some(pose) = fracas.world.pose(piece) else {
-                continue;
-            };
-            let parent = world.get::<ChildOf>(entity).map(ChildOf::parent);
-            let parent = parent.and_then(|parent| world.get::<GlobalTransform>(parent));
-            let parent = parent.copied().unwrap_or_default();
-            let local = place_under(&parent, pose.translation, pose.rotation);
-            if let Some(mut place) = world.get_mut::<Transform>(entity) {
-                let scaled = local.with_scale(place.scale);
-                // Written where it changed: others watch for changes.
-                place.set_if_neq(scaled);
+        // Before the fragments: an object that stands in is their parent.
+        for (entity, carrier) in stand_ins {
+            let piece = world.get::<Piece>(carrier);
+            if let Some(pose) = piece.and_then(|&Piece(piece)| fracas.world.pose(piece)) {
+                place(world, entity, pose.translation, pose.rotation);
             }
-            if let Some(mut place) = world.get_mut::<GlobalTransform>(entity) {
-                place.set_if_neq(parent.mul_transform(local));
+        }
+        for (&piece, &entity) in &fracas.entities {
+            if let Some(pose) = fracas.world.pose(piece) {
+                place(world, entity, pose.translation, pose.rotation);
             }
         }
     })
     .map_err(BevyError::error)
+}
+
+/// Writes where an entity is, where that has changed: others watch for changes.
+fn place(world: &mut World, entity: Entity, translation: Vec3, rotation: Quat) {
+    let parent = world.get::<ChildOf>(entity).map(ChildOf::parent);
+    let parent = parent.and_then(|parent| world.get::<GlobalTransform>(parent));
+    let parent = parent.copied().unwrap_or_default();
+    let local = place_under(&parent, translation, rotation);
+    if let Some(mut place) = world.get_mut::<Transform>(entity) {
+        let scaled = local.with_scale(place.scale);
+        place.set_if_neq(scaled);
+    }
+    if let Some(mut place) = world.get_mut::<GlobalTransform>(entity) {
+        place.set_if_neq(parent.mul_transform(local));
+    }
 }

@@ -16,10 +16,11 @@
 //!
 //! | what | items |
 //! | --- | --- |
-//! | on entities | [`Breakable`], [`BreakableAsset`], [`BreakableBlueprint`], [`Piece`], [`Fragment`], [`Unbreakable`] |
+//! | on entities | [`Breakable`], [`BreakableAsset`], [`BreakableBlueprint`], [`Piece`], [`Fragment`], [`CrackFaces`], [`StandIn`], [`Unbreakable`] |
 //! | told to observers | [`Broke`], [`FragmentBorn`], [`FragmentRemoved`], [`Impact`], [`BakeProgress`], [`BreakableReady`] |
 //! | resources | [`Fracas`], [`Debris`] |
-//! | on command | [`ShatterCommands`], [`draw`], [`save`](fn@save), [`load`], [`digest`] |
+//! | on command | [`ShatterCommands`], [`draw`], [`draw_outer`], [`draw_cracks`], [`save`](fn@save), [`load`], [`digest`] |
+//! | with the feature `render` | `CrackMaterial`, `CrackMaterials`, `FracasGizmosPlugin`, `FracasGizmos` |
 //! | order of systems | [`FracasSet`] |
 //! | errors | [`FracasError`] |
 
@@ -30,10 +31,16 @@ mod engine;
 mod error;
 mod events;
 mod fragments;
+#[cfg(feature = "render")]
+mod gizmos;
 mod look;
+mod mesh;
 mod objects;
+#[cfg(feature = "render")]
+mod render;
 mod save;
 mod shatter;
+mod skin;
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -44,13 +51,20 @@ use bevy_rapier3d::prelude::{BevyPhysicsHooks, PhysicsSet, TimestepMode};
 use fracas_rapier::WorldSettings;
 
 pub use asset::{FracasAsset, FracasLoader, LoadError};
-pub use components::{Breakable, BreakableAsset, BreakableBlueprint, Fragment, Piece, Unbreakable};
+pub use components::{
+    Breakable, BreakableAsset, BreakableBlueprint, CrackFaces, Fragment, Piece, StandIn,
+    Unbreakable,
+};
 pub use engine::{Debris, Fracas};
 pub use error::{FracasError, MeshDefect};
 pub use events::{BakeProgress, BreakableReady, Broke, FragmentBorn, FragmentRemoved, Impact};
 pub use fracas_bake::shatter::{Pattern, ShatterOptions};
 pub use fracas_rapier::DebrisPolicy;
-pub use look::draw;
+#[cfg(feature = "render")]
+pub use gizmos::{FracasGizmos, FracasGizmosPlugin};
+pub use mesh::{draw, draw_cracks, draw_outer};
+#[cfg(feature = "render")]
+pub use render::{CrackMaterial, CrackMaterials, look_inside};
 pub use save::{digest, load, save};
 pub use shatter::ShatterCommands;
 
@@ -61,6 +75,8 @@ pub mod prelude {
         DebrisPolicy, Fracas, FracasAsset, FracasPlugin, Fragment, FragmentBorn, FragmentRemoved,
         Impact, Pattern, Piece, ShatterCommands, ShatterOptions,
     };
+    #[cfg(feature = "render")]
+    pub use crate::{CrackMaterial, FracasGizmos, FracasGizmosPlugin};
 }
 
 /// The plugin's systems in `FixedUpdate`, in this order round bevy_rapier3d's:
@@ -113,6 +129,7 @@ where
             .insert_resource(Debris(self.settings.debris))
             .init_resource::<bake::Bakes>()
             .init_resource::<look::Looks>()
+            .init_resource::<skin::Skins>()
             .insert_resource(TimestepMode::Fixed {
                 dt: step,
                 substeps: 1,
@@ -137,10 +154,15 @@ where
                 bake::forget_changed_meshes.run_if(resource_exists::<Messages<AssetEvent<Mesh>>>),
                 bake::collect_bakes,
                 bake::find_shapes,
-                look::swap_meshes.run_if(resource_exists::<Assets<Mesh>>),
+                skin::forget_changed_skins.run_if(resource_exists::<Messages<AssetEvent<Mesh>>>),
+                (skin::lay_skins, look::swap_meshes)
+                    .chain()
+                    .run_if(resource_exists::<Assets<Mesh>>),
             )
                 .chain(),
         );
+        #[cfg(feature = "render")]
+        app.init_resource::<render::CrackMaterials>();
         let steps = engine::steps_follow;
         app.add_systems(
             FixedUpdate,

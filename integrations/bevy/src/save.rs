@@ -14,6 +14,7 @@ use crate::components::Piece;
 use crate::engine::{Debris, Fracas, with_engine};
 use crate::error::FracasError;
 use crate::fragments::{follow_bodies, spawn_fragments};
+use crate::look;
 
 /// The state as bytes.
 ///
@@ -52,6 +53,7 @@ pub fn load(world: &mut World, bytes: &[u8]) -> Result<(), FracasError> {
         }
         Ok::<_, FracasError>(std::mem::take(&mut fracas.entities))
     })??;
+    look::forget_looks(world);
     for entity in old.into_values() {
         if world.resource::<Fracas>().objects.contains(&entity) {
             world.entity_mut(entity).remove::<Piece>();
@@ -84,13 +86,15 @@ fn show(world: &mut World, pieces: &[PieceId]) -> Result<(), FracasError> {
         if let Ok(mut entity) = world.get_entity_mut(object) {
             entity.insert(Piece(pieces[0]));
         }
+        look::show_whole(world, object);
         let bits = u128::from(object.to_bits());
         with_engine(world, |fracas, _| {
             fracas.entities.insert(pieces[0], object);
             fracas.name_piece(pieces[0], bits);
         })?;
     } else {
-        spawn_fragments(world, object, pieces)?;
+        let fragments = spawn_fragments(world, object, pieces)?;
+        look::start(world, object, object, &fragments);
     }
     Ok(())
 }

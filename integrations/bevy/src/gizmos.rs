@@ -1,0 +1,111 @@
+//! Lines that show what collides: contacts, boxes of pieces, spheres of their trees.
+
+use bevy::camera::primitives::Aabb;
+use bevy::prelude::*;
+use bevy_rapier3d::plugin::context::{
+    DefaultRapierContext, RapierContextColliders, RapierContextSimulation,
+};
+
+use bevy_rapier3d::rapier::geometry::NEW_CONTACT_BIT;
+use bevy_rapier3d::rapier::prelude::Pose;
+
+use crate::components::Piece;
+use crate::engine::Fracas;
+
+/// Draws what collides, as [`FracasGizmos`] says.
+#[derive(Default)]
+pub struct FracasGizmosPlugin;
+
+/// What is drawn. Change it in the app's `GizmoConfigStore`, or with
+/// [`AppGizmoBuilder::insert_gizmo_config`].
+#[derive(Reflect, GizmoConfigGroup, Clone, Copy, Debug, PartialEq)]
+pub struct FracasGizmos {
+    /// A dot for each point that the engine solves, and its normal.
+    pub contacts: bool,
+    /// How long a normal is drawn, in metres.
+    pub normal_length: f32,
+    /// A box round each piece.
+    pub boxes: bool,
+    /// The spheres of this level of each piece's tree; 0 is the one round all of it.
+    pub spheres: Option<u8>,
+}
+
+impl Default for FracasGizmos {
+    /// Contacts only.
+    fn default() -> Self {
+        Self {
+            contacts: true,
+            normal_length: 0.05,
+            boxes: false,
+            spheres: None,
+        }
+    }
+}
+
+impl Plugin for FracasGizmosPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_gizmo_group::<FracasGizmos>()
+            .add_systems(PostUpdate, (draw_contacts, draw_pieces));
+    }
+}
+
+fn draw_contacts(
+    engine: Query<(&RapierContextSimulation, &RapierContextColliders), With<DefaultRapierContext>>,
+    fracas: Res<Fracas>,
+    mut gizmos: Gizmos<FracasGizmos>,
+) {
+    let length = gizmos.config_ext.normal_length;
+    let (true, Ok((simulation, colliders))) = (gizmos.config_ext.contacts, engine.single()) else {
+        return;
+    };
+    for pair in simulation.narrow_phase.contact_pairs() {
+        let ours = [pair.collider1, pair.collider2];
+        if ours.iter().all(|&c| fracas.world.piece_of(c).is_none()) {
+            continue;
+        }
+        let Some(first) = colliders.colliders.get(pair.collider1) else {
+            continue;
+        };
+        for manifold in pair.manifolds() {
+            let normal = manifold.data.normal;
+            for solved in &manifold.data.solver_contacts {
+                let number = solved.contact_id[0] & !NEW_CONTACT_BIT;
+                let Some(contact) = manifold.points.get(number as usize) else {
+                    continue;
+                };
+                let local = manifold.subshape_pos1().unwrap_or(&Pose::IDENTITY);
+                let point = *first.position() * (*local * contact.local_p1);
+                gizmos.sphere(point, 0.1 * length, Color::srgb(1.0, 0.3, 0.2));
+                gizmos.line(point, point + length * normal, Color::srgb(1.0, 0.8, 0.2));
+            }
+        }
+    }
+}
+
+fn draw_pieces(
+    pieces: Query<(&Piece, &GlobalTransform)>,
+    fracas: Res<Fracas>,
+    mut gizmos: Gizmos<FracasGizmos>,
+) {
+    let FracasGizmos { boxes, spheres, .. } = *gizmos.config_ext;
+    if !boxes && spheres.is_none() {
+        return;
+    }
+    for (&Piece(piece), place) in &pieces {
+        let Some(shape) = fracas.world.shape(piece) else {
+            continue;
+        };
+        if boxes {
+            let (low, high) = shape.surface().bounds();
+            let bounds = Aabb::from_min_max(low, high);
+            gizmos.aabb_3d(bounds, *place, Color::srgb(0.3, 0.8, 1.0));
+        }
+        if let Some(wanted) = spheres {
+            let tree = shape.tree().spheres();
+            for (centre, radius, _) in tree.filter(|(.., level)| *level == wanted) {
+                let centre = place.transform_point(centre);
+                gizmos.sphere(centre, radius, Color::srgb(0.4, 1.0, 0.5));
+            }
+        }
+    }
+}
