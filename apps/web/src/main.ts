@@ -628,7 +628,7 @@ function start() {
       }),
       now: asked,
       state: () => ({
-        fragments, steps, running, rest, drawn: view.drawn, pictures: view.own?.pictures ?? 0, sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
+        fragments, steps, running, rest, drawn: view.drawn, pictures: view.own?.pictures ?? 0, size: view.size(), sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);

@@ -779,6 +779,41 @@ mod tests {
         assert_eq!(pig.digest(), digest, "a step at rest changes something");
     }
 
+    /// Hits plates of the landing scene here and there, and pieces of them again.
+    fn break_plates(seed: u64) -> Simulation {
+        let mut plates = played("your-plates");
+        plates.tune("", 1.0, true).ok();
+        let mut rng = fracas_core::testing::Rng(seed);
+        for _ in 0..5 {
+            for _ in 0..40 {
+                plates.step();
+            }
+            let all: Vec<PieceId> = plates.world().pieces().collect();
+            let piece = all[rng.below(all.len())];
+            let pose = plates.world().pose(piece).unwrap();
+            let middle = plates.world().body(piece).unwrap().center_of_mass();
+            let at = pose.inverse_transform_point(middle).to_array();
+            let from = Vec3::new(rng.range(-0.5, 0.5), 1.0, rng.range(-0.2, 0.8));
+            let normal = pose.rotation.inverse() * from;
+            let at = [at, normal.to_array()].concat();
+            plates.hit(piece.object.0, piece.fragment.0, &at, 12.0, 0.026);
+        }
+        plates
+    }
+
+    #[test]
+    fn whatever_is_broken_of_the_landing_scene_comes_to_rest() {
+        for seed in 0..6 {
+            let mut plates = break_plates(seed);
+            let rest = (0..600).find(|_| {
+                plates.step();
+                plates.is_at_rest()
+            });
+            let pieces = plates.world().pieces().count();
+            assert!(rest.is_some(), "{pieces} pieces, seed {seed}");
+        }
+    }
+
     #[test]
     fn what_is_taken_home_has_a_node_for_every_piece() {
         let mut pig = played("piggy-bank");

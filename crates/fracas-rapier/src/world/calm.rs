@@ -5,9 +5,15 @@
 //! itself and all that it touches awake for ever. So twice a second every body that is awake
 //! is compared with where it was half a second ago. Bodies that touch each other, of which
 //! none has gone anywhere, are put to sleep together; what wakes them is the engine's affair.
+//!
+//! A shard may also creep as it trembles, or rattle in a bowl. The engine lets bodies sleep
+//! that are slower than a threshold for two seconds; so does this, by the mean speed from one
+//! look to the next, which trembling does not raise. It holds for fragments that lie on
+//! something: what rolls or swings slowly, or hangs in the air for a moment, is not still.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use fracas_core::FragmentId;
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderHandle, ColliderSet, RigidBody, RigidBodyHandle};
 
@@ -17,11 +23,17 @@ use super::World;
 const EVERY: f32 = 0.5;
 /// A body that went less far in that time, in length units, goes nowhere: 2 mm among plates.
 const NOWHERE: f32 = 0.04;
+/// A body whose middle went less far, in length units, and that turned by less (rad), was slow:
+/// as far as the engine's own threshold of 0.4 length units a second would take it.
+const SLOW: (f32, f32) = (0.2, 0.5);
+/// Looks in a row at which a body was slow, until it counts as still: two seconds.
+const SLOW_LOOKS: u8 = 4;
 
 /// A body's handle in its two parts, which have an order.
 type Name = (u32, u32);
-/// Where bodies were when they were last looked at.
-pub(super) type Places = BTreeMap<Name, Pose>;
+/// Where bodies were when they were last looked at, and at how many looks in a row they had
+/// been slow.
+pub(super) type Places = BTreeMap<Name, (Pose, u8)>;
 
 impl World {
     /// Looks, when it is time to.
@@ -30,7 +42,17 @@ impl World {
         if !self.settings.sleep || !self.steps.is_multiple_of(every) {
             return;
         }
-        let nowhere = NOWHERE * self.settings.length_unit;
+        let unit = self.settings.length_unit;
+        let touching = self.touching();
+        let lying: BTreeSet<Name> = touching.contacts.iter().flat_map(|p| [p.0, p.1]).collect();
+        let hanging: BTreeSet<Name> = touching.joints.iter().flat_map(|p| [p.0, p.1]).collect();
+        let shards = self.pieces().filter(|p| p.fragment != FragmentId(0));
+        let shards: BTreeSet<Name> = shards
+            .filter_map(|piece| self.breakables.body(piece))
+            .map(RigidBodyHandle::into_raw_parts)
+            .collect();
+        let may_be_slow =
+            |name: &Name| shards.contains(name) && lying.contains(name) && !hanging.contains(name);
         let mut places = Places::new();
         // Of bodies that are awake: who leads its group, and whether it went nowhere.
         let mut leaders: BTreeMap<Name, Name> = BTreeMap::new();
@@ -40,19 +62,28 @@ impl World {
                 continue;
             }
             let name = handle.into_raw_parts();
-            places.insert(name, *body.position());
             leaders.insert(name, name);
             let may = body.activation().normalized_linear_threshold >= 0.0;
             let then = self.places.get(&name).filter(|_| may);
-            let still = |then: &Pose| went(then, body, &self.physics.colliders) < nowhere;
-            calm.insert(name, then.is_some_and(still));
+            let (mut looks, mut is_calm) = (0, false);
+            if let Some((then, slow_looks)) = then {
+                let (way, turn) = went(then, body);
+                let is_slow = way < SLOW.0 * unit && turn < SLOW.1;
+                if is_slow && may_be_slow(&name) {
+                    looks = slow_looks.saturating_add(1);
+                }
+                let far = way + turn * reach(body, &self.physics.colliders);
+                is_calm = far < NOWHERE * unit || looks >= SLOW_LOOKS;
+            }
+            places.insert(name, (*body.position(), looks));
+            calm.insert(name, is_calm);
         }
         self.places = places;
         let held = self.hands.values().map(|hand| hand.piece);
         for body in held.filter_map(|piece| self.breakables.body(piece)) {
             calm.insert(body.into_raw_parts(), false);
         }
-        for (a, b) in self.touching() {
+        for (a, b) in touching.contacts.into_iter().chain(touching.joints) {
             if leaders.contains_key(&a) && leaders.contains_key(&b) {
                 let (a, b) = (leader(&leaders, a), leader(&leaders, b));
                 leaders.insert(a, b);
@@ -72,23 +103,34 @@ impl World {
         }
     }
 
-    /// Pairs of bodies that touch or hang together.
-    fn touching(&self) -> Vec<(Name, Name)> {
+    fn touching(&self) -> Touching {
+        // What lies on something that has no body lies on itself.
         let parent = |collider: ColliderHandle| {
             let body = self.physics.colliders.get(collider)?.parent()?;
             Some(body.into_raw_parts())
         };
         let contacts = self.physics.narrow_phase.contact_pairs();
         let contacts = contacts.filter(|pair| pair.has_any_active_contact());
-        let contacts =
-            contacts.filter_map(|pair| parent(pair.collider1).zip(parent(pair.collider2)));
+        let contacts = contacts.filter_map(|pair| {
+            let [a, b] = [parent(pair.collider1), parent(pair.collider2)];
+            Some((a.or(b)?, b.or(a)?))
+        });
         let joints = self.physics.impulse_joints.iter();
         let joints = joints.map(|(_, joint)| {
             let [a, b] = [joint.body1(), joint.body2()];
             (a.into_raw_parts(), b.into_raw_parts())
         });
-        contacts.chain(joints).collect()
+        Touching {
+            contacts: contacts.collect(),
+            joints: joints.collect(),
+        }
     }
+}
+
+/// Pairs of bodies that touch, or hang together.
+struct Touching {
+    contacts: Vec<(Name, Name)>,
+    joints: Vec<(Name, Name)>,
 }
 
 /// Who leads the group of a body.
@@ -99,19 +141,19 @@ fn leader(leaders: &BTreeMap<Name, Name>, mut name: Name) -> Name {
     name
 }
 
-/// How far any point of a body went, at most, from where it was.
-fn went(then: &Pose, body: &RigidBody, colliders: &ColliderSet) -> f32 {
+/// How far a body's middle went from where it was, and by how much it turned.
+fn went(then: &Pose, body: &RigidBody) -> (f32, f32) {
     let now = body.position();
-    let mut reach = 0.0_f32;
-    for collider in body.colliders().iter().filter_map(|c| colliders.get(*c)) {
-        // Known before there is a tree.
-        let half = collider.shape().compute_local_aabb().half_extents();
-        reach = reach.max(half.length());
-    }
-    let turn = (now.rotation * then.rotation.inverse())
-        .to_scaled_axis()
-        .length();
+    let turn = now.rotation * then.rotation.inverse();
     let centre = body.center_of_mass();
     let before = *then * now.inverse_transform_point(centre);
-    centre.distance(before) + turn * reach
+    (centre.distance(before), turn.to_scaled_axis().length())
+}
+
+/// How far a body's points are from its middle, about.
+fn reach(body: &RigidBody, colliders: &ColliderSet) -> f32 {
+    let all = body.colliders().iter().filter_map(|c| colliders.get(*c));
+    // Known before there is a tree.
+    all.map(|c| c.shape().compute_local_aabb().half_extents().length())
+        .fold(0.0, f32::max)
 }

@@ -18,6 +18,9 @@ use crate::world::{Coupling, World, WorldSettings, Wrench};
 
 type Name = (u32, u32);
 
+/// A body, its place and turn at the last look, and at how many looks it had been slow.
+type SavedPlace = (Name, [f32; 3], [f32; 4], u8);
+
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {
     pub(super) settings: u64,
@@ -26,7 +29,7 @@ pub(super) struct Saved {
     pub(super) next_hand: u32,
     pub(super) floor: Option<f32>,
     pub(super) bodies_lost: u64,
-    places: Vec<(Name, [f32; 3], [f32; 4])>,
+    places: Vec<SavedPlace>,
     pub(super) objects: Vec<SavedObject>,
     hands: Vec<SavedHand>,
     waiting: Vec<(Name, Vec<SavedImpact>)>,
@@ -124,12 +127,12 @@ impl Saved {
     }
 
     /// Where bodies were when they were last looked at.
-    pub(super) fn places(&self) -> BTreeMap<Name, Pose> {
+    pub(super) fn places(&self) -> BTreeMap<Name, (Pose, u8)> {
         self.places
             .iter()
-            .map(|&(body, place, turn)| {
+            .map(|&(body, place, turn, slow_looks)| {
                 let turn = Rotation::from_array(turn);
-                (body, Pose::from_parts(place.into(), turn))
+                (body, (Pose::from_parts(place.into(), turn), slow_looks))
             })
             .collect()
     }
@@ -390,9 +393,9 @@ impl SavedHand {
     }
 }
 
-fn save_place((body, pose): (&Name, &Pose)) -> (Name, [f32; 3], [f32; 4]) {
+fn save_place((body, (pose, slow_looks)): (&Name, &(Pose, u8))) -> SavedPlace {
     let (place, turn) = (pose.translation, pose.rotation);
-    (*body, place.to_array(), turn.to_array())
+    (*body, place.to_array(), turn.to_array(), *slow_looks)
 }
 
 fn save_impact(i: &Impact) -> SavedImpact {
