@@ -67,27 +67,27 @@ fn close(surface: &SurfaceMesh) -> Option<Lidded> {
     for [a, b] in &sides {
         loops.join(*a as usize, *b as usize);
     }
-    let mut middles: Vec<(usize, DVec3, f64, u32)> = Vec::new();
+    // Of each loop the sum of its vertices, and how many; of each side its loop.
+    let mut sums: Vec<(DVec3, f64)> = Vec::new();
     let mut of_side = Vec::with_capacity(sides.len());
-    let mut found = vec![u32::MAX; positions.len()];
+    let mut loop_of = vec![None; positions.len()];
     for [a, _] in &sides {
-        let root = loops.root(*a as usize);
-        if found[root] == u32::MAX {
-            found[root] = middles.len() as u32;
-            let vertex = (positions.len() + middles.len()) as u32;
-            middles.push((root, DVec3::ZERO, 0.0, vertex));
-        }
-        let middle = &mut middles[found[root] as usize];
-        middle.1 += positions[*a as usize];
-        middle.2 += 1.0;
-        of_side.push(middle.3);
+        let at = *loop_of[loops.root(*a as usize)].get_or_insert_with(|| {
+            sums.push((DVec3::ZERO, 0.0));
+            sums.len() - 1
+        });
+        sums[at].0 += positions[*a as usize];
+        sums[at].1 += 1.0;
+        of_side.push(at);
     }
-    if middles.len() > MOST_LIDS {
+    let lids = sums.len();
+    if lids > MOST_LIDS {
         return None;
     }
-    let lids = middles.len();
-    positions.extend(middles.iter().map(|(_, sum, count, _)| *sum / *count));
-    triangles.extend(sides.iter().zip(of_side).map(|([a, b], m)| [*b, *a, m]));
+    let first = positions.len();
+    positions.extend(sums.iter().map(|(sum, count)| *sum / *count));
+    let fan = sides.iter().zip(of_side);
+    triangles.extend(fan.map(|([a, b], lid)| [*b, *a, (first + lid) as u32]));
     let closed = Edges::of(&triangles);
     if closed.boundary + closed.nonmanifold + closed.inconsistent > 0 {
         return None;

@@ -154,12 +154,17 @@ impl Dresser<'_> {
                 let bounds = shape.bounds();
                 let mut outside = Vec::new();
                 for polygon in rest {
-                    // What the tetrahedron does not hold stays in one part.
-                    if !polygon.meets(bounds) || shape.clip(&polygon, None).is_empty() {
+                    if !polygon.meets(bounds) {
                         outside.push(polygon);
                         continue;
                     }
+                    let before = outside.len();
                     let inside = shape.clip(&polygon, Some(&mut outside));
+                    if inside.is_empty() {
+                        // What the tetrahedron does not hold stays in one part.
+                        outside.truncate(before);
+                        outside.push(polygon);
+                    }
                     parts.extend(self.own_part(tet, inside, triangle));
                 }
                 rest = outside;
