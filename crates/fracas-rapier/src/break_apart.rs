@@ -121,7 +121,9 @@ impl SharedObject {
         drop(guard);
         let children = split.children.iter().zip(trees).zip(&masses);
         let shapes = children
-            .map(|((&id, tree), mass)| FragmentShape::new(self, id, tree, mass, None))
+            .map(|((&id, tree), mass)| {
+                FragmentShape::new(self, id, tree, mass, None).with_margin(shape.margin())
+            })
             .collect();
         let times = BreakTimes {
             cut: cut - start,

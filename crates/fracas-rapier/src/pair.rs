@@ -437,7 +437,7 @@ impl Ask<'_> {
         // Meshes have no inside: so far behind a triangle counts as one.
         let thickness = fragment.inner_radius().max(self.tolerance);
         let near = fragment
-            .compute_local_aabb()
+            .bounds()
             .transform_by(&pos12.inverse())
             .loosened(self.tolerance);
         // Which voxels are near changes: nothing can be remembered of each.

@@ -305,7 +305,10 @@ fn best() -> WorldSettings {
 fn a_cube_dropped_on_its_corner_ends_without_overlap() {
     let deepest = corner_drops(best(), CUTS);
     assert!(deepest[deepest.len() / 2] < 0.005, "{deepest:?} m");
-    assert!(deepest[deepest.len() - 1] < 0.02, "{deepest:?} m");
+    assert!(deepest[deepest.len() * 9 / 10] < 0.01, "{deepest:?} m");
+    // A crumb that lies under a piece of a hundred times its mass. Of 400 cuts one or two are
+    // deeper than 20 mm, the deepest by 26 (docs/decisions/0012-a-load-is-no-blow.md).
+    assert!(deepest[deepest.len() - 1] < 0.03, "{deepest:?} m");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{blueprint, brick, fragile, momenta, world};
+use fracas_fracture::{Breaker, Material};
 use fracas_rapier::{Breakable, Overlap, World, WorldSettings};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
@@ -349,6 +350,66 @@ fn a_stack_does_not_break_by_its_own_weight_and_does_when_it_is_hit() {
         world.step();
     }
     assert!(world.pieces().count() > 15, "the hammer broke nothing");
+}
+
+/// Bricks of brick's own strength, without modes, in courses that are put a little above
+/// each other; half a brick at the ends of every other course.
+fn wall(rise: f32) -> World {
+    let mut world = world(1.0 / 60.0);
+    let (long, high, deep) = (0.215, 0.065, 0.1025);
+    let whole = blueprint([6, 2, 3], Vec3::new(long, high, deep));
+    let half = blueprint([3, 2, 3], Vec3::new(0.5 * long - 0.0005, high, deep));
+    for course in 0..8 {
+        let y = 0.5 * high + course as f32 * (high + rise);
+        let staggered = course % 2 == 1;
+        for i in 0..(8 + usize::from(staggered)) {
+            let is_half = staggered && (i == 0 || i == 8);
+            let shift = match (staggered, i) {
+                (false, _) => 0.5,
+                (true, 0) => 0.25,
+                (true, 8) => -0.25,
+                (true, _) => 0.0,
+            };
+            let x = (long + 0.001) * (i as f32 + shift - 4.0);
+            let shape = if is_half { half.clone() } else { whole.clone() };
+            let breaker = Breaker::new(Material::by_name("brick").unwrap(), None);
+            let brick = clay(Breakable::new(shape).with_breaker(breaker));
+            world.add(brick.at(Pose::translation(x, y, 0.0)));
+        }
+    }
+    world
+}
+
+#[test]
+fn a_wall_settles_whole_and_breaks_where_a_ball_meets_it() {
+    // The top of the last wall falls by 3.5 mm, so its bricks meet at 0.26 m/s at most: they
+    // bear 0.6, and the weight of a wall in a step is 1.1.
+    for rise in [0.0, 1e-4, 2e-4, 5e-4] {
+        let mut world = wall(rise);
+        for step in 0..90 {
+            world.step();
+            let pieces = world.pieces().count();
+            assert_eq!(
+                pieces, 68,
+                "a rise of {rise} m: it broke by itself in step {step}"
+            );
+        }
+        let ball = Breakable {
+            velocity: Vec3::new(0.0, 0.0, -8.0),
+            density: 7800.0,
+            ..Breakable::new(blueprint([3, 3, 3], Vec3::splat(0.1)))
+        };
+        world.add(ball.at(Pose::translation(0.05, 0.26, 0.3)));
+        for _ in 0..30 {
+            world.step();
+        }
+        let pieces = world.pieces().count();
+        println!("wall: a rise of {rise} m: {pieces} pieces of 68 bricks");
+        assert!(
+            (70..300).contains(&pieces),
+            "a rise of {rise} m: {pieces} pieces"
+        );
+    }
 }
 
 #[test]

@@ -18,9 +18,6 @@ const COURSES: usize = 8;
 /// Beside each other, and above each other: next to nothing, so that they do not fall.
 const GAP: f32 = 0.001;
 const RISE: f32 = 0.0001;
-/// What a brick bears, in metres a second: the lowest ones have the weight of the wall on them
-/// in every step, which counts as a blow of three.
-const STRENGTH: f32 = 14.0;
 
 fn main() -> AppExit {
     let mut app = App::new();
@@ -74,7 +71,7 @@ fn spawn(
             let x = left + pitch * (i as f32 + shift);
             let mesh = if is_half { &half } else { &whole };
             commands.spawn((
-                Breakable::of("brick").with_strength(STRENGTH, 8),
+                Breakable::of("brick"),
                 Mesh3d(mesh.clone()),
                 MeshMaterial3d(shades[(5 * i + 3 * course) % 3].clone()),
                 Friction::coefficient(0.7),

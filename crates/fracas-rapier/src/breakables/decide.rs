@@ -11,8 +11,8 @@
 //! A load is no blow. What a pair bore in the last step already does not count (see
 //! [`super::loads`]); nor does anything that happens to a body in a step in which hardly
 //! any of it comes from bodies that moved towards each other (see [`super::approach`]).
-//! Where something does hit, all contacts count: what lies under the hammer breaks by the
-//! anvil, too.
+//! Where something does hit, all contacts count, up to twice what the hits explain: what
+//! lies under the hammer breaks by the anvil, too.
 //!
 //! Contacts are foreseen: the step in which bodies are about to meet slows them down to
 //! what closes the gap, and the next one stops them. That is one blow: a point that was
@@ -50,6 +50,11 @@ const STONE: f64 = 55e9 / (1.0 - 0.25 * 0.25);
 /// Where less than this share of a step's impulses comes from bodies that approached each
 /// other, nothing hit the body.
 const LEAST_HIT: f32 = 0.1;
+
+/// A hit adds at most this many times the momentum that it brought to the impulses on a
+/// body: bodies part no faster than they met, and what one side of a body takes, the other
+/// may pass on.
+const MOST_OF_A_HIT: f32 = 2.0;
 
 /// Where nothing is known of the speed of a blow, bodies part at a fifth of it: the impulse
 /// is this much of what stops them (as `fracas_fracture::Impact` has it).
@@ -258,12 +263,16 @@ impl Breakables {
                 }
             });
             all += sum;
-            // What others back stops what hits it as if it stood firm.
-            let most = firm_mass(body, other_body, blow.centre, blow.normal);
-            hits += sum.min(most * approach);
+            // Things that lie on each other approach, too: a step of free fall makes them,
+            // and the solver stops a pile of many layers within a few steps, not in one.
+            if approach > after.gravity * after.dt {
+                // What others back stops what hits it as if it stood firm.
+                let most = firm_mass(body, other_body, blow.centre, blow.normal);
+                hits += sum.min(most * approach);
+            }
         }
-        if self.approach.is_known() && hits < LEAST_HIT * all {
-            impacts.clear();
+        if self.approach.is_known() {
+            keep_what_hits_explain(&mut impacts, all, hits);
         }
         impacts
     }
@@ -295,6 +304,19 @@ fn decide(object: &mut Object, question: &Question, mass: f32, dt: f32) -> Optio
         stats: decision.stats,
         of_this_step: question.of_this_step,
     })
+}
+
+/// Leaves of the impulses on a body what bodies that approached each other can have caused.
+fn keep_what_hits_explain(impacts: &mut Vec<Impact>, all: f32, hits: f32) {
+    if hits < LEAST_HIT * all {
+        impacts.clear();
+        return;
+    }
+    let kept = (MOST_OF_A_HIT * hits / all).min(1.0);
+    for impact in impacts {
+        impact.impulse *= kept;
+        impact.speed *= kept;
+    }
 }
 
 /// A point that pushed a body.

@@ -116,6 +116,8 @@ pub struct BreakSettings {
     /// Bodies look for contacts so many of their own radii ahead, a step's motion at most:
     /// they meet before they overlap.
     pub look_ahead: f32,
+    /// How much wider than a piece its box for the engine is, on every side.
+    pub margin: f32,
 }
 
 /// The parts of a Rapier world that breaking touches.
@@ -241,6 +243,8 @@ pub(crate) struct After {
     pub(crate) dt: f32,
     /// How long the next is, in seconds.
     pub(crate) next_dt: f32,
+    /// How much faster everything falls after a second (m/s^2).
+    pub(crate) gravity: f32,
     /// Which part, where the step is made again; 0: it was not made before.
     pub(crate) part: u32,
     /// Whether it is the last part of a step.
@@ -251,10 +255,11 @@ pub(crate) struct After {
 
 impl After {
     /// A step in one part.
-    pub(crate) fn whole(dt: f32) -> Self {
+    pub(crate) fn whole(dt: f32, gravity: f32) -> Self {
         Self {
             dt,
             next_dt: dt,
+            gravity,
             part: 0,
             is_last: true,
             may_take_back: true,
@@ -370,6 +375,7 @@ impl Breakables {
             fragment: FragmentId(0),
         };
         let (shared, shape) = options.blueprint.object();
+        let shape = shape.with_margin(self.settings.margin);
         let anchored = split::is_anchored(&shape, &options);
         let body = options
             .body(anchored, options.pose)

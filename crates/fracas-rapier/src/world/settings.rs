@@ -124,7 +124,14 @@ impl WorldSettings {
             fragments_sleep: self.sleep && self.debris.sleep,
             fragment_modes: self.fragment_modes,
             look_ahead: self.look_ahead_radii(),
+            margin: self.margin(),
         }
+    }
+
+    /// Half of the way that things fall in a step, if the engine looks so far for contacts.
+    fn margin(&self) -> f32 {
+        let fall = self.gravity.length() * self.step * self.step;
+        0.5 * fall.min(self.engine_parameters().prediction_distance())
     }
 
     /// The engine's parameters under these settings: [`super::World::equip`] sets them.

@@ -67,7 +67,7 @@ impl World {
     fn advance(&mut self, again: &mut dyn FnMut(&mut PhysicsWorld)) {
         let whole = After {
             may_take_back: self.settings.gives_way,
-            ..After::whole(self.settings.step)
+            ..After::whole(self.settings.step, self.physics.gravity.length())
         };
         self.quarantine();
         let Some(parts) = self.break_bodies(whole) else {
@@ -91,6 +91,7 @@ impl World {
                 part,
                 is_last,
                 may_take_back: false,
+                ..whole
             });
         }
         self.physics.integration_parameters.dt = whole.dt;

@@ -267,6 +267,7 @@ impl SavedObject {
             None => None,
         };
         let (shared, whole) = blueprint.object();
+        let whole = whole.with_margin(settings.breaking().margin);
         let mut shapes = Shapes::from([(FragmentId(0), whole)]);
         let mut history = Vec::with_capacity(self.history.len());
         for (fragment, cracks) in &self.history {
