@@ -187,6 +187,24 @@ fn two_hundred_objects_break_at_once() {
 }
 
 #[test]
+fn a_wall_of_bricks_of_their_own_strength_settles_whole() {
+    let mut app = app();
+    add_floor(&mut app);
+    let blueprint = brick();
+    for (course, i) in (0..8).flat_map(|course| (0..6).map(move |i| (course, i))) {
+        // Next to nothing above each other, every other course half a brick aside.
+        let x = (common::BRICK.x + 0.001) * (i as f32 + 0.5 * (course % 2) as f32);
+        let y = 0.5 * common::BRICK.y + course as f32 * (common::BRICK.y + 0.0001);
+        let place = Transform::from_xyz(x, y, 0.0);
+        let brick = (Breakable::of("brick"), blueprint.clone(), place);
+        app.world_mut().spawn(brick);
+    }
+    steps(&mut app, 90);
+    assert!(told(&app).iter().all(|t| t.starts_with("ready")));
+    assert_eq!(bodies(&mut app), 48);
+}
+
+#[test]
 fn fragments_break_on_command_too_and_have_the_groups_of_the_whole() {
     let mut app = app();
     let groups = CollisionGroups::new(Group::GROUP_3, Group::GROUP_4);
