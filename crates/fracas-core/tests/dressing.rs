@@ -173,6 +173,41 @@ fn a_skin_far_inside_and_with_a_hollow_is_closed() {
     }
 }
 
+/// Sheets that cross the tetrahedra anyhow and leave them far behind: each triangle is still
+/// some fragment's, once.
+#[test]
+fn skins_that_leave_the_tetrahedra_are_covered_once() {
+    let mesh = Arc::new(box_grid([4, 4, 4], Vec3::ONE));
+    for seed in 0..20 {
+        // The last ones a hundred times as wide as the tetrahedra.
+        let far = if seed < 15 { 0.7 } else { 50.0 };
+        let mut rng = Rng(100 + seed);
+        let mut point = || {
+            rng.in_box(Vec3::splat(-far), Vec3::splat(1.0 + far))
+                .as_dvec3()
+        };
+        let positions: Vec<DVec3> = (0..30).map(|_| point()).collect();
+        let triangles: Vec<[u32; 3]> = (0..10).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        let map = SkinMap::build(&mesh, &positions, &triangles).unwrap();
+        let mut fragments = Fragments::new(mesh.clone());
+        break_at_random(&mut fragments, &mut Rng(seed), 14, 0.03);
+        let wanted = area(triangles.iter().map(|t| t.map(|v| positions[v as usize])));
+        let found: f64 = fragments
+            .living()
+            .map(|id| {
+                let dress = map.dress(&fragments, id);
+                let faces = shown(&dress, &positions, &triangles);
+                let skin = faces.len() - dress.cracks.len();
+                area(faces[..skin].iter().map(|t| t.map(Vec3::as_dvec3)))
+            })
+            .sum();
+        assert!(
+            (found / wanted - 1.0).abs() < 1e-6,
+            "seed {seed}: {found} of {wanted}"
+        );
+    }
+}
+
 #[test]
 fn open_skins_are_dressed_and_nonsense_is_refused() {
     let mesh = Arc::new(box_grid([3; 3], Vec3::ONE));

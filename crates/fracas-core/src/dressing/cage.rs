@@ -15,11 +15,15 @@ use glam::DVec3;
 
 use crate::tet_mesh::TetMesh;
 
-use super::tets::{CageTet, TetGrid};
+use super::tets::{CageTet, TetGrid, bounds};
 
 /// A tetrahedron of the cage keeps at least this share of its volume.
 const SMALLEST: f64 = 0.05;
 const ROUNDS: usize = 24;
+
+/// What is farther from the tetrahedra than so many mean edges is nothing that they cut off
+/// where it is round: the cage does not reach out for it.
+const FARTHEST: f64 = 4.0;
 
 /// How far nodes go astray, in mean edges.
 const ASTRAY: f64 = 1e-4;
@@ -73,6 +77,9 @@ pub(super) fn enclose(
         .collect();
     raise(mesh, &faces, &volumes, &room, &mut cage);
     let mut outside = samples(positions, triangles, 0.4 * edge);
+    let (low, high) = bounds(&original);
+    let reach = DVec3::splat(FARTHEST * edge);
+    outside.retain(|p| p.cmpge(low - reach).all() && p.cmple(high + reach).all());
     for _ in 0..ROUNDS {
         let grid = TetGrid::build(mesh, &cage);
         outside.retain(|&p| grid.holding(p).is_none());
@@ -85,6 +92,9 @@ pub(super) fn enclose(
             let Some((face, distance)) = nearest_face(&grid, p, &faces, &faces_of, &cage) else {
                 continue;
             };
+            if distance > FARTHEST * edge {
+                continue;
+            }
             let nodes = faces[face as usize].0;
             let [a, b, c] = nodes.map(|n| cage[n as usize]);
             let normal = (b - a).cross(c - a).normalize_or_zero();

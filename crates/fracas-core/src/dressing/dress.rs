@@ -289,6 +289,14 @@ impl Dresser<'_> {
             .collect();
         let mut faces = Vec::new();
         ears::triangulate(&flat, &mut faces);
+        if self.map.careful[triangle as usize] && !self.covers(&faces, parts, normal.length()) {
+            faces.clear();
+            for part in parts {
+                let points = part.points().iter();
+                let around: Vec<u32> = points.map(|&p| self.weld.index(p)).collect();
+                faces.extend((2..around.len()).map(|i| [around[0], around[i - 1], around[i]]));
+            }
+        }
         for face in faces {
             let points = face.map(|name| self.weld.point(name));
             let area = (points[1] - points[0])
@@ -309,6 +317,19 @@ impl Dresser<'_> {
                 corners: std::array::from_fn(|i| corner(face[i], points[i])),
             });
         }
+    }
+
+    /// Whether the joined parts of a triangle have the area of the parts. Where a skin leaves
+    /// the cage, or the cage runs through itself, parts meet side by side without the same
+    /// corners, and their outline is none. `whole` is twice the triangle's area.
+    fn covers(&self, faces: &[[u32; 3]], parts: &[Polygon], whole: f64) -> bool {
+        let area = |face: &[u32; 3]| {
+            let [a, b, c] = face.map(|name| self.weld.point(name));
+            (b - a).cross(c - a).length()
+        };
+        let joined: f64 = faces.iter().map(area).sum();
+        let wanted: f64 = parts.iter().map(|p| p.doubled_area().length()).sum();
+        (joined - wanted).abs() <= 1e-6 * whole
     }
 
     /// The crack faces of the fragment's piece of one tetrahedron.

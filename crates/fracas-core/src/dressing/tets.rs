@@ -91,6 +91,13 @@ impl CageTet {
     }
 }
 
+/// The box around points.
+pub(super) fn bounds(points: &[DVec3]) -> (DVec3, DVec3) {
+    let low = points.iter().fold(DVec3::INFINITY, |m, &p| m.min(p));
+    let high = points.iter().fold(DVec3::NEG_INFINITY, |m, &p| m.max(p));
+    (low, high)
+}
+
 /// All tetrahedra of the cage in a grid.
 pub(super) struct TetGrid<'a> {
     mesh: &'a TetMesh,
@@ -104,11 +111,7 @@ pub(super) struct TetGrid<'a> {
 
 impl<'a> TetGrid<'a> {
     pub fn build(mesh: &'a TetMesh, places: &'a [DVec3]) -> Self {
-        let mut low = DVec3::INFINITY;
-        let mut high = DVec3::NEG_INFINITY;
-        for &p in places {
-            (low, high) = (low.min(p), high.max(p));
-        }
+        let (low, high) = bounds(places);
         // About a cell for each tetrahedron, and no more than a few millions.
         let span = (high - low).max(DVec3::splat(1e-30));
         let count = (mesh.tets().len() as f64 * 2.0).clamp(1.0, 4e6);
