@@ -226,7 +226,8 @@ impl Features {
     }
 }
 
-fn corners_of_face(mesh: &TetMesh, origin: u32) -> [Vec3; 3] {
+/// The corners of a face of a tetrahedron, counter-clockwise seen from outside.
+pub(super) fn corners_of_face(mesh: &TetMesh, origin: u32) -> [Vec3; 3] {
     let nodes = mesh.tets()[(origin / 4) as usize];
     let [i, j, k] = TET_FACES[(origin % 4) as usize];
     let at = mesh.positions();

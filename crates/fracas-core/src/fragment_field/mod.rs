@@ -21,6 +21,7 @@
 //! culls a sphere that touches; `nearest` is exact up to rounding. An update works
 //! on the broken fragment alone.
 
+mod at_cut;
 mod data;
 mod face_tree;
 mod feature;

@@ -131,21 +131,47 @@ impl<'a> FragmentDistance<'a> {
             }
             faces.push(self.near_face(&met, p, distance));
         });
-        let deep = |at: &Location| {
-            let Penetration { depth, normal } = self.penetration(at);
-            SignedDistance {
-                distance: -depth,
-                normal,
-            }
-        };
         let Some(best) = best else {
             let at = inside.unwrap_or_else(|| self.inside_unless_free(p, reach))?;
-            return Some(deep(&at));
+            return Some(self.deep(&at));
         };
-        let face_normal = best.face.normal;
+        let (to, normal) = (best.to, best.face.normal);
+        self.settle(
+            p,
+            max,
+            Around { band, shallow },
+            [to, normal],
+            inside,
+            faces,
+        )
+    }
+
+    /// Depth and way out, as [`Self::penetration`] tells them.
+    fn deep(&self, at: &Location) -> SignedDistance {
+        let Penetration { depth, normal } = self.penetration(at);
+        SignedDistance {
+            distance: -depth,
+            normal,
+        }
+    }
+
+    /// The signed distance of a point by the way to the closest face, that face's normal, and
+    /// all faces that are nearly as close, in `faces`; what is too far is taken out of it.
+    /// Where the point is, may be known already.
+    #[inline]
+    pub(super) fn settle(
+        &self,
+        p: Vec3,
+        max: f32,
+        Around { band, shallow }: Around,
+        [to, face_normal]: [Vec3; 2],
+        inside: Option<Option<Location>>,
+        faces: &mut Vec<NearFace>,
+    ) -> Option<SignedDistance> {
+        let least = to.length();
         // Straight above the inside of a face its plane knows the side; at a rim the planes of
         // all faces that meet there, where they agree; else only the tetrahedra do.
-        let height = -best.to.dot(face_normal);
+        let height = -to.dot(face_normal);
         let is_inside = match &inside {
             Some(known) => known.is_some(),
             None if height.abs() > ABOVE * least => height < 0.0,
@@ -162,14 +188,14 @@ impl<'a> FragmentDistance<'a> {
             && let Some(at) = inside.unwrap_or_else(|| self.inside(p))
         {
             faces.clear();
-            return Some(deep(&at));
+            return Some(self.deep(&at));
         }
         faces.retain(|face| face.distance <= least + band);
         let sign = if is_inside { -1.0 } else { 1.0 };
         Some(SignedDistance {
             distance: sign * least,
             normal: if least > NOISE * self.field.edge {
-                best.to * (-sign / least)
+                to * (-sign / least)
             } else {
                 face_normal
             },

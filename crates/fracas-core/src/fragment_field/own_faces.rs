@@ -23,7 +23,7 @@ use glam::Vec3;
 
 use super::face_tree::{Bounds, FaceTree, order_in_clusters};
 use super::feature::{FeatureId, Features, PLANE_SLACK, cut_edge};
-use crate::cut_piece::{CornerPoints, Piece, Side};
+use crate::cut_piece::{CornerPoints, Piece, Polygon, Side};
 use crate::fragment::{FragmentId, Fragments, TetCut};
 use crate::tet_mesh::{NONE, TET_FACES};
 
@@ -282,19 +282,16 @@ impl Builder<'_> {
         own: usize,
         side: Side,
     ) {
+        let points = CornerPoints::new(self.fragments.mesh(), tet, Some(cut));
         let Some(polygon) = Piece::polygon(cut, own, side) else {
             return;
         };
-        let points = CornerPoints::new(self.fragments.mesh(), tet, Some(cut));
-        let at = |i: usize| points.at(polygon.corners()[i]).as_vec3();
-        let count = polygon.corners().len();
-        let is_junction = |i: &usize| polygon.corners()[*i].count_ones() > 2;
-        self.junctions
-            .extend((0..count).filter(is_junction).map(at));
-        for i in (1..count - 1).step_by(2) {
-            let quad = [at(0), at(i), at(i + 1), at((i + 2).min(count - 1))];
+        let junctions = polygon.corners().iter().filter(|c| c.count_ones() > 2);
+        let junctions = junctions.map(|&corner| points.at(corner).as_vec3());
+        self.junctions.extend(junctions);
+        for_each_quad(&points, &polygon, |quad| {
             self.add_polygon(feature, inward, quad);
-        }
+        });
     }
 
     /// The first of some local nodes of a tetrahedron that belongs to the fragment.
@@ -306,10 +303,24 @@ impl Builder<'_> {
     }
 }
 
+/// Calls `visit` with a polygon in parts of up to four corners; a triangle has its last corner
+/// twice.
+pub(super) fn for_each_quad(
+    points: &CornerPoints<'_>,
+    polygon: &Polygon,
+    mut visit: impl FnMut([Vec3; 4]),
+) {
+    let at = |i: usize| points.at(polygon.corners()[i]).as_vec3();
+    let count = polygon.corners().len();
+    for i in (1..count - 1).step_by(2) {
+        visit([at(0), at(i), at(i + 1), at((i + 2).min(count - 1))]);
+    }
+}
+
 /// What one plane leaves of face `k` of a tetrahedron on the side of a node of that
 /// face, counter-clockwise from outside; a triangle has its last corner twice. `None`
 /// where the plane does not cross the face.
-fn side_of_face(
+pub(super) fn side_of_face(
     corners: &[Vec3; 4],
     nodes: &[u32; 4],
     k: usize,

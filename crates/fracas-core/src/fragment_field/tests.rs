@@ -119,6 +119,74 @@ fn a_touch_at_a_rim_tells_the_side_that_brute_force_tells() {
     assert!(asked[0] > 500 && asked[1] > 500, "{asked:?}");
 }
 
+/// Edges that are cut, each with the place of the cut; the first end is in a fragment.
+fn cut_edges(fragments: &Fragments, id: FragmentId) -> Vec<([u32; 2], Vec3)> {
+    let mesh = fragments.mesh();
+    let labels = fragments.node_fragment();
+    let mut found = Vec::new();
+    for (tet, nodes) in (0..).zip(mesh.tets()) {
+        for (i, j) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))) {
+            let [own, other] = [nodes[i], nodes[j]];
+            let planes = fragments.cut(tet).map_or(&[][..], |cut| cut.planes());
+            // The plane that parts them.
+            let plane = planes.iter().find(|plane| plane[i] * plane[j] < 0.0);
+            if let Some(plane) = plane
+                && labels[own as usize] == id
+                && labels[other as usize] != id
+            {
+                let place = feature::cut_edge(&mesh.corners(tet), nodes, plane, i, j);
+                found.push(([own, other], place));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_touch_at_a_cut_is_that_of_all_faces() {
+    let mut rng = Rng(79);
+    let (mut all, mut around_cut) = (Vec::new(), Vec::new());
+    let (mut asked, mut differ, mut inside) = (0, 0, 0);
+    for (seed, mesh) in [(3, ball(6)), (4, Arc::new(box_grid([5, 4, 3], Vec3::ONE)))] {
+        let (fragments, field) = broken(mesh.clone(), Propagation::ClosestFeature, seed, 14);
+        for id in fragments.living() {
+            let distance = field.of(&fragments, id);
+            let around = Around {
+                band: 0.02 * field.edge(),
+                shallow: field.edge(),
+            };
+            for (edge, place) in cut_edges(&fragments, id) {
+                let moved = rng.range(0.0, 0.03) * field.edge();
+                let p = place + rng.direction() * moved;
+                let exact = distance.touch(p, field.edge(), around, &mut all).unwrap();
+                let found = distance.touch_at_cut(edge, p, around, &mut around_cut);
+                let found = found.expect("faces meet at a cut");
+                asked += 1;
+                inside += u32::from(exact.distance < 0.0);
+                let noise = 1e-5 * field.edge();
+                assert!(found.distance.abs() <= moved + noise);
+                let is_far = (found.distance - exact.distance).abs() > noise;
+                differ += u32::from(is_far);
+                if !is_far {
+                    // What is in the band is among all.
+                    for face in &around_cut {
+                        let same = |other: &&NearFace| {
+                            other.tet == face.tet
+                                && other.normal.dot(face.normal) > 0.9999
+                                && (other.distance - face.distance).abs() < noise
+                        };
+                        assert!(all.iter().any(|other| same(&other)), "{face:?}");
+                    }
+                }
+            }
+        }
+    }
+    // Where edges are cut close to a node, faces that do not meet there are as near; where
+    // cracks meet close to it, less is left of those that do.
+    assert!(asked > 5_000 && inside > 1_000, "{asked} {inside}");
+    assert!(50 * differ < asked, "{differ} of {asked} differ");
+}
+
 #[test]
 fn all_queries_agree_with_brute_force_after_many_fractures() {
     let mut rng = Rng(77);

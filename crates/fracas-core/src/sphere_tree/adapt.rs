@@ -147,10 +147,8 @@ impl SphereTree {
             tolerance: query.tolerance.min(1.01 * reach),
             ..*query
         };
-        let shared = self.points_shared_with(partner.fragments(), partner.id());
         let (limit, cache) = (settings.first, &mut state.cache);
-        let stats =
-            self.contacts_at_birth(pose, partner, query, shared, limit, cache, scratch, out);
+        let stats = self.contacts_at_birth(pose, partner, query, limit, cache, scratch, out);
         state.adapted = true;
         Some(stats)
     }

@@ -103,24 +103,12 @@ impl CachedPoint {
         if let Some(bound) = self.bound_at(p, limit + noise(run)) {
             return bound;
         }
-        if let Some(kept) = self.kept.at(self.at, p) {
-            let moved = p.distance(self.at);
-            match kept {
-                // Certainly still within the limit; else it is asked again.
-                Some(sample) if self.bound + moved < limit => {
-                    run.push(self.point, p, &sample);
-                    return self.bound - moved;
-                }
-                Some(_) => {}
-                None => {
-                    run.stats.normals_rejected += 1;
-                    return self.bound - moved;
-                }
-            }
+        if self.take_kept(run, p, limit) {
+            return self.bound - p.distance(self.at);
         }
         let max = farthest(run, limit, ahead);
         let mut is_deep = false;
-        *self = if run.newborn || run.partner.sphere_may_touch(p, max) {
+        *self = if run.partner.sphere_may_touch(p, max) {
             let asked = run.ask(self.point, p, max);
             is_deep = asked.distance.is_some_and(|distance| distance < limit);
             Self::new(run, self.point, p, max, &asked)
@@ -136,6 +124,29 @@ impl CachedPoint {
             run.deep_work = run.deep_work.saturating_sub(1);
         }
         self.bound
+    }
+
+    /// Takes the contact, or the touch that was none, that was kept of a point now placed at
+    /// `p`, if it still holds.
+    #[inline]
+    pub fn take_kept<P: Partner + ?Sized>(
+        &self,
+        run: &mut Run<'_, P>,
+        p: Vec3,
+        limit: f32,
+    ) -> bool {
+        match self.kept.at(self.at, p) {
+            // Certainly still within the limit; else it is asked again.
+            Some(Some(sample)) if self.bound + p.distance(self.at) < limit => {
+                run.push(self.point, p, &sample);
+                true
+            }
+            Some(None) => {
+                run.stats.normals_rejected += 1;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// A lower bound of the distance at `p`, if it is above a limit.

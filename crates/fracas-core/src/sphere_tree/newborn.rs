@@ -6,24 +6,33 @@
 //! which the crack cut an edge between the two, and nothing is deep. So:
 //! 1. Take the points of the body whose cut edge ends in the other body.
 //! 2. Order them so that each lies as far as possible from those before it.
-//! 3. Ask them, in that order, as the general method would, until there are enough.
+//! 3. Tell their distances and normals, in that order, until there are enough: of the crack
+//!    polygons that meet where the edge was cut, and the boundary beside them
+//!    ([`FragmentDistance::touch_at_cut`]). Neither body's tree of faces is asked, so it need
+//!    not be made in the step of the break.
 //!
-//! Not in Glondu 2013, which searches. Distances and normals are those of the general
-//! method ([`super::query`]), which takes over when the pair has moved by more than
-//! epsilon (section 5.2), and keeps what it is still near of.
+//! Not in Glondu 2013, which searches. The rules by which a normal is chosen are those of the
+//! general method ([`super::query`]), which takes over when the pair has moved by more than
+//! epsilon (section 5.2), and keeps what it is still near of. An asperity, a facet that
+//! stands against its neighbours, bears no load by those rules: the point's normal is that of
+//! all facets around its cut, and a facet counts only if it is opposed to it.
 //!
 //! **Guarantee**: no point is deeper than the pair has moved since the crack opened, hence
-//! than epsilon. Points that touch only the rim of the other body are left out.
+//! than epsilon. Distances are exact for the surface around the point's cut; another face may
+//! be nearer, by no more than the pair has moved. Points that touch only the rim of the other
+//! body are left out.
 
 use glam::Vec3;
 
 use super::SphereTree;
 use super::cached_point::CachedPoint;
+use super::cached_point::Kept;
 use super::contact_cache::ContactCache;
-use super::partner::Partner;
+use super::partner::Sample;
 use super::query::{Query, QueryScratch, QueryStats, Run, Stage};
 use super::traversal::Visitor as _;
 use crate::fragment::{FragmentId, Fragments};
+use crate::fragment_field::FragmentDistance;
 use crate::tet_mesh::NONE;
 use crate::{Contact, Pose};
 
@@ -50,12 +59,11 @@ impl SphereTree {
         clippy::too_many_arguments,
         reason = "query, pair and output are three subjects"
     )]
-    pub(super) fn contacts_at_birth<P: Partner + ?Sized>(
+    pub(super) fn contacts_at_birth(
         &self,
         pose: &Pose,
-        partner: &P,
+        partner: &FragmentDistance<'_>,
         query: &Query,
-        shared: impl Iterator<Item = u32>,
         limit: u32,
         cache: &mut ContactCache,
         scratch: &mut QueryScratch,
@@ -68,7 +76,7 @@ impl SphereTree {
         if !cache.is_of_birth(self) {
             let points = &mut scratch.shared;
             points.clear();
-            points.extend(shared);
+            points.extend(self.points_shared_with(partner.fragments(), partner.id()));
             self.spread(points);
             let list = points
                 .iter()
@@ -76,14 +84,15 @@ impl SphereTree {
             cache.begin_at_birth(self, pose, query.tolerance, list);
         }
         let mut run = Run::new(self, pose, partner, query, &stages, &mut scratch.faces, out);
-        run.newborn = true;
         run.stats.enough = limit == 0;
         for cached in cache.list_mut() {
             if run.is_over() {
                 break;
             }
             let p = pose.point(self.positions[cached.point as usize]);
-            cached.look_again(&mut run, p, 0.0);
+            if !cached.take_kept(&mut run, p, query.tolerance) {
+                *cached = ask_at_cut(&mut run, cached.point, p);
+            }
         }
         run.stats
     }
@@ -116,5 +125,27 @@ impl SphereTree {
             gaps.swap(taken, next.0);
         }
         points.truncate(MOST_POINTS);
+    }
+}
+
+/// Asks about a point at which the crack has cut an edge, now placed at `p`.
+fn ask_at_cut(run: &mut Run<'_, FragmentDistance<'_>>, point: u32, p: Vec3) -> CachedPoint {
+    run.stats.distance_queries += 1;
+    let data = &run.tree.points[point as usize];
+    let edge = [data.across, data.owner];
+    let around = run.query.normals.around();
+    let found = run.partner.touch_at_cut(edge, p, around, run.faces);
+    let sample = found.map(|found| Sample {
+        distance: found.distance,
+        normal: found.normal,
+    });
+    let asked = run.answer(point, p, sample);
+    // It lay on the other body's surface when the crack opened.
+    let birth_place = run.tree.positions[point as usize];
+    CachedPoint {
+        point,
+        bound: -p.distance(birth_place) - run.tree.placement_error(run.pose),
+        at: p,
+        kept: asked.choice.map_or(Kept::NOTHING, Kept::new),
     }
 }

@@ -235,7 +235,7 @@ pub(super) struct Run<'a, P: ?Sized> {
     pub tree: &'a SphereTree,
     pub pose: &'a Pose,
     pub partner: &'a P,
-    query: &'a Query,
+    pub query: &'a Query,
     /// Of the current stage.
     pub tolerance: f32,
     /// The current stage and those to come.
@@ -248,10 +248,8 @@ pub(super) struct Run<'a, P: ?Sized> {
     pub deep: bool,
     /// Nodes and points that may still be looked at after the first stage.
     pub deep_work: u32,
-    /// Whether all points are known to be near: then testing their spheres tells nothing.
-    pub newborn: bool,
     pub stats: QueryStats,
-    faces: &'a mut Vec<NearFace>,
+    pub faces: &'a mut Vec<NearFace>,
     out: &'a mut Vec<Contact>,
 }
 
@@ -279,7 +277,6 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             keeps_reach: false,
             deep: false,
             deep_work: u32::MAX,
-            newborn: false,
             stats: QueryStats::default(),
             faces,
             out,
@@ -343,6 +340,12 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         } else {
             self.partner.touch(p, max, normals.around(), self.faces)
         };
+        self.answer(point, p, sample)
+    }
+
+    /// Makes a contact of what was found at a point placed at `p`, if it is one.
+    #[inline]
+    pub fn answer(&mut self, point: u32, p: Vec3, sample: Option<Sample>) -> Asked {
         let within = sample.filter(|sample| sample.distance < self.limit(point));
         Asked {
             distance: sample.map(|sample| sample.distance),
