@@ -21,11 +21,11 @@ use super::SphereTree;
 use super::cached_point::CachedPoint;
 use super::contact_cache::ContactCache;
 use super::partner::Partner;
-use super::query::{Query, QueryScratch, QueryStats, Run, Stage};
+use super::query::{QueryScratch, QueryStats, Question, Run, Stage};
 use super::traversal::Visitor as _;
+use crate::Contact;
 use crate::fragment::{FragmentId, Fragments};
 use crate::tet_mesh::NONE;
-use crate::{Contact, Pose};
 
 /// Points that are kept in order to be asked: some touch sideways and are no contacts.
 const MOST_POINTS: usize = 24;
@@ -46,25 +46,17 @@ impl SphereTree {
     }
 
     /// Contacts of a newborn pair: at most `limit`.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "query, pair and output are three subjects"
-    )]
     pub(super) fn contacts_at_birth<P: Partner + ?Sized>(
         &self,
-        pose: &Pose,
-        partner: &P,
-        query: &Query,
+        question: &Question<'_, P>,
         shared: impl Iterator<Item = u32>,
         limit: u32,
         cache: &mut ContactCache,
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> QueryStats {
-        let stages = [Stage {
-            limit,
-            tolerance: query.tolerance,
-        }];
+        let (pose, tolerance) = (question.pose, question.query.tolerance);
+        let stages = [Stage::new(limit, tolerance)];
         if !cache.is_of_birth(self) {
             let points = &mut scratch.shared;
             points.clear();
@@ -73,9 +65,9 @@ impl SphereTree {
             let list = points
                 .iter()
                 .map(|&i| CachedPoint::unknown(i, pose.point(self.positions[i as usize])));
-            cache.begin_at_birth(self, pose, query.tolerance, list);
+            cache.begin_at_birth(self, pose, tolerance, list);
         }
-        let mut run = Run::new(self, pose, partner, query, &stages, &mut scratch.faces, out);
+        let mut run = Run::new(self, question, &stages, &mut scratch.faces, out);
         run.newborn = true;
         run.stats.enough = limit == 0;
         for cached in cache.list_mut() {
@@ -83,7 +75,7 @@ impl SphereTree {
                 break;
             }
             let p = pose.point(self.positions[cached.point as usize]);
-            cached.look_again(&mut run, p, 0.0);
+            cached.look_again(&mut run, p);
         }
         run.stats
     }
