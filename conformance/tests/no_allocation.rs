@@ -9,7 +9,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use fracas_conformance::broken::Broken;
-use fracas_core::sphere_tree::{AdaptiveSettings, HalfSpace, PairState, Query, QueryScratch};
+use fracas_core::sphere_tree::{
+    AdaptiveSettings, HalfSpace, PairState, Query, QueryScratch, Question,
+};
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{Contact, FragmentId, Pose};
 use glam::Vec3;
@@ -62,9 +64,7 @@ fn queries_reuse_their_memory() {
                 tree.contacts(&pose, &partner, &query, scratch, out);
                 tree.contacts(&pose, &floor, &query, scratch, out);
                 tree.contacts_adaptive(
-                    &pose,
-                    &partner,
-                    &query,
+                    &Question::new(&pose, &partner, &query),
                     &AdaptiveSettings::default(),
                     state,
                     scratch,

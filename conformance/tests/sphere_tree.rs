@@ -6,7 +6,7 @@ use fracas_conformance::data::find;
 use fracas_core::sphere_tree::order::maximum_distance_order;
 use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, HalfSpace, KeepPoints, NormalRule, NormalSettings, PairState,
-    Partner, Query, QueryScratch, Selection, SplitMethod, SplitScratch, Traversal,
+    Partner, Query, QueryScratch, Question, Selection, SplitMethod, SplitScratch, Traversal,
 };
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{
@@ -85,7 +85,13 @@ fn adaptive(
     scratch: &mut QueryScratch,
 ) -> Vec<Contact> {
     let (settings, mut out) = (AdaptiveSettings::default(), Vec::new());
-    tree.contacts_adaptive(pose, partner, query, &settings, state, scratch, &mut out);
+    tree.contacts_adaptive(
+        &Question::new(pose, partner, query),
+        &settings,
+        state,
+        scratch,
+        &mut out,
+    );
     out
 }
 
@@ -260,9 +266,7 @@ fn pairs_that_remember_find_what_pairs_without_memory_find() {
                 let (mut found, mut expected) = (Vec::new(), Vec::new());
                 let state = &mut state;
                 let done = tree.contacts_adaptive(
-                    &pose,
-                    &partner,
-                    &query,
+                    &Question::new(&pose, &partner, &query),
                     &settings,
                     state,
                     &mut scratch,

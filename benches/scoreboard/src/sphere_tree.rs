@@ -13,7 +13,8 @@ use fracas_conformance::data::find;
 use fracas_core::sphere_tree::order::maximum_distance_order;
 use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, HalfSpace, Hull, KeepPoints, NormalSettings, PairState, Query,
-    QueryScratch, QueryStats, Selection, SeparatingAxis, SplitMethod, SplitScratch, Traversal,
+    QueryScratch, QueryStats, Question, Selection, SeparatingAxis, SplitMethod, SplitScratch,
+    Traversal,
 };
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{
@@ -226,14 +227,31 @@ fn ask(
     match mode {
         Mode::Adaptive => {
             let settings = AdaptiveSettings::default();
-            tree.contacts_adaptive(pose, partner, &query, &settings, state, scratch, out)
+            tree.contacts_adaptive(
+                &Question::new(pose, partner, &query),
+                &settings,
+                state,
+                scratch,
+                out,
+            )
         }
         Mode::NewbornFirst => {
             let settings = AdaptiveSettings::default();
-            let born =
-                tree.contacts_with_sibling(pose, partner, &query, &settings, state, scratch, out);
+            let born = tree.contacts_with_sibling(
+                &Question::new(pose, partner, &query),
+                &settings,
+                state,
+                scratch,
+                out,
+            );
             born.unwrap_or_else(|| {
-                tree.contacts_adaptive(pose, partner, &query, &settings, state, scratch, out)
+                tree.contacts_adaptive(
+                    &Question::new(pose, partner, &query),
+                    &settings,
+                    state,
+                    scratch,
+                    out,
+                )
             })
         }
         Mode::Full => tree.contacts(pose, partner, &query, scratch, out),

@@ -23,7 +23,8 @@ use parry3d::shape::Shape;
 use crate::cast::{self, Question};
 use crate::convex::{self, Meeting};
 use crate::manifold;
-use crate::pair::{self, ContactMode, ContactSettings, Looks, PairMemory, PairScratch};
+use crate::pair::{self, ContactMode, ContactSettings, Look, PairScratch};
+use crate::pair_memory::PairMemory;
 use crate::pose::to_pose;
 use crate::shape::FragmentShape;
 use crate::trace;
@@ -249,51 +250,52 @@ impl FragmentDispatcher {
         &self,
         pair: &Pair<'_>,
         pos12: &Pose,
-        prediction: Real,
+        look: Look,
         memory: &mut PairMemory,
         scratch: &mut PairScratch,
     ) -> Result<QueryStats, Unsupported> {
-        if let Some(stats) = self.meet_whole(pair, pos12, prediction, scratch)? {
+        if let Some(stats) = self.meet_whole(pair, pos12, look.reach, scratch)? {
             return Ok(stats);
         }
-        let near = prediction.min(pair.near());
-        let looks = match *pair {
+        let near = Look {
+            reach: look.reach.min(pair.near()),
+            ..look
+        };
+        let far = Look {
+            visits: look.visits.min(FAR_VISITS),
+            ..look
+        };
+        let [near, far] = match *pair {
             Pair::Fragments(f1, f2) => {
                 let mode = &self.settings.mode;
-                pair::looks(pos12, f1, f2, [near, prediction], mode, memory)
+                pair::looks(pos12, f1, f2, [near, far], mode, memory)
             }
-            _ => Looks {
-                near: true,
-                far: near < prediction,
-            },
+            _ => [Some(near), (near.reach < far.reach).then_some(far)],
         };
         let mut stats = QueryStats::default();
         scratch.contacts.clear();
-        if looks.near {
+        if let Some(near) = near {
             stats = self.collect_within(pair, pos12, near, memory, scratch)?;
         }
-        if looks.far {
-            stats.add(&self.look_farther(pair, pos12, prediction, scratch)?);
+        if let Some(far) = far {
+            stats.add(&self.look_farther(pair, pos12, far, scratch)?);
         }
         Ok(stats)
     }
 
-    /// Adds contacts within `prediction` to those that are known.
+    /// Adds contacts that a far look finds to those that are known.
     fn look_farther(
         &self,
         pair: &Pair<'_>,
         pos12: &Pose,
-        prediction: Real,
+        look: Look,
         scratch: &mut PairScratch,
     ) -> Result<QueryStats, Unsupported> {
         let mut found = std::mem::take(&mut scratch.near);
         std::mem::swap(&mut found, &mut scratch.contacts);
-        let visits = scratch.visits;
-        scratch.visits = Some(visits.map_or(FAR_VISITS, |v| v.min(FAR_VISITS)));
         // What a pair remembers is about what is near.
         let memory = &mut PairMemory::default();
-        let stats = self.collect_within(pair, pos12, prediction, memory, scratch);
-        scratch.visits = visits;
+        let stats = self.collect_within(pair, pos12, look, memory, scratch);
         let known = found.len();
         for contact in &scratch.contacts {
             if found[..known].iter().all(|f| f.feature != contact.feature) {
@@ -309,24 +311,23 @@ impl FragmentDispatcher {
         &self,
         pair: &Pair<'_>,
         pos12: &Pose,
-        prediction: Real,
+        look: Look,
         memory: &mut PairMemory,
         scratch: &mut PairScratch,
     ) -> Result<QueryStats, Unsupported> {
         let settings = &self.settings;
         match *pair {
             Pair::Fragments(f1, f2) => Ok(pair::fragments(
-                pos12, f1, f2, prediction, settings, memory, scratch,
+                pos12, f1, f2, look, settings, memory, scratch,
             )),
             Pair::First(f, g) => {
-                pair::fragment_and_shape(pos12, f, g, prediction, settings, memory, scratch)
+                pair::fragment_and_shape(pos12, f, g, look, settings, memory, scratch)
                     .ok_or(Unsupported)
             }
             Pair::Second(g, f) => {
                 let pos21 = pos12.inverse();
-                let stats =
-                    pair::fragment_and_shape(&pos21, f, g, prediction, settings, memory, scratch)
-                        .ok_or(Unsupported)?;
+                let stats = pair::fragment_and_shape(&pos21, f, g, look, settings, memory, scratch)
+                    .ok_or(Unsupported)?;
                 for contact in &mut scratch.contacts {
                     contact.swap(pos12);
                 }
@@ -347,7 +348,13 @@ impl FragmentDispatcher {
         };
         SCRATCH.with_borrow_mut(|scratch| {
             measuring
-                .collect_within(&pair, pos12, 0.0, &mut PairMemory::default(), scratch)
+                .collect_within(
+                    &pair,
+                    pos12,
+                    Look::within(0.0),
+                    &mut PairMemory::default(),
+                    scratch,
+                )
                 .ok()?;
             let inside = scratch.contacts.iter().filter(|c| c.distance < 0.0);
             let deepest = inside.clone().map(|c| -c.distance).fold(0.0, f32::max);
@@ -373,7 +380,8 @@ impl FragmentDispatcher {
                 counters: Arc::default(),
                 voxels: Arc::default(),
             };
-            full.collect_within(&pair, pos12, reach, &mut PairMemory::default(), scratch)?;
+            let look = Look::within(reach);
+            full.collect_within(&pair, pos12, look, &mut PairMemory::default(), scratch)?;
             let mut best: Option<&manifold::PairContact> = None;
             for contact in &scratch.contacts {
                 if best.is_none_or(|b| contact.distance < b.distance) {
@@ -435,10 +443,12 @@ where
                     return Ok(());
                 }
                 Found::Main(asked) => {
-                    scratch.visits = asked.and_then(|a| a.visits);
-                    let stats =
-                        self.collect(&pair, pos12, prediction, &mut ours.memory, scratch)?;
-                    scratch.visits = None;
+                    let visits = asked.and_then(|a| a.visits);
+                    let look = Look {
+                        reach: prediction,
+                        visits: visits.unwrap_or(u32::MAX),
+                    };
+                    let stats = self.collect(&pair, pos12, look, &mut ours.memory, scratch)?;
                     if let Some(asked) = asked {
                         let [points, nodes] = [stats.distance_queries, stats.nodes_visited];
                         self.voxels.note_cost(&asked, points, nodes);

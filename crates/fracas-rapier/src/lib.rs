@@ -42,6 +42,7 @@ mod late_tree;
 mod manifold;
 mod object;
 mod pair;
+mod pair_memory;
 mod parallel;
 mod parry_shape;
 mod partner;

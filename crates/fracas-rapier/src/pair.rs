@@ -7,7 +7,7 @@
 
 use fracas_core::sphere_tree::{
     AdaptiveSettings, Hull, NormalRule, PairState, Partner, Query, QueryScratch, QueryStats,
-    Selection, SeparatingAxis, Traversal,
+    Question, Selection, Traversal,
 };
 use fracas_core::{Contact, FragmentDistance};
 use glam::Vec3;
@@ -17,6 +17,7 @@ use parry3d::query::ContactManifold;
 use parry3d::shape::{Shape, TypedShape};
 
 use crate::manifold::{Feature, PairContact};
+use crate::pair_memory::PairMemory;
 use crate::parry_shape::ParryShape;
 use crate::partner::parts;
 use crate::pose::to_pose;
@@ -100,18 +101,6 @@ impl ContactSettings {
     }
 }
 
-/// What a pair remembers between two steps: both directions of each of its parts.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PairMemory {
-    parts: Vec<[PairState; 2]>,
-    /// The direction along which two fragments were last seen apart.
-    axis: SeparatingAxis,
-    /// Where the pair was when no gap was to be seen.
-    not_apart: Option<fracas_core::Pose>,
-    /// Where the pair was at its last query, and how far that looked.
-    asked: Option<(Pose, f32)>,
-}
-
 /// Memory of a thread, used again for every pair.
 #[derive(Debug, Default)]
 pub(crate) struct PairScratch {
@@ -123,16 +112,33 @@ pub(crate) struct PairScratch {
     /// What is near, while a pair is asked about what is farther.
     pub(crate) near: Vec<PairContact>,
     pub(crate) groups: crate::manifold::Groups,
-    /// Nodes that a query may visit, where time is short.
-    pub(crate) visits: Option<u32>,
     /// Of two convex shapes.
     pub(crate) convex: ContactManifold<(), ()>,
 }
 
-/// One question: where, how far, how.
+/// One look at a pair: what becomes tolerance and limit of its queries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Look {
+    /// How far.
+    pub reach: f32,
+    /// Nodes and points that a query may visit.
+    pub visits: u32,
+}
+
+impl Look {
+    /// At as much as there is.
+    pub(crate) fn within(reach: f32) -> Self {
+        Self {
+            reach,
+            visits: u32::MAX,
+        }
+    }
+}
+
+/// One question: how far, how.
 struct Ask<'a> {
     settings: &'a ContactSettings,
-    tolerance: f32,
+    look: Look,
     scratch: &'a mut PairScratch,
     stats: QueryStats,
 }
@@ -142,7 +148,7 @@ pub(crate) fn fragments(
     pos12: &Pose,
     shape1: &FragmentShape,
     shape2: &FragmentShape,
-    prediction: f32,
+    look: Look,
     settings: &ContactSettings,
     memory: &mut PairMemory,
     scratch: &mut PairScratch,
@@ -151,7 +157,7 @@ pub(crate) fn fragments(
     let states = memory.part(0);
     let mut ask = Ask {
         settings,
-        tolerance: prediction,
+        look,
         scratch,
         stats: QueryStats::default(),
     };
@@ -178,24 +184,16 @@ pub(crate) fn fragments(
     ask.stats
 }
 
-/// How far to look for contacts of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Looks {
-    /// Within the near reach.
-    pub near: bool,
-    /// Within the whole prediction distance.
-    pub far: bool,
-}
-
-/// What is worth to be looked for between two fragments, by the gap between them.
+/// Which of a near and a far look at two fragments are worth it, by the gap between them.
 pub(crate) fn looks(
     pos12: &Pose,
     shape1: &FragmentShape,
     shape2: &FragmentShape,
-    [near, prediction]: [f32; 2],
+    [near, far]: [Look; 2],
     mode: &ContactMode,
     memory: &mut PairMemory,
-) -> Looks {
+) -> [Option<Look>; 2] {
+    let is_farther = near.reach < far.reach;
     let pose = to_pose(&pos12.inverse());
     // Pieces of one object interlock: what they meet first is what is near. Only where they
     // are apart, are they asked about what is farther.
@@ -206,46 +204,32 @@ pub(crate) fn looks(
         && let Some(adaptive) = mode.adaptive()
         && shape1.tree().is_where_born(&pose, &adaptive)
     {
-        return Looks {
-            near: true,
-            far: false,
-        };
+        return [Some(near), None];
     }
-    if let Some(then) = &memory.not_apart
-        && shape1.tree().motion_bound(then, &pose) < LOOK_AGAIN_SHARE * near
-    {
-        return Looks {
-            near: true,
-            far: near < prediction && !siblings,
-        };
+    if memory.is_not_apart(shape1.tree(), &pose, near.reach) {
+        return [Some(near), (is_farther && !siblings).then_some(far)];
     }
     let guard1 = shape1.object().read();
     let guard2 = (!shape1.object().is_same(shape2.object())).then(|| shape2.object().read());
     let state2 = guard2.as_deref().unwrap_or(&guard1);
     let field1 = guard1.field().of(guard1.fragments(), shape1.id());
     let field2 = state2.field().of(state2.fragments(), shape2.id());
-    let [first, second] = [(shape1, field1), (shape2, field2)].map(|(shape, field)| Hull {
+    let hulls = [(shape1, field1), (shape2, field2)].map(|(shape, field)| Hull {
         tree: shape.tree(),
         others: field.junctions(),
     });
-    let gap = memory.axis.gap(&pose, first, second, prediction);
-    memory.not_apart = (gap < near).then_some(pose);
-    Looks {
-        near: gap < near,
-        far: near < prediction && gap < prediction && !(siblings && gap < near),
-    }
+    let gap = memory.gap(&pose, hulls, [near.reach, far.reach]);
+    let is_near = gap < near.reach;
+    let sees_more = is_farther && gap < far.reach && !(siblings && is_near);
+    [is_near.then_some(near), sees_more.then_some(far)]
 }
-
-/// A pair in which no gap was to be seen is looked at again when it has moved by this
-/// share of the near reach.
-const LOOK_AGAIN_SHARE: f32 = 0.5;
 
 /// A fragment against anything else, the fragment being first. `None`: not known.
 pub(crate) fn fragment_and_shape(
     pos12: &Pose,
     fragment: &FragmentShape,
     shape: &dyn Shape,
-    prediction: f32,
+    look: Look,
     settings: &ContactSettings,
     memory: &mut PairMemory,
     scratch: &mut PairScratch,
@@ -253,33 +237,12 @@ pub(crate) fn fragment_and_shape(
     scratch.contacts.clear();
     let mut ask = Ask {
         settings,
-        tolerance: prediction,
+        look,
         scratch,
         stats: QueryStats::default(),
     };
     ask.shape(pos12, fragment, shape, memory)?;
     Some(ask.stats)
-}
-
-impl PairMemory {
-    /// Whether the last query asked the same: a step that is made again finds most pairs
-    /// where they were (docs/decisions/0015-what-breaks-gives-way.md). Notes the question.
-    pub(crate) fn repeats(&mut self, pos12: &Pose, prediction: f32) -> bool {
-        let same = self
-            .asked
-            .is_some_and(|(pose, reach)| pose == *pos12 && prediction <= reach);
-        if !same {
-            self.asked = Some((*pos12, prediction));
-        }
-        same
-    }
-
-    fn part(&mut self, part: usize) -> &mut [PairState; 2] {
-        if self.parts.len() <= part {
-            self.parts.resize(part + 1, Default::default());
-        }
-        &mut self.parts[part]
-    }
 }
 
 /// Which of the two shapes the points belong to.
@@ -356,8 +319,8 @@ impl Ask<'_> {
             } = &mut *self.scratch;
             found.clear();
             let (tree, pose) = (shape.tree(), placed.pose());
-            let newborn = tree
-                .contacts_with_sibling(&pose, partner, &query, &adaptive, state, scratch, found);
+            let question = Question::new(&pose, partner, &query);
+            let newborn = tree.contacts_with_sibling(&question, &adaptive, state, scratch, found);
             if let Some(stats) = newborn {
                 self.stats.add(&stats);
                 contacts.extend(found.iter().map(|c| placed.place(c)));
@@ -385,8 +348,8 @@ impl Ask<'_> {
     fn query(&self, shape: &FragmentShape) -> Query {
         let mut query = Query {
             traversal: self.settings.traversal,
-            visit_limit: self.scratch.visits.unwrap_or(u32::MAX),
-            ..Query::new(self.tolerance, shape.tree().object_radius())
+            visit_limit: self.look.visits,
+            ..Query::new(self.look.reach, shape.tree().object_radius())
         };
         if self.settings.normals == Normals::Gradient {
             query.normals.rule = NormalRule::Field;
@@ -412,7 +375,8 @@ impl Ask<'_> {
         found.clear();
         let stats = match (self.settings.mode.adaptive(), self.settings.mode) {
             (Some(adaptive), _) => {
-                tree.contacts_adaptive(&pose, partner, query, &adaptive, state, scratch, found)
+                let question = Question::new(&pose, partner, query);
+                tree.contacts_adaptive(&question, &adaptive, state, scratch, found)
             }
             (None, ContactMode::Fixed(most)) => tree.contacts(
                 &pose,
@@ -435,11 +399,11 @@ impl Ask<'_> {
         memory: &mut PairMemory,
     ) -> Option<()> {
         // Meshes have no inside: so far behind a triangle counts as one.
-        let thickness = fragment.inner_radius().max(self.tolerance);
+        let thickness = fragment.inner_radius().max(self.look.reach);
         let near = fragment
             .bounds()
             .transform_by(&pos12.inverse())
-            .loosened(self.tolerance);
+            .loosened(self.look.reach);
         // Which voxels are near changes: nothing can be remembered of each.
         let remembers = !matches!(shape.as_typed_shape(), TypedShape::Voxels(_));
         let mut next = 0;
@@ -491,7 +455,7 @@ impl Ask<'_> {
         let field = state.field().of(state.fragments(), fragment.id());
         for (name, (centre, radius)) in points.into_iter().enumerate() {
             let p = *pos12 * centre;
-            let reach = radius + self.tolerance;
+            let reach = radius + self.look.reach;
             if !field.sphere_may_touch(p, reach) {
                 continue;
             }
@@ -508,29 +472,5 @@ impl Ask<'_> {
             });
             self.stats.contacts += 1;
         }
-    }
-}
-
-#[cfg(feature = "world")]
-mod save;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_is_repeated_only_where_place_and_reach_are_the_same() {
-        let mut memory = PairMemory::default();
-        let here = Pose::from_translation(Vec3::X);
-        assert!(!memory.repeats(&here, 0.1), "a new pair");
-        assert!(memory.repeats(&here, 0.1));
-        assert!(memory.repeats(&here, 0.05), "a shorter look sees no more");
-        assert!(!memory.repeats(&here, 0.2), "a farther one may");
-        assert!(memory.repeats(&here, 0.1), "it was asked up to 0.2");
-        let there = Pose::from_translation(Vec3::X * (1.0 + f32::EPSILON));
-        assert!(!memory.repeats(&there, 0.1));
-        let nowhere = Pose::from_translation(Vec3::splat(f32::NAN));
-        memory.repeats(&nowhere, 0.1);
-        assert!(!memory.repeats(&nowhere, 0.1));
     }
 }

@@ -13,7 +13,7 @@ use parry3d::query::{ContactManifoldsWorkspace, TypedWorkspaceData, WorkspaceDat
 use serde::{Deserialize, Serialize};
 
 use crate::codec;
-use crate::pair::PairMemory;
+use crate::pair_memory::PairMemory;
 
 /// Marks a list as a pair's memory.
 const MARK: u32 = 0x6672_6163;

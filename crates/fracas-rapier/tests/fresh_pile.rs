@@ -110,9 +110,15 @@ fn cube(settings: WorldSettings, pose: Pose, friction: f32) -> World {
     world
 }
 
-/// Share of the energy that is kept when the faces between cells of different pieces
-/// may not close (projected Gauss-Seidel, run until it rests).
-fn truth(world: &World, pieces: &[PieceId], groups: &[Vec<Vec3>], speed: &[DVec3]) -> f64 {
+/// Piece `b` may not move against piece `a` beyond a face: `normal . (v_b - v_a) >= 0`.
+struct Face {
+    a: usize,
+    b: usize,
+    normal: DVec3,
+}
+
+/// The ideal faces: between cells of different pieces.
+fn cell_faces(world: &World, pieces: &[PieceId], groups: &[Vec<Vec3>]) -> Vec<Face> {
     let shape = world.shape(pieces[0]).unwrap();
     let state = shape.object().read();
     let mesh = state.fragments().mesh();
@@ -140,6 +146,44 @@ fn truth(world: &World, pieces: &[PieceId], groups: &[Vec<Vec3>], speed: &[DVec3
             }
         }
     }
+    let wide = faces.into_iter().filter(|(_, (_, edges))| *edges >= 4);
+    wide.map(|((a, b, _), (normal, _))| Face { a, b, normal })
+        .collect()
+}
+
+/// The real faces: facets of cracks, of at least `least` times the square of the mean edge.
+/// Where cracks meet they bend within a tetrahedron, into facets that look anywhere: the smaller
+/// the facets that count, the more of them lock two pieces.
+fn crack_facets(world: &World, pieces: &[PieceId], least: f32) -> Vec<Face> {
+    let surfaces: Vec<_> = pieces.iter().map(|&p| world.surface(p).unwrap()).collect();
+    let state = world.shape(pieces[0]).unwrap().object().read();
+    let edge = state.fragments().mesh().mean_edge_length();
+    let fields: Vec<_> = pieces
+        .iter()
+        .map(|p| state.field().of(state.fragments(), p.fragment))
+        .collect();
+    let mut facets = Vec::new();
+    for (a, surface) in surfaces.iter().enumerate() {
+        for t in surface.old_triangles()..surface.triangles().len() {
+            let [p, q, r] = surface.corners(t);
+            let normal = surface.normal(t);
+            if (q - p).cross(r - p).length() < least * edge * edge {
+                continue;
+            }
+            let across = (p + q + r) / 3.0 + normal * (1e-3 * edge);
+            let behind = fields.iter().position(|f| f.inside(across).is_some());
+            if let Some(b) = behind.filter(|&b| b != a) {
+                let normal = normal.as_dvec3();
+                facets.push(Face { a, b, normal });
+            }
+        }
+    }
+    facets
+}
+
+/// Share of the energy that is kept when faces may not close (projected Gauss-Seidel, run
+/// until it rests).
+fn truth(world: &World, pieces: &[PieceId], faces: &[Face], speed: &[DVec3]) -> f64 {
     let masses: Vec<f64> = pieces
         .iter()
         .map(|&p| world.shape(p).unwrap().volume())
@@ -148,16 +192,13 @@ fn truth(world: &World, pieces: &[PieceId], groups: &[Vec<Vec3>], speed: &[DVec3
     let mut impulses = vec![0.0_f64; faces.len()];
     for _ in 0..5000 {
         let mut change = 0.0_f64;
-        for (((a, b, _), (normal, edges)), impulse) in faces.iter().zip(&mut impulses) {
-            if *edges < 4 {
-                continue;
-            }
-            let weight = 1.0 / masses[*a] + 1.0 / masses[*b];
-            let new = (*impulse - normal.dot(v[*b] - v[*a]) / weight).max(0.0);
+        for (&Face { a, b, normal }, impulse) in faces.iter().zip(&mut impulses) {
+            let weight = 1.0 / masses[a] + 1.0 / masses[b];
+            let new = (*impulse - normal.dot(v[b] - v[a]) / weight).max(0.0);
             let delta = new - *impulse;
             *impulse = new;
-            v[*b] += *normal * (delta / masses[*b]);
-            v[*a] -= *normal * (delta / masses[*a]);
+            v[b] += normal * (delta / masses[b]);
+            v[a] -= normal * (delta / masses[a]);
             change = change.max((delta * weight).abs());
         }
         if change < 1e-9 {
@@ -173,9 +214,20 @@ fn truth(world: &World, pieces: &[PieceId], groups: &[Vec<Vec3>], speed: &[DVec3
     energy(&v) / energy(speed)
 }
 
-/// Shares of the energy that pieces keep when they are let go, after one and after twelve
-/// steps, and the truth.
-fn release(seed: u64) -> [f64; 3] {
+/// Shares of the energy that pieces keep when they are let go.
+struct Release {
+    /// After one and after twelve steps.
+    first: f64,
+    last: f64,
+    /// As the faces between cells allow.
+    ideal: f64,
+    /// As facets of cracks allow: large ones; and all but slivers, as in the test of the
+    /// conformance suite, `pieces_that_have_just_parted_let_go_as_their_facets_demand`.
+    large_facets: f64,
+    facets: f64,
+}
+
+fn release(seed: u64) -> Release {
     let groups = groups(&mut Rng(seed));
     let mut world = cube(
         WorldSettings {
@@ -197,7 +249,12 @@ fn release(seed: u64) -> [f64; 3] {
         body.lock_rotations(true, true);
         body.set_linvel((2.0 * centre).as_vec3(), true);
     }
-    let truth = truth(&world, &pieces, &groups, &speed);
+    let ideal = cell_faces(&world, &pieces, &groups);
+    let ideal = truth(&world, &pieces, &ideal, &speed);
+    let [large_facets, facets] = [0.3, 0.1].map(|least| {
+        let facets = crack_facets(&world, &pieces, least);
+        truth(&world, &pieces, &facets, &speed)
+    });
     let energy = |world: &World| -> f64 {
         pieces
             .iter()
@@ -213,28 +270,49 @@ fn release(seed: u64) -> [f64; 3] {
         world.step();
         kept.push(energy(&world) / before);
     }
-    println!("release: seed {seed} kept {kept:.3?}, truth {truth:.3}");
-    [kept[0], kept[kept.len() - 1], truth]
+    println!(
+        "release: seed {seed} kept {kept:.3?}, ideal faces {ideal:.3}, large facets \
+         {large_facets:.3}, facets {facets:.3}"
+    );
+    Release {
+        first: kept[0],
+        last: kept[kept.len() - 1],
+        ideal,
+        large_facets,
+        facets,
+    }
 }
 
 #[test]
 fn pieces_that_have_just_parted_are_let_go_as_their_faces_allow() {
-    // Cracks bend within tetrahedra, so that the real faces rub where ideal ones slide:
-    // less is kept than the cells' faces would allow, never more. How much they rub differs
-    // from cut to cut (0.47 to 0.91 after twelve steps), so all of ten count together there.
+    // Two truths. Ideal faces, between cells, slide: 0.99 to 1 of the energy is kept. Real facets
+    // rub, since cracks bend where they meet: 0.89 to 1 is kept with facets of at least 0.3
+    // edges squared, 0.13 to 0.82 with those of 0.1, 0 to 0.18 with all slivers, which have no
+    // point of their own. Pieces that are let go keep 0.93 to 1 at once. How much they rub later
+    // differs from cut to cut (0.50 to 0.91 after twelve steps), so all of ten count together
+    // there; but none keeps less than its facets allow, nor more than its ideal faces.
     let seeds = 5..15;
     let count = seeds.clone().count() as f64;
     let mut mean = [0.0, 0.0];
     for seed in seeds {
-        let [first, last, truth] = release(seed);
-        assert!(first > 0.9 * truth, "glued: {first} of {truth}");
-        assert!(first < 1.05 * truth, "burst: {first} of {truth}");
-        assert!(
-            last > 0.4 * truth && last < 1.05 * truth,
-            "{last} of {truth}"
-        );
+        let Release {
+            first,
+            last,
+            ideal,
+            large_facets,
+            facets,
+        } = release(seed);
+        for truth in [ideal, large_facets] {
+            assert!(first > 0.9 * truth, "glued: {first} of {truth}");
+            assert!(first < 1.1 * truth, "burst: {first} of {truth}");
+        }
+        for kept in [first, last] {
+            assert!(kept > facets, "glued: {kept}, {facets} by facets");
+            assert!(kept > 0.4 * ideal, "glued: {kept} of {ideal}");
+            assert!(kept < 1.01 * ideal, "burst: {kept} of {ideal}");
+        }
         mean[0] += last / count;
-        mean[1] += truth / count;
+        mean[1] += ideal / count;
     }
     assert!(mean[0] > 0.7 * mean[1], "glued: {mean:?}");
 }

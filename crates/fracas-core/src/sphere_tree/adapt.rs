@@ -32,7 +32,7 @@ use super::SphereTree;
 use super::contact_cache::ContactCache;
 use super::contact_cache::save::Reader;
 use super::partner::Partner;
-use super::query::{Query, QueryScratch, QueryStats, Stage, Traversal};
+use super::query::{Query, QueryScratch, QueryStats, Question, Stage, Traversal};
 use crate::fragment_field::FragmentDistance;
 use crate::{Contact, Pose};
 
@@ -120,22 +120,21 @@ impl SphereTree {
     }
 
     /// Contacts with another fragment of the same object, as long as both lie where they
-    /// were born: `None` once the pair has moved by more than epsilon. `pose` is told in
+    /// were born: `None` once the pair has moved by more than epsilon. The pose is told in
     /// the object's frame, where it is the identity at birth. See `newborn.rs`.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "query, pair and output are three subjects"
-    )]
     pub fn contacts_with_sibling(
         &self,
-        pose: &Pose,
-        partner: &FragmentDistance<'_>,
-        query: &Query,
+        question: &Question<'_, FragmentDistance<'_>>,
         settings: &AdaptiveSettings,
         state: &mut PairState,
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> Option<QueryStats> {
+        let Question {
+            pose,
+            partner,
+            query,
+        } = *question;
         if !self.is_where_born(pose, settings) {
             return None;
         }
@@ -147,46 +146,34 @@ impl SphereTree {
             tolerance: query.tolerance.min(1.01 * reach),
             ..*query
         };
+        let question = Question::new(pose, partner, query);
         let (limit, cache) = (settings.first, &mut state.cache);
-        let stats = self.contacts_at_birth(pose, partner, query, limit, cache, scratch, out);
+        let stats = self.contacts_at_birth(&question, limit, cache, scratch, out);
         state.adapted = true;
         Some(stats)
     }
 
     /// As [`SphereTree::contacts`], with the pair's own limit in place of
     /// [`Query::selection`].
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "query, pair and output are three subjects"
-    )]
     pub fn contacts_adaptive<P: Partner + ?Sized>(
         &self,
-        pose: &Pose,
-        partner: &P,
-        query: &Query,
+        question: &Question<'_, P>,
         settings: &AdaptiveSettings,
         state: &mut PairState,
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> QueryStats {
         let epsilon = settings.depth_share * self.object_radius();
+        let query = question.query;
         let limit = state.limit(settings);
-        let stages = [
-            Stage {
-                limit: settings.first,
-                tolerance: query.tolerance,
-            },
-            Stage {
-                limit,
-                tolerance: query.tolerance.min(-epsilon),
-            },
-        ];
+        let near = Stage::new(settings.first, query.tolerance);
+        let mut deep = Stage::new(limit, query.tolerance.min(-epsilon));
         let stats = if query.traversal == Traversal::WidestFirst {
-            let cache = &mut state.cache;
-            let work = settings.deep_work;
-            self.contacts_cached(pose, partner, query, &stages, work, cache, scratch, out)
+            // Only a search that is remembered goes on where it stopped.
+            deep.work = settings.deep_work;
+            self.contacts_cached(question, &[near, deep], &mut state.cache, scratch, out)
         } else {
-            self.contacts_in_stages(pose, partner, query, &stages, scratch, out)
+            self.contacts_in_stages(question, &[near, deep], scratch, out)
         };
         state.adapted = !stats.enough && !stats.truncated && !stats.postponed;
         if stats.contacts == 0 {

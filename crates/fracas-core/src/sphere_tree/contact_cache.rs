@@ -39,7 +39,7 @@ use glam::Vec3;
 use super::SphereTree;
 use super::cached_point::{CachedPoint, Kept, VoidList};
 use super::partner::Partner;
-use super::query::{Asked, Query, QueryScratch, QueryStats, Run, Stage};
+use super::query::{Asked, QueryScratch, QueryStats, Question, Run, Stage};
 use super::traversal::{BUCKETS, Entry, Visitor, clear_buckets, widest_first};
 use crate::{Contact, Pose};
 
@@ -67,7 +67,7 @@ impl CachedPoint {
         max: f32,
         asked: &Asked,
     ) -> Self {
-        let bound = run.partner.bound(at, max, asked.distance);
+        let bound = run.question.partner.bound(at, max, asked.distance);
         // A contact is kept as long as it is certainly within the limit: that is told by the
         // bound, where it is the distance itself.
         let is_exact = asked.distance == Some(bound);
@@ -93,12 +93,7 @@ impl CachedPoint {
     /// Looks again at a point that is now placed at `p`. Returns a lower bound of its
     /// distance.
     #[inline]
-    pub fn look_again<P: Partner + ?Sized>(
-        &mut self,
-        run: &mut Run<'_, P>,
-        p: Vec3,
-        ahead: f32,
-    ) -> f32 {
+    pub fn look_again<P: Partner + ?Sized>(&mut self, run: &mut Run<'_, P>, p: Vec3) -> f32 {
         let limit = run.limit(self.point);
         if let Some(bound) = self.bound_at(p, limit + noise(run)) {
             return bound;
@@ -106,9 +101,9 @@ impl CachedPoint {
         if self.take_kept(run, p, limit) {
             return self.bound - p.distance(self.at);
         }
-        let max = farthest(run, limit, ahead);
+        let max = farthest(run, limit);
         let mut is_deep = false;
-        *self = if run.partner.sphere_may_touch(p, max) {
+        *self = if run.question.partner.sphere_may_touch(p, max) {
             let asked = run.ask(self.point, p, max);
             is_deep = asked.distance.is_some_and(|distance| distance < limit);
             Self::new(run, self.point, p, max, &asked)
@@ -120,9 +115,7 @@ impl CachedPoint {
         };
         // Points that are deep are asked every time and do not count, or a query that
         // may do little work would never get past them.
-        if run.deep && !is_deep {
-            run.deep_work = run.deep_work.saturating_sub(1);
-        }
+        run.course.spend(!is_deep);
         self.bound
     }
 
@@ -324,19 +317,11 @@ impl SphereTree {
         (shift + radius * (0.5 * squared).sqrt()) * 1.0001 + rounding
     }
 
-    /// As [`SphereTree::contacts_in_stages`], widest first, with a memory. At most
-    /// `deep_work` nodes and points are looked at after the first stage.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "query, pair and output are three subjects"
-    )]
+    /// As [`SphereTree::contacts_in_stages`], widest first, with a memory.
     pub(super) fn contacts_cached<P: Partner + ?Sized>(
         &self,
-        pose: &Pose,
-        partner: &P,
-        query: &Query,
+        question: &Question<'_, P>,
         stages: &[Stage],
-        deep_work: u32,
         cache: &mut ContactCache,
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
@@ -347,13 +332,15 @@ impl SphereTree {
             void_list,
             ..
         } = scratch;
-        let has_bounds = partner.has_bounds();
-        let (mut memory, ahead) = cache.begin(self, pose, query.tolerance, has_bounds, void_list);
-        let mut run = Run::new(self, pose, partner, query, stages, faces, out);
+        let pose = question.pose;
+        let has_bounds = question.partner.has_bounds();
+        let tolerance = question.query.tolerance;
+        let (mut memory, ahead) = cache.begin(self, pose, tolerance, has_bounds, void_list);
+        let mut run = Run::new(self, question, stages, faces, out);
+        run.ahead = ahead;
         run.reach += memory.skin + memory.strayed;
         // What is left out is left out for as long as the list holds, in all stages.
         run.keeps_reach = memory.skin > 0.0;
-        run.deep_work = deep_work;
         run.stats.enough = stages[0].limit == 0;
 
         let not_deep = memory
@@ -363,12 +350,12 @@ impl SphereTree {
         let mut deep_from = cache.list.len();
         let mut least = f32::INFINITY;
         for (i, cached) in cache.list.iter_mut().enumerate() {
-            let deep = run.deep;
+            let deep = run.course.deep;
             if run.is_over() || (deep && not_deep.is_some_and(|not_deep| i >= not_deep.from)) {
                 break;
             }
             let p = pose.point(self.positions[cached.point as usize]);
-            let bound = cached.look_again(&mut run, p, ahead);
+            let bound = cached.look_again(&mut run, p);
             if deep {
                 deep_from = deep_from.min(i);
                 least = least.min(bound);
@@ -376,8 +363,9 @@ impl SphereTree {
         }
         let over = run.is_over();
         if not_deep.is_none() {
-            let margin = least - run.tolerance - noise(&run);
-            memory.not_deep = (complete && run.deep && !over && margin > 0.0).then_some(NotDeep {
+            let margin = least - run.course.tolerance - noise(&run);
+            let searched = complete && run.course.deep && !over;
+            memory.not_deep = (searched && margin > 0.0).then_some(NotDeep {
                 from: deep_from,
                 margin,
                 pose: *pose,
@@ -394,7 +382,6 @@ impl SphereTree {
             } else {
                 let mut remembering = Remembering {
                     run: &mut run,
-                    ahead,
                     list: &mut cache.list,
                     void_list,
                 };
@@ -416,8 +403,6 @@ impl SphereTree {
 /// A query that writes the points in reach down.
 struct Remembering<'r, 'a, P: ?Sized> {
     run: &'r mut Run<'a, P>,
-    /// How far beyond the tolerance to look when a point is asked.
-    ahead: f32,
     list: &'r mut Vec<CachedPoint>,
     /// What an earlier list knew of them.
     void_list: &'r VoidList,
@@ -433,17 +418,16 @@ impl<P: Partner + ?Sized> Visitor for Remembering<'_, '_, P> {
     fn visit(&mut self, entry: Entry) -> Option<f32> {
         let Self {
             run,
-            ahead,
             list,
             void_list,
         } = self;
         run.visit_node(entry, |run, point, p| {
             if let Some(mut old) = void_list.get(point) {
-                let bound = old.look_again(run, p, *ahead);
+                let bound = old.look_again(run, p);
                 list.push(old);
                 return Some(bound);
             }
-            let max = farthest(run, run.limit(point), *ahead);
+            let max = farthest(run, run.limit(point));
             let asked = run.ask(point, p, max);
             list.push(CachedPoint::new(run, point, p, max, &asked));
             asked.distance
@@ -453,12 +437,12 @@ impl<P: Partner + ?Sized> Visitor for Remembering<'_, '_, P> {
 
 /// Up to which distance to ask, when contacts are below a limit.
 #[inline]
-fn farthest<P: ?Sized>(run: &Run<'_, P>, limit: f32, ahead: f32) -> f32 {
+fn farthest<P: ?Sized>(run: &Run<'_, P>, limit: f32) -> f32 {
     // Where depth alone counts, whatever is outside can wait.
-    if run.deep {
+    if run.course.deep {
         0.0
     } else {
-        limit.max(0.0) + ahead
+        limit.max(0.0) + run.ahead
     }
 }
 
@@ -471,7 +455,7 @@ fn noise<P: ?Sized>(run: &Run<'_, P>) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::super::partner::{Ball, BoxShape, HalfSpace};
-    use super::super::{AdaptiveSettings, BuildOptions, PairState};
+    use super::super::{AdaptiveSettings, BuildOptions, PairState, Query};
     use super::*;
     use crate::testing::{Rng, box_grid};
 
@@ -532,9 +516,7 @@ mod tests {
             for _ in 0..40 {
                 let (mut found, mut expected) = (Vec::new(), Vec::new());
                 let stats = tree.contacts_adaptive(
-                    &pose,
-                    partner,
-                    &query,
+                    &Question::new(&pose, partner, &query),
                     &settings,
                     &mut state,
                     &mut scratch,
@@ -588,9 +570,7 @@ mod tests {
             while !state.is_adapted() {
                 let mut out = Vec::new();
                 tree.contacts_adaptive(
-                    &pose,
-                    &floor,
-                    &query,
+                    &Question::new(&pose, &floor, &query),
                     &settings,
                     &mut state,
                     &mut scratch,
@@ -627,9 +607,7 @@ mod tests {
             for _ in 0..60 {
                 let (mut found, mut every) = (Vec::new(), Vec::new());
                 tree.contacts_adaptive(
-                    &pose,
-                    &floor,
-                    &query,
+                    &Question::new(&pose, &floor, &query),
                     &settings,
                     &mut state,
                     &mut scratch,

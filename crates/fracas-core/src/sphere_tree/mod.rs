@@ -74,7 +74,7 @@ pub use feature::{Feature, FeatureKind};
 use feature::{FeaturePools, FeatureRef};
 pub use normal_choice::{NormalRule, NormalSettings};
 pub use partner::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
-pub use query::{Query, QueryScratch, QueryStats, Selection, Traversal};
+pub use query::{Query, QueryScratch, QueryStats, Question, Selection, Traversal};
 pub use separate::{Hull, SeparatingAxis};
 pub use split::SplitScratch;
 pub use split_work::SplitMethod;

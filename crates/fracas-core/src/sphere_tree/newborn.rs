@@ -25,16 +25,15 @@
 use glam::Vec3;
 
 use super::SphereTree;
-use super::cached_point::CachedPoint;
-use super::cached_point::Kept;
+use super::cached_point::{CachedPoint, Kept};
 use super::contact_cache::ContactCache;
 use super::partner::Sample;
-use super::query::{Query, QueryScratch, QueryStats, Run, Stage};
+use super::query::{QueryScratch, QueryStats, Question, Run, Stage};
 use super::traversal::Visitor as _;
+use crate::Contact;
 use crate::fragment::{FragmentId, Fragments};
 use crate::fragment_field::FragmentDistance;
 use crate::tet_mesh::NONE;
-use crate::{Contact, Pose};
 
 /// Points that are kept in order to be asked: some touch sideways and are no contacts.
 const MOST_POINTS: usize = 24;
@@ -55,24 +54,17 @@ impl SphereTree {
     }
 
     /// Contacts of a newborn pair: at most `limit`.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "query, pair and output are three subjects"
-    )]
     pub(super) fn contacts_at_birth(
         &self,
-        pose: &Pose,
-        partner: &FragmentDistance<'_>,
-        query: &Query,
+        question: &Question<'_, FragmentDistance<'_>>,
         limit: u32,
         cache: &mut ContactCache,
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> QueryStats {
-        let stages = [Stage {
-            limit,
-            tolerance: query.tolerance,
-        }];
+        let (pose, partner) = (question.pose, question.partner);
+        let tolerance = question.query.tolerance;
+        let stages = [Stage::new(limit, tolerance)];
         if !cache.is_of_birth(self) {
             let points = &mut scratch.shared;
             points.clear();
@@ -81,16 +73,16 @@ impl SphereTree {
             let list = points
                 .iter()
                 .map(|&i| CachedPoint::unknown(i, pose.point(self.positions[i as usize])));
-            cache.begin_at_birth(self, pose, query.tolerance, list);
+            cache.begin_at_birth(self, pose, tolerance, list);
         }
-        let mut run = Run::new(self, pose, partner, query, &stages, &mut scratch.faces, out);
+        let mut run = Run::new(self, question, &stages, &mut scratch.faces, out);
         run.stats.enough = limit == 0;
         for cached in cache.list_mut() {
             if run.is_over() {
                 break;
             }
             let p = pose.point(self.positions[cached.point as usize]);
-            if !cached.take_kept(&mut run, p, query.tolerance) {
+            if !cached.take_kept(&mut run, p, tolerance) {
                 *cached = ask_at_cut(&mut run, cached.point, p);
             }
         }
@@ -133,8 +125,12 @@ fn ask_at_cut(run: &mut Run<'_, FragmentDistance<'_>>, point: u32, p: Vec3) -> C
     run.stats.distance_queries += 1;
     let data = &run.tree.points[point as usize];
     let edge = [data.across, data.owner];
-    let around = run.query.normals.around();
-    let found = run.partner.touch_at_cut(edge, p, around, run.faces);
+    let Question {
+        pose,
+        partner,
+        query,
+    } = run.question;
+    let found = partner.touch_at_cut(edge, p, query.normals.around(), run.faces);
     let sample = found.map(|found| Sample {
         distance: found.distance,
         normal: found.normal,
@@ -144,7 +140,7 @@ fn ask_at_cut(run: &mut Run<'_, FragmentDistance<'_>>, point: u32, p: Vec3) -> C
     let birth_place = run.tree.positions[point as usize];
     CachedPoint {
         point,
-        bound: -p.distance(birth_place) - run.tree.placement_error(run.pose),
+        bound: -p.distance(birth_place) - run.tree.placement_error(pose),
         at: p,
         kept: asked.choice.map_or(Kept::NOTHING, Kept::new),
     }

@@ -131,11 +131,55 @@ pub struct QueryScratch {
     pub(super) shared: Vec<u32>,
 }
 
-/// Up to how many contacts, and with which tolerance.
+/// What a tree of points is held against: where, what, and how.
+#[derive(Debug)]
+pub struct Question<'a, P: ?Sized> {
+    /// Takes the frame of the points to the partner's.
+    pub pose: &'a Pose,
+    /// The other body.
+    pub partner: &'a P,
+    /// How far to look, for how many contacts, and at how much.
+    pub query: &'a Query,
+}
+
+impl<'a, P: ?Sized> Question<'a, P> {
+    /// All three of them.
+    #[must_use]
+    pub fn new(pose: &'a Pose, partner: &'a P, query: &'a Query) -> Self {
+        Self {
+            pose,
+            partner,
+            query,
+        }
+    }
+}
+
+impl<P: ?Sized> Clone for Question<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: ?Sized> Copy for Question<'_, P> {}
+
+/// Up to how many contacts, with which tolerance, and by how much work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stage {
     pub limit: u32,
     pub tolerance: f32,
+    /// Nodes and points that may be looked at: only of the deep stage is it counted.
+    pub work: u32,
+}
+
+impl Stage {
+    /// As much work as it takes.
+    pub fn new(limit: u32, tolerance: f32) -> Self {
+        Self {
+            limit,
+            tolerance,
+            work: u32::MAX,
+        }
+    }
 }
 
 impl SphereTree {
@@ -153,30 +197,26 @@ impl SphereTree {
             Selection::All => u32::MAX,
             Selection::First(limit) => limit,
         };
-        let stage = Stage {
-            limit,
-            tolerance: query.tolerance,
-        };
-        self.contacts_in_stages(pose, partner, query, &[stage], scratch, out)
+        let stages = [Stage::new(limit, query.tolerance)];
+        let question = Question::new(pose, partner, query);
+        self.contacts_in_stages(&question, &stages, scratch, out)
     }
 
     /// Traverses once; when a stage's limit is reached, goes on with the next
     /// stage's tolerance, which must not be larger.
     pub(super) fn contacts_in_stages<P: Partner + ?Sized>(
         &self,
-        pose: &Pose,
-        partner: &P,
-        query: &Query,
+        question: &Question<'_, P>,
         stages: &[Stage],
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
     ) -> QueryStats {
-        let mut run = Run::new(self, pose, partner, query, stages, &mut scratch.faces, out);
+        let mut run = Run::new(self, question, stages, &mut scratch.faces, out);
         if stages[0].limit == 0 {
             run.stats.enough = true;
             return run.stats;
         }
-        match query.traversal {
+        match question.query.traversal {
             Traversal::WidestFirst => {
                 clear_buckets(&mut scratch.buckets);
                 scratch.buckets[0].push(Entry::ROOT);
@@ -199,12 +239,9 @@ impl SphereTree {
         out: &mut Vec<Contact>,
     ) -> QueryStats {
         let mut faces = Vec::new();
-        let stage = Stage {
-            limit: u32::MAX,
-            tolerance: query.tolerance,
-        };
-        let stages = [stage];
-        let mut run = Run::new(self, pose, partner, query, &stages, &mut faces, out);
+        let stages = [Stage::new(u32::MAX, query.tolerance)];
+        let question = Question::new(pose, partner, query);
+        let mut run = Run::new(self, &question, &stages, &mut faces, out);
         for point in 0..self.points.len() as u32 {
             let p = pose.point(self.positions[point as usize]);
             let max = run.limit(point).max(0.0);
@@ -230,24 +267,66 @@ pub(super) struct Asked {
     pub choice: Option<Choice>,
 }
 
+/// Where a query is in its stages: first what is near, then only what is deep.
+pub(super) struct Course<'a> {
+    /// The current stage and those to come.
+    stages: &'a [Stage],
+    /// Of the current stage.
+    pub tolerance: f32,
+    /// Whether the first stage is over.
+    pub deep: bool,
+    /// Nodes and points that may still be looked at after the first stage.
+    pub work: u32,
+}
+
+impl<'a> Course<'a> {
+    fn new(stages: &'a [Stage]) -> Self {
+        Self {
+            stages,
+            tolerance: stages[0].tolerance,
+            deep: false,
+            work: u32::MAX,
+        }
+    }
+
+    /// Counts what was looked at for deep points.
+    #[inline]
+    pub fn spend(&mut self, counts: bool) {
+        self.work = self.work.saturating_sub(u32::from(self.deep && counts));
+    }
+
+    /// Goes on when a stage has its contacts: `None` while it has not, else whether there is
+    /// a stage to go on with.
+    #[inline]
+    fn advance(&mut self, contacts: u32) -> Option<bool> {
+        let [stage, later @ ..] = self.stages else {
+            return None;
+        };
+        if contacts < stage.limit {
+            return None;
+        }
+        let next = later.first().filter(|next| next.limit > contacts);
+        if let Some(next) = next {
+            self.tolerance = next.tolerance;
+            self.stages = later;
+            self.work = next.work;
+            self.deep = true;
+        }
+        Some(next.is_some())
+    }
+}
+
 /// One query under way: tests spheres, asks points, and writes contacts down.
 pub(super) struct Run<'a, P: ?Sized> {
     pub tree: &'a SphereTree,
-    pub pose: &'a Pose,
-    pub partner: &'a P,
-    pub query: &'a Query,
-    /// Of the current stage.
-    pub tolerance: f32,
-    /// The current stage and those to come.
-    stages: &'a [Stage],
+    pub question: Question<'a, P>,
+    pub course: Course<'a>,
     /// What is added to a sphere's radius when it is tested.
     pub reach: f32,
     /// Whether the reach is the same in all stages.
     pub keeps_reach: bool,
-    /// Whether the first stage is over.
-    pub deep: bool,
-    /// Nodes and points that may still be looked at after the first stage.
-    pub deep_work: u32,
+    /// How far beyond the tolerance to look when a point is asked that is remembered.
+    pub ahead: f32,
     pub stats: QueryStats,
     pub faces: &'a mut Vec<NearFace>,
     out: &'a mut Vec<Contact>,
@@ -256,27 +335,21 @@ pub(super) struct Run<'a, P: ?Sized> {
 impl<'a, P: Partner + ?Sized> Run<'a, P> {
     pub fn new(
         tree: &'a SphereTree,
-        pose: &'a Pose,
-        partner: &'a P,
-        query: &'a Query,
+        question: &Question<'a, P>,
         stages: &'a [Stage],
         faces: &'a mut Vec<NearFace>,
         out: &'a mut Vec<Contact>,
     ) -> Self {
-        let tolerance = stages[0].tolerance;
+        let course = Course::new(stages);
         Self {
             tree,
-            pose,
-            partner,
-            query,
-            tolerance,
-            stages,
+            question: *question,
             // A negative tolerance does not shrink the reach: a partner may report a
             // point deeper than it is, and what it reports is what counts.
-            reach: tolerance.max(0.0) + tree.placement_error(pose),
+            reach: course.tolerance.max(0.0) + tree.placement_error(question.pose),
+            course,
             keeps_reach: false,
-            deep: false,
-            deep_work: u32::MAX,
+            ahead: 0.0,
             stats: QueryStats::default(),
             faces,
             out,
@@ -293,7 +366,7 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         look: impl FnOnce(&mut Self, u32, Vec3) -> Option<f32>,
     ) -> Option<f32> {
         self.stats.nodes_visited += 1;
-        self.deep_work = self.deep_work.saturating_sub(u32::from(self.deep));
+        self.course.spend(true);
         let tree = self.tree;
         let node = &tree.nodes[entry.node as usize];
         let reach = node.radius + self.reach;
@@ -301,9 +374,10 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         if known.is_finite() {
             return (known < reach).then_some(known);
         }
-        let p = self.pose.point(node.centre);
+        let p = self.question.pose.point(node.centre);
         self.stats.sphere_tests += 1;
-        if !self.partner.sphere_may_touch(p, reach) {
+        let partner = self.question.partner;
+        if !partner.sphere_may_touch(p, reach) {
             return None;
         }
         if !known.is_nan() {
@@ -311,7 +385,7 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         }
         // A leaf's sphere is its point.
         let is_leaf = node.child_count == 0;
-        if !is_leaf && !self.partner.sphere_may_touch(p, self.reach) {
+        if !is_leaf && !partner.sphere_may_touch(p, self.reach) {
             return Some(f32::INFINITY);
         }
         // What is farther than the tolerance may still be near enough for the sphere.
@@ -322,9 +396,9 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
     #[inline]
     pub fn limit(&self, point: u32) -> f32 {
         if self.tree.points[point as usize].feature == FeatureRef::INTERIOR {
-            self.tolerance.min(0.0)
+            self.course.tolerance.min(0.0)
         } else {
-            self.tolerance
+            self.course.tolerance
         }
     }
 
@@ -333,12 +407,13 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
     #[inline]
     pub fn ask(&mut self, point: u32, p: Vec3, max: f32) -> Asked {
         self.stats.distance_queries += 1;
-        let normals = &self.query.normals;
+        let Question { partner, query, .. } = self.question;
+        let normals = &query.normals;
         let is_interior = self.tree.points[point as usize].feature == FeatureRef::INTERIOR;
         let sample = if normals.rule == NormalRule::Field || is_interior {
-            self.partner.sample(p, max)
+            partner.sample(p, max)
         } else {
-            self.partner.touch(p, max, normals.around(), self.faces)
+            partner.touch(p, max, normals.around(), self.faces)
         };
         self.answer(point, p, sample)
     }
@@ -354,15 +429,15 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
     }
 
     fn slack(&self) -> f32 {
-        self.tree.placement_error(self.pose)
+        self.tree.placement_error(self.question.pose)
     }
 
     fn choose(&mut self, point: u32, p: Vec3, sample: &Sample) -> Choice {
         let choice = choose_normal(
             || self.tree.feature(point),
-            self.pose,
+            self.question.pose,
             sample,
-            &self.query.normals,
+            &self.question.query.normals,
             self.faces,
         );
         match choice.contact {
@@ -381,20 +456,13 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             feature: self.tree.points[point as usize].id,
         });
         self.stats.contacts += 1;
-        if let [stage, later @ ..] = self.stages
-            && self.stats.contacts >= stage.limit
-        {
-            match later {
-                [next, ..] if next.limit > self.stats.contacts => {
-                    self.tolerance = next.tolerance;
-                    self.stages = later;
-                    self.deep = true;
-                    if !self.keeps_reach {
-                        self.reach = self.reach.min(next.tolerance.max(0.0) + self.slack());
-                    }
-                }
-                _ => self.stats.enough = true,
+        match self.course.advance(self.stats.contacts) {
+            Some(true) if !self.keeps_reach => {
+                let reach = self.course.tolerance.max(0.0) + self.slack();
+                self.reach = self.reach.min(reach);
             }
+            Some(false) => self.stats.enough = true,
+            _ => {}
         }
     }
 }
@@ -403,8 +471,9 @@ impl<P: Partner + ?Sized> Visitor for Run<'_, P> {
     #[inline]
     fn is_over(&mut self) -> bool {
         let looked_at = self.stats.nodes_visited + self.stats.distance_queries;
-        self.stats.truncated |= looked_at >= self.query.visit_limit;
-        self.stats.postponed |= self.deep && self.deep_work == 0 && !self.stats.enough;
+        self.stats.truncated |= looked_at >= self.question.query.visit_limit;
+        let Course { deep, work, .. } = self.course;
+        self.stats.postponed |= deep && work == 0 && !self.stats.enough;
         self.stats.enough || self.stats.truncated || self.stats.postponed
     }
 
@@ -412,7 +481,7 @@ impl<P: Partner + ?Sized> Visitor for Run<'_, P> {
     fn visit(&mut self, entry: Entry) -> Option<f32> {
         self.visit_node(entry, |run, point, p| {
             // Where depth alone counts, whatever is outside can wait.
-            let max = if run.deep {
+            let max = if run.course.deep {
                 0.0
             } else {
                 run.limit(point).max(0.0)
@@ -525,9 +594,7 @@ mod tests {
                 let limit = state.limit(&settings);
                 let mut out = Vec::new();
                 tree.contacts_adaptive(
-                    &pose,
-                    &floor,
-                    &query,
+                    &Question::new(&pose, &floor, &query),
                     &settings,
                     &mut state,
                     &mut scratch,
@@ -550,9 +617,7 @@ mod tests {
                 ..pose
             };
             tree.contacts_adaptive(
-                &lifted,
-                &floor,
-                &query,
+                &Question::new(&lifted, &floor, &query),
                 &settings,
                 &mut state,
                 &mut scratch,

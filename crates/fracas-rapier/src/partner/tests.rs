@@ -1,6 +1,8 @@
 //! What pairs remember of sheets, held against pairs that remember nothing.
 
-use fracas_core::sphere_tree::{AdaptiveSettings, BuildOptions, PairState, Query, QueryScratch};
+use fracas_core::sphere_tree::{
+    AdaptiveSettings, BuildOptions, PairState, Query, QueryScratch, Question,
+};
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{Contact, Pose, SphereTree};
 use parry3d::math::Pose as EnginePose;
@@ -59,9 +61,7 @@ fn pairs_remember_sheets_and_find_what_pairs_without_memory_find() {
             parts(shape, &identity, 0.2, &everywhere, &mut |_, _, part| {
                 let [mut kept, mut asked, mut every] = [const { Vec::new() }; 3];
                 let stats = tree.contacts_adaptive(
-                    &pose,
-                    part,
-                    &query,
+                    &Question::new(&pose, part, &query),
                     &settings,
                     &mut state,
                     &mut scratch,

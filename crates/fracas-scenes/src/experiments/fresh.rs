@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use fracas_core::sphere_tree::{
-    BuildOptions, KeepPoints, PairState, Partner, Query, QueryScratch, QueryStats, Selection,
-    SplitMethod, Traversal,
+    BuildOptions, KeepPoints, PairState, Partner, Query, QueryScratch, QueryStats, Question,
+    Selection, SplitMethod, Traversal,
 };
 use fracas_core::{Contact, FieldOptions, FragmentId, Pose, SphereTree, StaticMesh, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
@@ -255,9 +255,13 @@ pub(super) fn ask_tree<P: Partner>(
         ..Query::new(TOLERANCE * radius, radius)
     };
     match asking.mode {
-        ContactMode::Adaptive(settings) => {
-            tree.contacts_adaptive(pose, partner, &query, &settings, state, scratch, found)
-        }
+        ContactMode::Adaptive(settings) => tree.contacts_adaptive(
+            &Question::new(pose, partner, &query),
+            &settings,
+            state,
+            scratch,
+            found,
+        ),
         ContactMode::Fixed(most) => {
             let query = query.select(Selection::First(most));
             tree.contacts(pose, partner, &query, scratch, found)

@@ -222,7 +222,8 @@ impl ContactCache {
 mod tests {
     use super::*;
     use crate::sphere_tree::{
-        AdaptiveSettings, BuildOptions, HalfSpace, PairState, Query, QueryScratch, SphereTree,
+        AdaptiveSettings, BuildOptions, HalfSpace, PairState, Query, QueryScratch, Question,
+        SphereTree,
     };
     use crate::testing::{Rng, box_grid};
 
@@ -243,9 +244,7 @@ mod tests {
             let scratch = &mut QueryScratch::default();
             let (tree, floor) = (&self.tree, &self.floor);
             tree.contacts_adaptive(
-                &pose,
-                floor,
-                &query,
+                &Question::new(&pose, floor, &query),
                 &self.settings,
                 state,
                 scratch,
