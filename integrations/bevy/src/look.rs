@@ -4,6 +4,7 @@
 //! becomes a [`StandIn`], which moves with the largest of them. The frame of the swap only
 //! hands out handles. Objects that are not seen (without `Mesh3d`) get no meshes.
 
+#[cfg(feature = "layers")]
 use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
 use bevy::tasks::futures::check_ready;
@@ -190,6 +191,7 @@ fn show(world: &mut World, object: Entity, faces: Faces) {
     let cracks = cracks.map(|mesh| {
         let parts = (mesh, CrackFaces, Transform::default(), ChildOf(entity));
         let cracks = world.spawn(parts).id();
+        #[cfg(feature = "layers")]
         copy_layers(world, entity, cracks);
         cracks
     });
@@ -200,6 +202,7 @@ fn show(world: &mut World, object: Entity, faces: Faces) {
 }
 
 /// Puts an entity into the layers of another, where that says any and nobody has said others.
+#[cfg(feature = "layers")]
 pub(crate) fn copy_layers(world: &mut World, from: Entity, to: Entity) {
     let layers = world.get::<RenderLayers>(from).cloned();
     if let (Some(layers), Ok(mut to)) = (layers, world.get_entity_mut(to)) {

@@ -5,6 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "layers")]
 use bevy::camera::visibility::RenderLayers;
 use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
@@ -249,6 +250,7 @@ fn an_object_that_is_whole_again_after_loading_is_seen_whole() {
     assert_eq!(unseen(&mut app), 0);
 }
 
+#[cfg(feature = "layers")]
 #[test]
 fn fragments_and_their_cracks_are_in_the_layers_of_the_whole() {
     let mut app = app();
