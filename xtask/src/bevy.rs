@@ -4,6 +4,8 @@
 //! fewest features of Bevy, without a renderer. Where that Rust or the packages cannot be
 //! had, the stage says so and is skipped.
 //!
+//! `cargo xtask bevy-window`: what draws, the examples with a window, and the test of layers.
+//!
 //! `cargo xtask bevy-web`: its example `wall` for a browser, with WebGL 2.
 
 use std::fs;
@@ -46,6 +48,18 @@ pub fn test() -> Outcome {
     }
     run(&version, &["fmt", "--check"])?;
     run(&version, &["test", "--locked", "--tests", "--examples"])
+}
+
+/// Compiles, as far as errors are found, what draws and the examples with a window, and runs
+/// the tests of what is seen with layers. Not in the stage: nearly all of Bevy is compiled
+/// once more for each of the two.
+pub fn window() -> Outcome {
+    let version = toolchain()?;
+    ensure_toolchain(&version)?;
+    let check = ["check", "--locked", "--features", "window", "--examples"];
+    run(&version, &check)?;
+    let tests = ["test", "--locked", "--test", "looks"];
+    run(&version, &[&tests[..], &["--features", "layers"]].concat())
 }
 
 /// Builds the example `wall` into `integrations/bevy/dist`: wasm, the JavaScript around it,

@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask test`, `bench`, `web`, `bevy-web`, `wheel`, `soak`,
-//! `fuzz`, `digests`.
+//! The project's own commands: `cargo xtask test`, `bench`, `web`, `bevy-window`, `bevy-web`,
+//! `wheel`, `soak`, `fuzz`, `digests`.
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
@@ -37,6 +37,8 @@ enum Task {
     },
     /// Build the page of apps/web into apps/web/dist.
     Web,
+    /// Compile the Bevy plugin with what draws, and its examples with a window.
+    BevyWindow,
     /// Build the Bevy plugin's example `wall` for a browser into integrations/bevy/dist.
     BevyWeb,
     /// Build the Python wheel of bindings/python into target/wheels.
@@ -128,6 +130,7 @@ fn main() -> ExitCode {
     let result = match Xtask::parse().task {
         Task::Test { only } => stage::run_all(STAGES, only.as_deref()),
         Task::Web => web::build(),
+        Task::BevyWindow => bevy::window(),
         Task::BevyWeb => bevy::web(),
         Task::Wheel => python::wheel(),
         Task::Soak { minutes, seed } => {

@@ -6,17 +6,14 @@ use bevy::asset::io::Reader;
 use bevy::asset::{AssetLoader, LoadContext};
 use bevy::prelude::*;
 use fracas_bake::{Asset as Baked, AssetError};
-use fracas_fracture::Modes;
 use fracas_rapier::{Blueprint, ObjectError};
 use thiserror::Error;
 
 /// Everything computed ahead about one object.
 #[derive(Asset, TypePath, Clone, Debug)]
 pub struct FracasAsset {
-    /// Tetrahedra, field and tree.
-    pub blueprint: Arc<Blueprint>,
-    /// The modes by which it breaks, where they were baked.
-    pub modes: Option<Arc<Modes>>,
+    baked: Arc<Baked>,
+    blueprint: Arc<Blueprint>,
 }
 
 /// Why bytes are no asset.
@@ -35,16 +32,35 @@ pub enum LoadError {
 }
 
 impl FracasAsset {
+    /// Of what was baked.
+    ///
+    /// # Errors
+    /// Where its tetrahedra make no object.
+    pub fn new(baked: Baked) -> Result<Self, ObjectError> {
+        Ok(Self {
+            blueprint: Arc::new(Blueprint::of_asset(&baked)?),
+            baked: Arc::new(baked),
+        })
+    }
+
     /// Of the bytes of a file.
     ///
     /// # Errors
     /// See [`LoadError`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        let asset = Baked::from_bytes(bytes)?;
-        Ok(Self {
-            blueprint: Arc::new(Blueprint::of_asset(&asset)?),
-            modes: asset.modes().cloned(),
-        })
+        Ok(Self::new(Baked::from_bytes(bytes)?)?)
+    }
+
+    /// What is in the file.
+    #[must_use]
+    pub fn baked(&self) -> &Arc<Baked> {
+        &self.baked
+    }
+
+    /// Tetrahedra, field and tree.
+    #[must_use]
+    pub fn blueprint(&self) -> &Arc<Blueprint> {
+        &self.blueprint
     }
 }
 

@@ -9,6 +9,21 @@ use fracas_rapier::{Blueprint, PieceId};
 
 use crate::asset::FracasAsset;
 
+/// How a thing decides whether and where it breaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Breaks {
+    /// By the stress in its vibration modes: those of its asset, where they are of its
+    /// material; else they are computed off the main thread, in tenths of a second to
+    /// seconds. This is what the library's `Breakable::open` and `Breakable::of_asset` do.
+    #[default]
+    ByModes,
+    /// By a pattern, where a blow changes its speed by more than the material stands
+    /// (`fracas_fracture::Strength::of`). Nothing needs to be computed for it.
+    ByThreshold,
+    /// By a pattern, at a threshold of its own.
+    ByStrength(Strength),
+}
+
 /// A thing that breaks. Beside it stands what it is made of: [`Mesh3d`] (filled with
 /// tetrahedra off the main thread), [`BreakableAsset`] (baked ahead) or
 /// [`BreakableBlueprint`] (made in code).
@@ -21,8 +36,8 @@ use crate::asset::FracasAsset;
 pub struct Breakable {
     /// Such as `glass`, `porcelain` or `brick`: `fracas_fracture::Material::names`.
     pub material: Cow<'static, str>,
-    /// How hard a blow breaks it, and into how many pieces; by default as the material says.
-    pub strength: Option<Strength>,
+    /// By its vibration modes, as the library's `Breakable::open`; or by a threshold.
+    pub breaks: Breaks,
     /// About how many tetrahedra a mesh is filled with; by default as many as its shape needs.
     pub tets: Option<usize>,
     /// How thick a mesh without an inside becomes, in metres: a pane of two triangles, say.
@@ -45,17 +60,26 @@ impl Breakable {
     pub fn of(material: impl Into<Cow<'static, str>>) -> Self {
         Self {
             material: material.into(),
-            strength: None,
+            breaks: Breaks::default(),
             tets: None,
             thickness: None,
             anchors: Vec::new(),
         }
     }
 
-    /// The same, breaking at a change of speed (m/s) into so many pieces at most.
+    /// The same, breaking by a pattern at a change of speed (m/s), into so many pieces at
+    /// most. Modes are neither computed nor used.
     #[must_use]
     pub fn with_strength(mut self, speed: f32, most_pieces: u32) -> Self {
-        self.strength = Some(Strength { speed, most_pieces });
+        self.breaks = Breaks::ByStrength(Strength { speed, most_pieces });
+        self
+    }
+
+    /// The same, breaking by a pattern at the change of speed that its material stands.
+    /// Modes are neither computed nor used.
+    #[must_use]
+    pub fn by_threshold(mut self) -> Self {
+        self.breaks = Breaks::ByThreshold;
         self
     }
 
@@ -91,7 +115,8 @@ pub struct BreakableAsset(pub Handle<FracasAsset>);
 pub struct BreakableBlueprint {
     /// Tetrahedra, field and tree.
     pub blueprint: Arc<Blueprint>,
-    /// The modes by which it breaks, where they were baked.
+    /// The modes by which it breaks; without them it breaks by a pattern. They are used as
+    /// they are, except by what is to break otherwise ([`Breakable::breaks`]).
     pub modes: Option<Arc<Modes>>,
 }
 

@@ -2,10 +2,9 @@
 
 use bevy::prelude::*;
 use fracas_bake::SurfaceMeshError;
-use fracas_bake::bake::BakeError;
 use fracas_bake::shatter::PlanError;
 use fracas_fracture::material::MaterialError;
-use fracas_rapier::{ObjectError, RestoreError, SnapshotError};
+use fracas_rapier::{OpenError, RestoreError, SnapshotError};
 use thiserror::Error;
 
 /// Why an entity does not break, or a state is neither saved nor loaded. It goes to the
@@ -45,21 +44,13 @@ pub enum FracasError {
         /// What is wrong with it.
         reason: MeshDefect,
     },
-    /// The mesh makes no tetrahedra.
-    #[error("{entity}: its mesh cannot be broken: {source}")]
+    /// The mesh or the asset makes no tetrahedra, no modes, or no object of them.
+    #[error("{entity} cannot be broken: {source}")]
     Bake {
         /// Which.
         entity: Entity,
         /// What is wrong.
-        source: Box<BakeError>,
-    },
-    /// The tetrahedra make no object.
-    #[error("{entity}: {source}")]
-    Object {
-        /// Which.
-        entity: Entity,
-        /// What is wrong.
-        source: ObjectError,
+        source: Box<OpenError>,
     },
     /// The asset could not be loaded.
     #[error("{entity}: its asset could not be loaded: {reason}")]

@@ -119,6 +119,8 @@ pub(crate) fn spawn_fragments(
                 ChildOf(object),
             ));
             let entity = entity.id();
+            #[cfg(feature = "layers")]
+            look::copy_layers(world, object, entity);
             fracas.name_piece(piece, u128::from(entity.to_bits()));
             fracas.entities.insert(piece, entity);
             fragments.push(entity);

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Then `commands.spawn((Breakable::of("glass"), Mesh3d(mesh), Transform::default()))`: the
-//! mesh is filled with tetrahedra off the main thread, and breaks by what hits it.
+//! mesh is filled with tetrahedra and its modes are computed off the main thread, and it
+//! breaks by what hits it, as the same mesh does that the library's `Breakable::open` reads.
 //!
 //! | what | items |
 //! | --- | --- |
@@ -52,7 +53,7 @@ use fracas_rapier::WorldSettings;
 
 pub use asset::{FracasAsset, FracasLoader, LoadError};
 pub use components::{
-    Breakable, BreakableAsset, BreakableBlueprint, CrackFaces, Fragment, Piece, StandIn,
+    Breakable, BreakableAsset, BreakableBlueprint, Breaks, CrackFaces, Fragment, Piece, StandIn,
     Unbreakable,
 };
 pub use engine::{Debris, Fracas};
@@ -71,9 +72,9 @@ pub use shatter::ShatterCommands;
 /// What most apps need.
 pub mod prelude {
     pub use crate::{
-        BakeProgress, Breakable, BreakableAsset, BreakableBlueprint, BreakableReady, Broke, Debris,
-        DebrisPolicy, Fracas, FracasAsset, FracasPlugin, Fragment, FragmentBorn, FragmentRemoved,
-        Impact, Pattern, Piece, ShatterCommands, ShatterOptions,
+        BakeProgress, Breakable, BreakableAsset, BreakableBlueprint, BreakableReady, Breaks, Broke,
+        Debris, DebrisPolicy, Fracas, FracasAsset, FracasPlugin, Fragment, FragmentBorn,
+        FragmentRemoved, Impact, Pattern, Piece, ShatterCommands, ShatterOptions,
     };
     #[cfg(feature = "render")]
     pub use crate::{CrackMaterial, FracasGizmos, FracasGizmosPlugin};
@@ -151,7 +152,9 @@ where
         app.add_systems(
             PreUpdate,
             (
-                bake::forget_changed_meshes.run_if(resource_exists::<Messages<AssetEvent<Mesh>>>),
+                bake::forget_changed::<Mesh>.run_if(resource_exists::<Messages<AssetEvent<Mesh>>>),
+                bake::forget_changed::<FracasAsset>
+                    .run_if(resource_exists::<Messages<AssetEvent<FracasAsset>>>),
                 bake::collect_bakes,
                 bake::find_shapes,
                 skin::forget_changed_skins.run_if(resource_exists::<Messages<AssetEvent<Mesh>>>),

@@ -4,6 +4,8 @@
 //! becomes a [`StandIn`], which moves with the largest of them. The frame of the swap only
 //! hands out handles. Objects that are not seen (without `Mesh3d`) get no meshes.
 
+#[cfg(feature = "layers")]
+use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
 use bevy::tasks::futures::check_ready;
 use bevy::tasks::{AsyncComputeTaskPool, Task};
@@ -188,12 +190,24 @@ fn show(world: &mut World, object: Entity, faces: Faces) {
     }
     let cracks = cracks.map(|mesh| {
         let parts = (mesh, CrackFaces, Transform::default(), ChildOf(entity));
-        world.spawn(parts).id()
+        let cracks = world.spawn(parts).id();
+        #[cfg(feature = "layers")]
+        copy_layers(world, entity, cracks);
+        cracks
     });
     #[cfg(feature = "render")]
     crate::render::dress(world, object, entity, cracks);
     #[cfg(not(feature = "render"))]
     let _ = (object, cracks);
+}
+
+/// Puts an entity into the layers of another, where that says any and nobody has said others.
+#[cfg(feature = "layers")]
+pub(crate) fn copy_layers(world: &mut World, from: Entity, to: Entity) {
+    let layers = world.get::<RenderLayers>(from).cloned();
+    if let (Some(layers), Ok(mut to)) = (layers, world.get_entity_mut(to)) {
+        to.insert_if_new(layers);
+    }
 }
 
 /// Takes away what stood in: a fragment's entity, or the mesh of the object.

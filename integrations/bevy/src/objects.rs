@@ -14,7 +14,7 @@ use fracas_rapier::{Breakable as Body, PieceId};
 use crate::asset::FracasAsset;
 use crate::bake::Baking;
 use crate::components::{
-    Breakable, BreakableAsset, BreakableBlueprint, Motion, Piece, Unbreakable,
+    Breakable, BreakableAsset, BreakableBlueprint, Breaks, Motion, Piece, Unbreakable,
 };
 use crate::engine::{Fracas, with_engine};
 use crate::error::FracasError;
@@ -68,10 +68,11 @@ fn add(fracas: &mut Fracas, world: &mut World, entity: Entity) -> Result<(), Fra
     let BreakableBlueprint { blueprint, modes } = made;
     let material = Material::by_name(&breakable.material)
         .map_err(|source| FracasError::Material { entity, source })?;
-    let mut breaker = Breaker::new(material, modes.clone());
-    if let Some(strength) = breakable.strength {
-        breaker = breaker.with_strength(strength);
-    }
+    let breaker = match breakable.breaks {
+        Breaks::ByModes => Breaker::new(material, modes.clone()),
+        Breaks::ByThreshold => Breaker::new(material, None),
+        Breaks::ByStrength(strength) => Breaker::new(material, None).with_strength(strength),
+    };
     let global = found.get::<GlobalTransform>().copied().unwrap_or_default();
     let place = global.compute_transform();
     let mut options = Body::new(blueprint.clone())

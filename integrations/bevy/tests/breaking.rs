@@ -246,16 +246,121 @@ fn fragments_break_on_command_too_and_have_the_groups_of_the_whole() {
 }
 
 #[test]
-fn hard_contacts_are_told_with_their_material_and_rays_name_fragments() {
+fn fragments_have_the_friction_and_the_bounce_of_the_whole() {
+    let mut app = app();
+    let friction = Friction {
+        coefficient: 0.91,
+        combine_rule: CoefficientCombineRule::Max,
+    };
+    let restitution = Restitution {
+        coefficient: 0.23,
+        combine_rule: CoefficientCombineRule::Min,
+    };
+    let parts = (fragile(), brick(), friction, restitution);
+    let object = app.world_mut().spawn(parts).id();
+    steps(&mut app, 3);
+    let shatter = |app: &mut App, entity| {
+        let by = ShatterOptions {
+            pieces: 3,
+            ..default()
+        };
+        app.world_mut().commands().entity(entity).shatter(by);
+        steps(app, 2);
+    };
+    shatter(&mut app, object);
+    assert!(count::<Fragment>(&mut app) > 1);
+    let world = app.world_mut();
+    let mut sets = world.query::<&RapierContextColliders>();
+    for (_, collider) in sets.single(world).unwrap().colliders.iter() {
+        assert_eq!(collider.friction(), 0.91);
+        assert_eq!(collider.restitution(), 0.23);
+        let rules = (
+            collider.friction_combine_rule(),
+            collider.restitution_combine_rule(),
+        );
+        let asked = (friction.combine_rule, restitution.combine_rule);
+        assert_eq!(rules, (asked.0.into(), asked.1.into()));
+    }
+}
+
+#[test]
+fn what_is_anchored_hangs_and_only_what_breaks_off_falls() {
+    let mut app = app();
+    let half = 0.5 * common::BRICK;
+    // Its left end is built into a wall.
+    let end = Vec3::new(-0.9 * half.x, half.y, half.z) + 1e-3;
+    let breakable = fragile().anchored(-half - 1e-3, end);
+    let place = Transform::from_xyz(0.0, 2.0, 0.0);
+    let object = app.world_mut().spawn((breakable, brick(), place)).id();
+    steps(&mut app, 30);
+    assert_eq!(app.world().get::<Transform>(object), Some(&place));
+    let by = ShatterOptions {
+        pattern: Pattern::Slices,
+        pieces: 3,
+        direction: Some(Vec3::X),
+        ..default()
+    };
+    app.world_mut().commands().entity(object).shatter(by);
+    steps(&mut app, 30);
+    let fracas = app.world().resource::<Fracas>().world();
+    let (mut hang, mut fall) = (0, 0);
+    for piece in fracas.pieces() {
+        let surface = fracas.surface(piece).unwrap();
+        let is_anchored = surface.bounds().0.x < -0.99 * half.x;
+        let entity = app.world().resource::<Fracas>().entity_of(piece).unwrap();
+        let y = app.world().get::<GlobalTransform>(entity).unwrap();
+        let y = y.translation().y;
+        if is_anchored {
+            hang += 1;
+            assert_eq!(y, 2.0);
+        } else {
+            fall += 1;
+            // Half a second of free fall is 1.2 m.
+            assert!(y < 1.2, "{y}");
+        }
+    }
+    assert!(hang > 0 && fall > 0, "{hang} {fall}");
+}
+
+/// All that was told of hard contacts.
+#[derive(Resource, Default)]
+struct Impacts(Vec<Impact>);
+
+#[test]
+fn hard_contacts_are_told_in_numbers_and_rays_name_fragments() {
     let settings = WorldSettings {
         event_impulse: 0.01,
         ..WorldSettings::default()
     };
     let mut app = app_with(settings, "assets");
+    app.init_resource::<Impacts>();
+    app.add_observer(|on: On<Impact>, mut all: ResMut<Impacts>| all.0.push(on.event().clone()));
     add_floor(&mut app);
-    add_brick(&mut app, Vec3::Y);
+    let place = Vec3::new(3.0, 1.0, -2.0);
+    let object = add_brick(&mut app, place);
     steps(&mut app, 120);
-    assert!(told(&app).iter().any(|t| t.starts_with("impact brick")));
+    let impacts = &app.world().resource::<Impacts>().0;
+    let first = impacts.first().unwrap();
+    assert_eq!((first.entity, &*first.material), (object, "brick"));
+    let half = 0.5 * common::BRICK;
+    let mass = common::BRICK.element_product() * Material::BRICK.density as f32;
+    let speed = (2.0 * 9.81 * (place.y - half.y)).sqrt();
+    for impact in impacts {
+        assert_eq!(impact.entity, object);
+        // One brick brings no more than it fell with, and the bounce.
+        let most = 2.0 * mass * speed;
+        assert!((0.01..most).contains(&impact.impulse), "{impact:?}");
+    }
+    // It lands flat on its underside: the first blow is told where that is, and the blows of
+    // the step stop it.
+    let off = (first.position - place.with_y(0.0)).abs();
+    assert!(off.cmple(half.with_y(0.0) + 0.01).all(), "{off}");
+    let largest = impacts.iter().map(|i| i.impulse).fold(0.0, f32::max);
+    assert!(
+        largest > 0.1 * mass * speed,
+        "{largest} of {}",
+        mass * speed
+    );
     let world = app.world_mut();
     let mut sets = world.query::<&RapierRigidBodySet>();
     let bodies = &sets.single(world).unwrap().bodies;

@@ -5,6 +5,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "layers")]
+use bevy::camera::visibility::RenderLayers;
 use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
 use bevy_fracas::prelude::*;
@@ -246,4 +248,23 @@ fn an_object_that_is_whole_again_after_loading_is_seen_whole() {
     );
     steps(&mut app, 3);
     assert_eq!(unseen(&mut app), 0);
+}
+
+#[cfg(feature = "layers")]
+#[test]
+fn fragments_and_their_cracks_are_in_the_layers_of_the_whole() {
+    let mut app = app();
+    let layers = RenderLayers::from_layers(&[2, 5]);
+    let object = add_seen_brick(&mut app);
+    app.world_mut().entity_mut(object).insert(layers.clone());
+    steps(&mut app, 3);
+    shatter(&mut app, object, 4);
+    steps(&mut app, 1);
+    wait_for_meshes(&mut app);
+    let seen = count::<Fragment>(&mut app) + count::<CrackFaces>(&mut app);
+    assert!(seen > 3);
+    let world = app.world_mut();
+    let mut found = world.query_filtered::<&RenderLayers, Or<(With<Fragment>, With<CrackFaces>)>>();
+    let found: Vec<_> = found.iter(world).cloned().collect();
+    assert_eq!(found, vec![layers; seen]);
 }

@@ -7,22 +7,12 @@ use bevy::prelude::*;
 use bevy_fracas::prelude::*;
 use bevy_fracas::{Unbreakable, digest, load, save};
 use common::{
-    add_brick, add_floor, app, app_with, bodies, brick_of, count, fragile, steps, told, was_told,
+    add_brick, add_floor, app, app_with, bodies, brick_of, count, fragile, steps, told, wait_until,
+    was_told,
 };
+use fracas_bake::Asset;
 use fracas_bake::bake::{BakeOptions, Source, bake};
 use fracas_rapier::WorldSettings;
-
-/// Waits for what other threads do.
-fn wait_until(app: &mut App, mut is_done: impl FnMut(&mut App) -> bool) {
-    for _ in 0..2000 {
-        if is_done(app) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-        app.update();
-    }
-    panic!("it never came: {:?}", common::ERRORS.lock().unwrap());
-}
 
 #[test]
 fn a_mesh_is_baked_once_off_the_main_thread_and_breaks() {
@@ -145,10 +135,8 @@ fn assets_are_loaded_and_bad_ones_told() {
 fn a_changed_asset_renews_whole_objects_and_leaves_broken_ones() {
     let mut app = app();
     add_floor(&mut app);
-    let of = |cells| FracasAsset {
-        blueprint: brick_of(cells),
-        modes: None,
-    };
+    let of = |cells| FracasAsset::new(Asset::new("brick", brick_of(cells).mesh().as_ref().clone()));
+    let of = |cells| of(cells).unwrap();
     let mut assets = app.world_mut().resource_mut::<Assets<FracasAsset>>();
     let handle = assets.add(of(6));
     let spawn = |app: &mut App, y: f32| {

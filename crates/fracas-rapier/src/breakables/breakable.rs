@@ -66,10 +66,9 @@ impl Breakable {
         input: impl AsRef<std::path::Path>,
         material: fracas_fracture::Material,
     ) -> Result<Self, OpenError> {
-        use fracas_bake::bake::{BakeOptions, Source, bake};
+        use fracas_bake::bake::{BakeOptions, Source};
         let source = Source::open(input)?;
-        let baked = bake(source, &BakeOptions::default(), &mut |_| ())?;
-        Self::of_asset(&baked.asset, material)
+        Self::bake(source, &BakeOptions::default(), material, &mut |_| ())
     }
 
     /// Of an asset. Modes of this material are taken from it; where it has none, or those of
@@ -81,24 +80,54 @@ impl Breakable {
         asset: &fracas_bake::Asset,
         material: fracas_fracture::Material,
     ) -> Result<Self, OpenError> {
-        use fracas_bake::bake::{BakeModes, BakeOptions, Source, bake};
-        let stored = asset.modes().filter(|modes| *modes.material() == material);
-        let modes = match stored {
-            Some(modes) => Arc::clone(modes),
-            None => {
-                let options = BakeOptions {
-                    modes: Some(BakeModes::of(material)),
-                    ..BakeOptions::default()
-                };
-                let source = Source::Asset(Box::new(asset.clone()));
-                let baked = bake(source, &options, &mut |_| ())?;
-                let modes = baked.asset.modes();
-                Arc::clone(modes.expect("they were asked for"))
-            }
-        };
-        let blueprint = Arc::new(Blueprint::of_asset(asset)?);
-        Ok(Self::new(blueprint).with_breaker(Breaker::new(material, Some(modes))))
+        use fracas_bake::bake::{BakeOptions, Source};
+        if has_modes(asset, &material) {
+            return Self::of_baked(asset, material);
+        }
+        let source = Source::Asset(Box::new(asset.clone()));
+        Self::bake(source, &BakeOptions::default(), material, &mut |_| ())
     }
+
+    /// What [`Breakable::open`] and [`Breakable::of_asset`] do, of something that is at hand:
+    /// with options of one's own, and telling how far it is. The modes are always those of
+    /// `material`; of the options' own only their number is used.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn bake(
+        source: fracas_bake::bake::Source,
+        options: &fracas_bake::bake::BakeOptions,
+        material: fracas_fracture::Material,
+        progress: &mut dyn FnMut(fracas_bake::bake::Progress),
+    ) -> Result<Self, OpenError> {
+        use fracas_bake::bake::{BakeModes, BakeOptions, Source, bake};
+        if let Source::Asset(asset) = &source
+            && has_modes(asset, &material)
+        {
+            return Self::of_baked(asset, material);
+        }
+        let wanted = options.modes.unwrap_or_else(|| BakeModes::of(material));
+        let options = BakeOptions {
+            modes: Some(BakeModes { material, ..wanted }),
+            ..*options
+        };
+        Self::of_baked(&bake(source, &options, progress)?.asset, material)
+    }
+
+    /// Of an asset that has the modes of this material.
+    fn of_baked(
+        asset: &fracas_bake::Asset,
+        material: fracas_fracture::Material,
+    ) -> Result<Self, OpenError> {
+        let blueprint = Arc::new(Blueprint::of_asset(asset)?);
+        let breaker = Breaker::new(material, asset.modes().cloned());
+        Ok(Self::new(blueprint).with_breaker(breaker))
+    }
+}
+
+#[cfg(feature = "assets")]
+fn has_modes(asset: &fracas_bake::Asset, material: &fracas_fracture::Material) -> bool {
+    asset.modes().is_some_and(|own| own.material() == material)
 }
 
 impl Breakable {

@@ -155,7 +155,8 @@ fn make_breakable(
         }
         let place = Transform::from_translation(translation).with_rotation(rotation);
         let parts = (mesh, material.clone(), place, Friction::coefficient(0.6));
-        let breakable = Breakable::of(material_in(&words));
+        // Without modes: those of a hundred thousand tetrahedra take longer than one waits.
+        let breakable = Breakable::of(material_in(&words)).by_threshold();
         let mut thing = commands.spawn((breakable, parts, Name::new(name.to_owned())));
         if let Some((_, blueprint)) = scene.blueprints.iter().find(|(of, _)| of == name) {
             thing.insert(BreakableBlueprint::new(blueprint.clone()));

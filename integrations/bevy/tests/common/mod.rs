@@ -132,3 +132,15 @@ pub fn bodies(app: &mut App) -> usize {
 pub fn told(app: &App) -> Vec<String> {
     app.world().resource::<Told>().0.clone()
 }
+
+/// Waits for what other threads do.
+pub fn wait_until(app: &mut App, mut is_done: impl FnMut(&mut App) -> bool) {
+    for _ in 0..2000 {
+        if is_done(app) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        app.update();
+    }
+    panic!("it never came: {:?}", ERRORS.lock().unwrap());
+}
