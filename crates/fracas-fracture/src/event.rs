@@ -307,7 +307,6 @@ impl FractureEvent {
         let modes = body.modes;
         let sizes: Vec<f32> = q.iter().map(|q| q.abs()).collect();
         let stress = modes.stress();
-        let leading = stress.leading(q);
         stress.groups_above(&sizes, strength.weakest, |group, bound| {
             let nodes = &modes.nodes()[group * LANES..];
             let nodes = &nodes[..nodes.len().min(LANES)];
@@ -315,8 +314,9 @@ impl FractureEvent {
             for (limit, &node) in limits.iter_mut().zip(nodes) {
                 *limit = strength.of(node) / self.left[node as usize];
             }
-            // Its stress is summed in full where a crack comes by, if one does.
-            if !stress.may_exceed(group, bound, &leading, &limits) {
+            // What earlier cracks have unloaded is not summed; where a crack comes by, it is
+            // then.
+            if limits.iter().all(|&limit| bound <= limit) {
                 return;
             }
             let at = stress.at_group(group, q);
@@ -549,7 +549,6 @@ impl FractureEvent {
         // They were found in the order of their nodes.
         let known: Vec<u32> = self.candidates.iter().map(|c| c.node).collect();
         debug_assert!(known.is_sorted());
-        let leading = stress.leading(q);
         stress.groups_above(&sizes, branching.limit(farthest), |group, bound| {
             let nodes = &modes.nodes()[group * LANES..];
             let nodes = &nodes[..nodes.len().min(LANES)];
@@ -560,7 +559,7 @@ impl FractureEvent {
             }
             // Groups are known as a whole or not at all.
             if self.stamps[nodes[0] as usize] != self.stamp {
-                if !stress.may_exceed(group, bound, &leading, &limits) {
+                if limits.iter().all(|&limit| bound <= limit) {
                     return;
                 }
                 let at = stress.at_group(group, q);

@@ -18,7 +18,7 @@
 use glam::{DMat3, DVec3};
 
 use crate::material::Material;
-use crate::principal::{Stress, spectral_norm, tension_exceeds};
+use crate::principal::{Stress, spectral_norm};
 use crate::stiffness::ElasticBody;
 
 /// Nodes side by side.
@@ -41,17 +41,6 @@ pub struct StressModes {
 
 /// The stresses of four neighbouring nodes: component, lane.
 pub type LaneStress = [[f32; LANES]; 6];
-
-/// So many modes are summed at most before a group is given up or asked in full.
-const MOST_LEADING: usize = 16;
-/// And so many before the first look at what the others could still add.
-const AT_A_TIME: usize = 4;
-/// What rounding can add to a sum of modes, as a share of the sum of their norms.
-const SUM_SLACK: f32 = 1e-5;
-
-/// The modes that matter most at some moment, with their coordinates, largest stress first.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LeadingModes(Vec<(u32, f32)>);
 
 impl StressModes {
     /// Averages element stresses of the mode shapes over nodes.
@@ -180,57 +169,6 @@ impl StressModes {
             }
         }
         sums
-    }
-
-    /// Puts the modes that matter most at coordinates `q` first.
-    pub(crate) fn leading(&self, q: &[f32]) -> LeadingModes {
-        let size = |k: u32| q[k as usize].abs() * self.largest_norms[k as usize];
-        let mut order: Vec<u32> = (0..q.len() as u32).collect();
-        order.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
-        order.truncate(MOST_LEADING);
-        LeadingModes(order.into_iter().map(|k| (k, q[k as usize])).collect())
-    }
-
-    /// Whether the stress of a node of a group may exceed its limit; `bound` is the group's
-    /// at these coordinates. Sums the modes that matter and stops as soon as all others
-    /// together cannot lift any node over its limit. `false` is certain: what
-    /// [`Self::at_group`] gives is then nowhere above, whatever the order of its sum.
-    pub(crate) fn may_exceed(
-        &self,
-        group: usize,
-        bound: f32,
-        leading: &LeadingModes,
-        limits: &[f32; LANES],
-    ) -> bool {
-        let least = limits.iter().copied().fold(f32::INFINITY, f32::min);
-        if bound <= least {
-            return false;
-        }
-        let size = 6 * LANES;
-        let values = &self.values[group * self.modes * size..][..self.modes * size];
-        let norms = &self.group_norms[group * self.modes..][..self.modes];
-        let mut sums: LaneStress = [[0.0; LANES]; 6];
-        let mut rest = bound;
-        for some in leading.0.chunks(AT_A_TIME) {
-            for &(k, q) in some {
-                let mode = &values[k as usize * size..][..size];
-                for c in 0..6 {
-                    for l in 0..LANES {
-                        sums[c][l] += q * mode[c * LANES + l];
-                    }
-                }
-                rest -= q.abs() * norms[k as usize];
-            }
-            let others = rest.max(0.0) + SUM_SLACK * bound;
-            let holds = |l: usize| {
-                let room = limits[l] - others;
-                room > 0.0 && !tension_exceeds(&lane(&sums, l), room)
-            };
-            if others < least && (0..LANES).all(holds) {
-                return false;
-            }
-        }
-        true
     }
 
     /// An upper bound of any principal stress in the whole body for `|q_k| <= b_k`.
@@ -418,50 +356,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    /// Modes that matter first: whatever the limits, nothing is given up that exceeds its
-    /// own in the full sum, and far from the limits most is given up.
-    #[test]
-    fn what_leading_modes_give_up_never_exceeds_its_limit() {
-        let (nodes, modes) = (4 * 60 + 1, 23);
-        let mut random = Random::new(6);
-        let plain: Vec<Stress> = (0..nodes * modes)
-            .map(|_| std::array::from_fn(|_| random.range(-1.0, 1.0)))
-            .collect();
-        let stress = StressModes::from_values(nodes, modes, |i, k| plain[i * modes + k]);
-        let (mut given_up, mut kept, mut over) = (0, 0, 0);
-        for round in 0..40 {
-            // Few large coordinates and many small ones, as after a blow.
-            let q: Vec<f32> = (0..modes)
-                .map(|_| random.range(-1.0, 1.0) * random.range(0.0_f32, 1.0).powi(6))
-                .collect();
-            let b: Vec<f32> = q.iter().map(|x| x.abs()).collect();
-            let leading = stress.leading(&q);
-            stress.groups_above(&b, 0.0, |group, bound| {
-                let at = stress.at_group(group, &q);
-                // Around the stress itself, where a wrong bound would show.
-                let near = [0.5, 0.98, 0.999_99, 1.000_01, 1.02, 1.5][round % 6];
-                let limits: [f32; LANES] = std::array::from_fn(|l| {
-                    let own = principal_values(&lane(&at, l))[0] as f32;
-                    if l == round % 5 {
-                        f32::INFINITY
-                    } else {
-                        (near * own).max(1e-3)
-                    }
-                });
-                let exceeds = (0..LANES).any(|l| tension_exceeds(&lane(&at, l), limits[l]));
-                let may = stress.may_exceed(group, bound, &leading, &limits);
-                assert!(may || !exceeds, "group {group}: {limits:?}");
-                over += usize::from(exceeds);
-                kept += usize::from(may);
-                given_up += usize::from(!may);
-            });
-        }
-        assert!(over > 500 && given_up > 500, "{over} {kept} {given_up}");
-        let some = vec![1.0; modes];
-        let none = stress.leading(&some);
-        assert!(!stress.may_exceed(0, 1e9, &none, &[f32::INFINITY; LANES]));
     }
 
     #[test]
