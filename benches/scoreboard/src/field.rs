@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use fracas_bake::read_tet_mesh;
 use fracas_conformance::data;
+use fracas_core::sphere_tree::{BuildOptions, SplitMethod, SplitScratch};
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{
-    Crack, FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments, Split,
-    SurfaceScratch, TetMesh, brute_force,
+    Crack, FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments,
+    SphereTree, Split, SurfaceScratch, TetMesh, brute_force,
 };
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use fracas_scenes::experiments::ball::ball;
@@ -58,6 +59,9 @@ fn plane(fragments: &Fragments, id: FragmentId, direction: Vec3, offset: f32) ->
 struct Event {
     cut: f64,
     update: f64,
+    /// What is made when somebody first asks: cells and the tree of faces of every piece.
+    cells: f64,
+    faces: f64,
     surface: f64,
     split: Split,
     note: String,
@@ -90,6 +94,7 @@ fn measure_after(
         let start = Instant::now();
         field.apply(&fragments, &split);
         let update = start.elapsed().as_secs_f64() * 1e3;
+        let [cells, faces] = ask_first(&fragments, &field, &split);
         let mut scratch = SurfaceScratch::default();
         let surface = best_ms(1, || {
             for &id in &split.children {
@@ -110,6 +115,8 @@ fn measure_after(
             None => Event {
                 cut,
                 update,
+                cells,
+                faces,
                 surface,
                 split,
                 note,
@@ -117,6 +124,8 @@ fn measure_after(
             Some(best) => Event {
                 cut: cut.min(best.cut),
                 update: update.min(best.update),
+                cells: cells.min(best.cells),
+                faces: faces.min(best.faces),
                 surface: surface.min(best.surface),
                 ..best
             },
@@ -125,13 +134,42 @@ fn measure_after(
     event.expect("at least one run")
 }
 
+/// Milliseconds that the first questions to all new pieces take: whether a sphere may touch
+/// them (cells), and what is nearest to a point (trees of faces).
+fn ask_first(fragments: &Fragments, field: &FragmentField, split: &Split) -> [f64; 2] {
+    let each = |ask: &dyn Fn(FragmentId, Vec3)| {
+        let start = Instant::now();
+        for &id in &split.children {
+            let node = fragments.fragment(id).nodes()[0];
+            ask(id, fragments.mesh().positions()[node as usize]);
+        }
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    let small = 1e-3 * field.edge();
+    let cells = each(&|id, p| {
+        black_box(field.of(fragments, id).sphere_may_touch(p, small));
+    });
+    let faces = each(&|id, p| {
+        black_box(field.of(fragments, id).nearest(p, small));
+    });
+    [cells, faces]
+}
+
+/// Milliseconds to divide the sphere tree of an unbroken object.
+fn divide_tree(mesh: &TetMesh, fragments: &Fragments, split: &Split) -> f64 {
+    let tree = SphereTree::build(mesh, &BuildOptions::default()).expect("a sound mesh");
+    let mut scratch = SplitScratch::default();
+    let way = SplitMethod::default();
+    best_ms(9, || tree.apply(fragments, split, way, &mut scratch))
+}
+
 fn spheres(board: &mut Board) {
     for (name, triangles, interior, paper) in [
         ("2.5k-4k", 2500, 4000, 1.54),
         ("10k-4k", 10_000, 4000, 1.8),
         ("2.5k-435", 2500, 435, 0.46),
     ] {
-        let wanted = ["update", "cut", "surface"]
+        let wanted = ["update", "all", "cut", "surface"]
             .iter()
             .any(|what| board.wants_row(&format!("field/{what}-sphere-{name}")));
         if !wanted {
@@ -160,6 +198,26 @@ fn spheres(board: &mut Board) {
                 Measured::new(broken.update)
                     .against("Glondu 2013", "2013", paper)
                     .note(size)
+            },
+        );
+        board.row(
+            &format!("field/all-sphere-{name}"),
+            "ms",
+            Target::None,
+            || {
+                let mut after = fragments.clone();
+                let fracture = cells(&fragments, 8, 1);
+                let split = after.apply(&fracture).expect("the fracture is sound");
+                let trees = divide_tree(&mesh, &after, &split);
+                let Event {
+                    update,
+                    cells,
+                    faces,
+                    ..
+                } = broken;
+                Measured::new(update + cells + faces + trees).note(format!(
+                    "before the next step {update:.3}; when first asked, all pieces: cells {cells:.3}, trees of faces {faces:.3}, sphere trees {trees:.3}"
+                ))
             },
         );
         board.row(

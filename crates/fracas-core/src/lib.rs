@@ -33,6 +33,7 @@
 //! | pairs of simple shapes | [`primitives`] | | |
 
 pub mod brute_force;
+mod chunk_list;
 pub mod contact;
 pub mod crack;
 mod cut_piece;

@@ -215,18 +215,38 @@ impl Rough {
 }
 
 impl Growth {
+    /// Takes the memory for a mesh. It never shrinks: what it holds of an earlier, larger
+    /// mesh says nothing, since no node of that is in a piece and no stamp comes again.
+    pub fn make_ready(&mut self, mesh: &TetMesh) {
+        let nodes = mesh.positions().len();
+        if self.cells.len() < nodes {
+            self.cells.resize(nodes, Cell::default());
+            self.marks.resize(nodes, OUTSIDE << PIECE_SHIFT | UNSEEN);
+            self.group_of.resize(nodes, 0);
+            self.looked_at.resize(nodes, 0);
+        }
+        if self.seen_tets.len() < mesh.tets().len() {
+            self.seen_tets.resize(mesh.tets().len(), 0);
+        }
+    }
+
+    /// How much of a mesh the memory holds.
+    #[cfg(test)]
+    pub fn capacities(&self) -> [usize; 5] {
+        [
+            self.cells.capacity(),
+            self.marks.capacity(),
+            self.group_of.capacity(),
+            self.looked_at.capacity(),
+            self.seen_tets.capacity(),
+        ]
+    }
+
     /// Makes ready for a mesh; `mean_edge` is its mean edge length.
     pub fn fit(&mut self, mesh: &TetMesh, mean_edge: f32) {
+        self.make_ready(mesh);
         self.mean_edge = mean_edge;
         let positions = mesh.positions();
-        if self.cells.len() != positions.len() {
-            self.reached.clear();
-            self.cells = vec![Cell::default(); positions.len()];
-            self.marks = vec![OUTSIDE << PIECE_SHIFT | UNSEEN; positions.len()];
-            self.group_of = vec![0; positions.len()];
-            self.looked_at = vec![0; positions.len()];
-            self.look = 0;
-        }
         for (cell, &p) in self.cells.iter_mut().zip(positions) {
             cell.place = p.extend(cell.place.w);
         }
@@ -649,10 +669,6 @@ impl Growth {
     /// Area of the surface in all tetrahedra with nodes of both signs: each has a
     /// negative node beside a positive one.
     fn area(&mut self, mesh: &TetMesh, piece: u32) -> f64 {
-        if self.seen_tets.len() != mesh.tets().len() {
-            self.seen_tets = vec![0; mesh.tets().len()];
-            self.stamp = 0;
-        }
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {
             self.seen_tets.fill(0);

@@ -273,18 +273,25 @@ impl FractureEvent {
         }
     }
 
+    /// Takes the memory that events of a body on this mesh need, and touches it: to be
+    /// called beforehand, so that the first event need not. It never shrinks.
+    pub fn make_ready(&mut self, mesh: &TetMesh) {
+        let nodes = mesh.positions().len();
+        self.growth.make_ready(mesh);
+        if self.stamps.len() < nodes {
+            self.stresses.resize(nodes, [0.0; 6]);
+            // No event has this stamp.
+            self.stamps.resize(nodes, 0);
+            self.tensions.resize(nodes, (0, Tension::default()));
+            self.places.resize(nodes, 0);
+            self.left.resize(nodes, 1.0);
+        }
+    }
+
     /// Makes ready for cracks: all nodes are in one piece.
     fn begin(&mut self, mesh: &TetMesh, modes: &Modes) {
-        let nodes = mesh.positions().len();
+        self.make_ready(mesh);
         self.growth.fit(mesh, modes.mean_edge());
-        if self.stamps.len() != nodes {
-            self.stresses = vec![[0.0; 6]; nodes];
-            self.stamps = vec![0; nodes];
-            self.tensions = vec![(0, Tension::default()); nodes];
-            self.places = vec![0; nodes];
-            self.left = vec![1.0; nodes];
-            self.stamp = 0;
-        }
         for (i, &n) in modes.nodes().iter().enumerate() {
             self.places[n as usize] = i as u32;
             self.left[n as usize] = 1.0;
@@ -300,20 +307,27 @@ impl FractureEvent {
         let modes = body.modes;
         let sizes: Vec<f32> = q.iter().map(|q| q.abs()).collect();
         let stress = modes.stress();
-        stress.groups_above(&sizes, strength.weakest, |group, _| {
+        stress.groups_above(&sizes, strength.weakest, |group, bound| {
+            let nodes = &modes.nodes()[group * LANES..];
+            let nodes = &nodes[..nodes.len().min(LANES)];
+            let mut limits = [f32::INFINITY; LANES];
+            for (limit, &node) in limits.iter_mut().zip(nodes) {
+                *limit = strength.of(node) / self.left[node as usize];
+            }
+            // What earlier cracks have unloaded is not summed; where a crack comes by, it is
+            // then.
+            if limits.iter().all(|&limit| bound <= limit) {
+                return;
+            }
             let at = stress.at_group(group, q);
-            for l in 0..LANES {
-                let Some(&node) = modes.nodes().get(group * LANES + l) else {
-                    continue;
-                };
+            for (l, &node) in nodes.iter().enumerate() {
                 let s = lane(&at, l);
                 self.stresses[node as usize] = s;
                 self.stamps[node as usize] = self.stamp;
-                let limit = strength.of(node) / self.left[node as usize];
-                if tension_exceeds(&s, limit)
+                if tension_exceeds(&s, limits[l])
                     && !body.zone.contains(mesh.positions()[node as usize])
                 {
-                    let overload = principal_values(&s)[0] as f32 / limit;
+                    let overload = principal_values(&s)[0] as f32 / limits[l];
                     self.candidates.push(Candidate { node, overload });
                 }
             }
@@ -532,23 +546,35 @@ impl FractureEvent {
             let left = self.left[c.node as usize];
             c.overload = c.overload.max(left * tension / branching.limit(far));
         }
-        let known: BTreeSet<u32> = self.candidates.iter().map(|c| c.node).collect();
-        stress.groups_above(&sizes, branching.limit(farthest), |group, _| {
-            let nodes = group * LANES..((group + 1) * LANES).min(modes.nodes().len());
-            let nodes = &modes.nodes()[nodes];
+        // They were found in the order of their nodes.
+        let known: Vec<u32> = self.candidates.iter().map(|c| c.node).collect();
+        debug_assert!(known.is_sorted());
+        stress.groups_above(&sizes, branching.limit(farthest), |group, bound| {
+            let nodes = &modes.nodes()[group * LANES..];
+            let nodes = &nodes[..nodes.len().min(LANES)];
+            let mut limits = [f32::INFINITY; LANES];
+            for (limit, &node) in limits.iter_mut().zip(nodes) {
+                let far = mesh.positions()[node as usize].distance(origin);
+                *limit = branching.limit(far) / self.left[node as usize];
+            }
             // Groups are known as a whole or not at all.
             if self.stamps[nodes[0] as usize] != self.stamp {
+                if limits.iter().all(|&limit| bound <= limit) {
+                    return;
+                }
                 let at = stress.at_group(group, q);
                 for (l, &node) in nodes.iter().enumerate() {
                     self.stresses[node as usize] = lane(&at, l);
                     self.stamps[node as usize] = self.stamp;
                 }
             }
-            for &node in nodes {
+            for (&node, &limit) in nodes.iter().zip(&limits) {
                 let s = self.stresses[node as usize];
                 let at = mesh.positions()[node as usize];
-                let limit = branching.limit(at.distance(origin)) / self.left[node as usize];
-                if tension_exceeds(&s, limit) && !known.contains(&node) && !body.zone.contains(at) {
+                if tension_exceeds(&s, limit)
+                    && known.binary_search(&node).is_err()
+                    && !body.zone.contains(at)
+                {
                     let overload = principal_values(&s)[0] as f32 / limit;
                     self.candidates.push(Candidate { node, overload });
                 }
@@ -961,5 +987,28 @@ mod tests {
         let other = run(&small, &small_modes);
         assert_eq!(run(&fragments, &modes), first);
         assert_eq!(run(&small, &small_modes), other);
+    }
+
+    #[test]
+    fn memory_made_ready_grows_no_more_and_decides_alike() {
+        let (fragments, modes) = plate(&weak_glass());
+        let sizes = |event: &FractureEvent| {
+            [
+                event.stresses.capacity(),
+                event.stamps.capacity(),
+                event.tensions.capacity(),
+                event.places.capacity(),
+                event.left.capacity(),
+            ]
+        };
+        let mut event = FractureEvent::new();
+        event.make_ready(fragments.mesh());
+        let ready = (sizes(&event), event.growth.capacities());
+        let settings = FractureSettings::default();
+        let whole = FragmentId(0);
+        let decided = event.decide(&fragments, whole, &modes, &[ball(9.0)], 0.01, 0, &settings);
+        assert!(decided.fracture.is_some());
+        assert_eq!((sizes(&event), event.growth.capacities()), ready);
+        assert_eq!(decided, decide(&fragments, &modes, 9.0, &settings));
     }
 }

@@ -74,6 +74,13 @@ pub struct Shake {
     blow: Blow,
     contact: f64,
     motion: Option<Motion>,
+    /// Of each sampled moment, once the motion is known: sizes of the coordinates, and the
+    /// body's strain energy (J). A blow is asked at many moments.
+    sizes: Vec<Vec<f32>>,
+    energies: Vec<f64>,
+    /// Groups of nodes that come over a stress at some moment, with their bounds; and which
+    /// stress.
+    above: Option<(f32, Vec<(usize, f32)>)>,
     /// Largest size of each modal coordinate: before the motion is known a bound.
     bounds: Vec<f32>,
     /// Points of contact.
@@ -163,6 +170,9 @@ impl Shake {
             blow,
             contact,
             motion: None,
+            sizes: Vec::new(),
+            energies: Vec::new(),
+            above: None,
             points: impacts.iter().map(|i| i.point).collect(),
             touched: touched.iter().map(|&s| modes.surface_node(s)).collect(),
             zone_squared: zone * zone,
@@ -189,6 +199,11 @@ impl Shake {
                 let sizes = motion.coordinates.iter().map(|q| q[k].abs());
                 *bound = sizes.fold(0.0, f32::max) * (1.0 + 1e-6);
             }
+            let moments = motion.coordinates.iter();
+            let sizes = moments.clone().map(|q| q.iter().map(|q| q.abs()).collect());
+            self.sizes = sizes.collect();
+            self.energies = moments.map(|q| strain_energy(modes, q)).collect();
+            self.above = None;
             self.motion = Some(motion);
         }
         self.motion.as_ref().expect("found above")
@@ -255,10 +270,22 @@ impl Shake {
 
     /// Largest strain energy at the sampled moments from one on (J).
     pub(crate) fn most_energy(&mut self, modes: &Modes, from: usize) -> f64 {
-        let brought = self.brought();
-        let later = self.run(modes).coordinates.iter().skip(from);
-        let energies = later.map(|q| strain_energy(modes, q));
-        energies.fold(0.0, f64::max).min(brought)
+        self.run(modes);
+        let later = self.energies.iter().skip(from).copied();
+        later.fold(0.0, f64::max).min(self.brought())
+    }
+
+    /// Lists the groups of nodes that can come over a stress at any of the moments.
+    fn find_groups_above(&mut self, modes: &Modes, weakest: f32) {
+        if matches!(self.above, Some((known, _)) if known == weakest) {
+            return;
+        }
+        let mut above = Vec::new();
+        let stress = modes.stress();
+        stress.groups_above(&self.bounds, weakest, |group, bound| {
+            above.push((group, bound));
+        });
+        self.above = Some((weakest, above));
     }
 
     /// When to break, or `None` when strength is nowhere exceeded. `strength` gives
@@ -276,16 +303,16 @@ impl Shake {
             return None;
         }
         self.run(modes);
+        self.find_groups_above(modes, weakest);
         let motion = self.motion.as_ref()?;
+        let (_, above) = self.above.as_ref()?;
         let stress = modes.stress();
-        let mut groups: Vec<(usize, f32)> = Vec::new();
-        stress.groups_above(&self.bounds, weakest, |group, bound| {
-            // Beside a contact nothing starts: such groups leave their place to others.
+        // Beside a contact nothing starts: such groups leave their place to others.
+        let may_break = |(group, bound): &&(usize, f32)| {
             let nodes = group * LANES..((group + 1) * LANES).min(stress.nodes());
-            if nodes.map(&strength).any(|s| s < bound) {
-                groups.push((group, bound));
-            }
-        });
+            nodes.map(&strength).any(|s| s < *bound)
+        };
+        let mut groups: Vec<(usize, f32)> = above.iter().filter(may_break).copied().collect();
         if groups.is_empty() {
             return None;
         }
@@ -297,14 +324,7 @@ impl Shake {
         // The worst first: what follows is then mostly below what is known.
         groups.sort_unstable_by(by_bound);
         let (coordinates, step) = (&motion.coordinates, motion.every);
-        let sizes: Vec<Vec<f32>> = coordinates
-            .iter()
-            .map(|q| q.iter().map(|q| q.abs()).collect())
-            .collect();
-        let energies: Vec<f64> = coordinates
-            .iter()
-            .map(|q| strain_energy(modes, q))
-            .collect();
+        let (sizes, energies) = (&self.sizes, &self.energies);
         let run = crack_run(modes);
         let run = ((run / step) as usize).min(SAMPLES);
         let mut overloads = [0.0_f32; SAMPLES];
@@ -498,9 +518,12 @@ fn curvature_at(modes: &Modes, point: Vec3, normal: Vec3) -> Option<f64> {
     let (across, along) = normal.any_orthonormal_pair();
     let edge = modes.mean_edge();
     let reach = CURVATURE_REACH * edge;
+    // Most nodes are far away: they are left out before anything is divided.
+    let about = 1.001 * reach * reach;
     let near = modes
         .surface_positions()
         .iter()
+        .filter(|p| p.distance_squared(point) < about)
         .map(|&p| (p - point) / edge);
     let near = near.filter(|r| r.length_squared() * edge * edge < reach * reach);
     // Rows 1, x, y, the squared distance and the height.

@@ -14,6 +14,7 @@
 //! **Guarantee**: work is proportional to the broken fragment, never to the rest of the
 //! object; with an error nothing has changed.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::tet_cut::{TetCut, cut_point, parts};
@@ -21,21 +22,59 @@ use super::{AT_BOUNDARY, CutEdge, Fragment, FragmentId, Fragments, Split};
 use crate::crack::{Crack, Fracture, FractureError};
 use crate::tet_mesh::NONE;
 
+thread_local! {
+    /// Objects are many and seldom break: workspace belongs to threads, not to them.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// What is known of nodes while a fracture is applied. Between two fractures it says
+/// nothing about any node, so that it serves objects of all sizes.
+#[derive(Default)]
+struct Scratch {
+    /// Part of each node of the fragment; [`NONE`] for all others.
+    parts: Vec<u32>,
+    /// Level of each node of the part that a crack splits; zero for all others.
+    levels: Vec<f32>,
+}
+
+impl Scratch {
+    fn fit(&mut self, nodes: usize) {
+        if self.parts.len() < nodes {
+            self.parts.resize(nodes, NONE);
+            self.levels.resize(nodes, 0.0);
+        }
+    }
+}
+
 impl Fragments {
     /// Breaks one fragment. Parts that are not connected become several fragments.
     ///
     /// # Errors
     /// See [`FractureError`]; the object is unchanged then.
     pub fn apply(&mut self, fracture: &Fracture) -> Result<Split, FractureError> {
-        self.assign_parts(fracture)?;
+        // Taken out: after a panic nobody finds it half used.
+        let mut scratch = SCRATCH.take();
+        scratch.fit(self.node_fragment.len());
+        let split = self.apply_in(fracture, &mut scratch);
+        SCRATCH.set(scratch);
+        split
+    }
+
+    fn apply_in(
+        &mut self,
+        fracture: &Fracture,
+        scratch: &mut Scratch,
+    ) -> Result<Split, FractureError> {
+        self.assign_parts(fracture, &mut scratch.parts)?;
         let parent = fracture.fragment;
         let nodes = self.fragments[parent.0 as usize].nodes.len();
         let mut cut_tets = Vec::with_capacity(nodes);
         let mut cut_edges = Vec::with_capacity(nodes);
-        let (beside, starts) = self.nodes_beside_cracks(fracture);
+        let (beside, starts) = self.nodes_beside_cracks(fracture, &scratch.parts);
         for (k, crack) in fracture.cracks.iter().enumerate() {
             let beside = &beside[starts[k] as usize..starts[k + 1] as usize];
-            self.split_tets(&crack.levels, beside, &mut cut_tets, &mut cut_edges);
+            let levels = &mut scratch.levels;
+            self.split_tets(&crack.levels, beside, levels, &mut cut_tets, &mut cut_edges);
         }
         cut_tets.sort_unstable();
         cut_tets.dedup();
@@ -43,7 +82,7 @@ impl Fragments {
         if fracture.cracks.len() > 1 {
             cut_edges.sort_by_key(|e: &CutEdge| e.nodes);
         }
-        let children = self.relabel(parent);
+        let children = self.relabel(parent, &mut scratch.parts);
         Ok(Split {
             parent,
             children,
@@ -54,7 +93,11 @@ impl Fragments {
 
     /// Checks a fracture and gives the nodes of its fragment the parts they will
     /// have after the last crack. With an error, nothing has changed.
-    fn assign_parts(&mut self, fracture: &Fracture) -> Result<(), FractureError> {
+    fn assign_parts(
+        &self,
+        fracture: &Fracture,
+        node_part: &mut [u32],
+    ) -> Result<(), FractureError> {
         let id = fracture.fragment;
         let fragment = self.fragments.get(id.0 as usize).filter(|f| f.alive);
         let fragment = fragment.ok_or(FractureError::NoSuchFragment(id))?;
@@ -65,13 +108,13 @@ impl Fragments {
             return Err(FractureError::NoCrack(id));
         }
         for &n in &fragment.nodes {
-            self.node_part[n as usize] = 0;
+            node_part[n as usize] = 0;
         }
         let mut sizes = vec![fragment.nodes.len()];
         for (k, crack) in fracture.cracks.iter().enumerate() {
-            if let Err(error) = self.assign_part(id, k, crack, &mut sizes) {
+            if let Err(error) = self.assign_part(id, k, crack, &mut sizes, node_part) {
                 for &n in &self.fragments[id.0 as usize].nodes {
-                    self.node_part[n as usize] = NONE;
+                    node_part[n as usize] = NONE;
                 }
                 return Err(error);
             }
@@ -80,11 +123,12 @@ impl Fragments {
     }
 
     fn assign_part(
-        &mut self,
+        &self,
         id: FragmentId,
         k: usize,
         crack: &Crack,
         sizes: &mut Vec<usize>,
+        node_part: &mut [u32],
     ) -> Result<(), FractureError> {
         let part = crack.part;
         let Some(&size) = sizes.get(part as usize) else {
@@ -98,20 +142,20 @@ impl Fragments {
         let mut sound = crack.levels.len() == size;
         let (mut next, mut leaving) = (0, 0);
         for &(n, level) in &crack.levels {
-            let belongs = self.node_part.get(n as usize) == Some(&part);
+            let belongs = node_part.get(n as usize) == Some(&part);
             sound &= n >= next && belongs && level.is_finite() && level != 0.0;
             next = n.saturating_add(1);
             leaving += usize::from(level > 0.0);
         }
         if !sound {
-            return Err(self.diagnose(id, k, crack));
+            return Err(self.diagnose(id, k, crack, node_part));
         }
         if leaving == 0 || leaving == size {
             return Err(FractureError::OneSided { crack: k, part });
         }
         for &(n, level) in &crack.levels {
             if level > 0.0 {
-                self.node_part[n as usize] = k as u32 + 1;
+                node_part[n as usize] = k as u32 + 1;
             }
         }
         sizes[part as usize] -= leaving;
@@ -120,12 +164,16 @@ impl Fragments {
     }
 
     /// What is wrong with a crack whose part exists.
-    fn diagnose(&self, id: FragmentId, k: usize, crack: &Crack) -> FractureError {
+    fn diagnose(
+        &self,
+        id: FragmentId,
+        k: usize,
+        crack: &Crack,
+        node_part: &[u32],
+    ) -> FractureError {
         let part = crack.part;
         let nodes = &self.fragments[id.0 as usize].nodes;
-        let mut expected = nodes
-            .iter()
-            .filter(|&&n| self.node_part[n as usize] == part);
+        let mut expected = nodes.iter().filter(|&&n| node_part[n as usize] == part);
         let mut given = crack.levels.iter().map(|(n, _)| n);
         let differs = expected.find(|&n| given.next() != Some(n)).copied();
         let bad = |(_, s): &&(u32, f32)| !s.is_finite() || *s == 0.0;
@@ -148,15 +196,15 @@ impl Fragments {
 
     /// The nodes with an edge that is cut, crack by crack, in increasing order; and where
     /// those of each crack begin.
-    fn nodes_beside_cracks(&self, fracture: &Fracture) -> (Vec<u32>, Vec<u32>) {
+    fn nodes_beside_cracks(&self, fracture: &Fracture, node_part: &[u32]) -> (Vec<u32>, Vec<u32>) {
         let mesh = &self.mesh;
         let cracks = &fracture.cracks;
         let mut found: Vec<(u32, u32)> = Vec::new();
         for &n in &self.fragments[fracture.fragment.0 as usize].nodes {
-            let part = self.node_part[n as usize];
+            let part = node_part[n as usize];
             let first = found.len();
             for &m in mesh.adjacent_nodes(n) {
-                let other = self.node_part[m as usize];
+                let other = node_part[m as usize];
                 if other == part || other == NONE {
                     continue;
                 }
@@ -190,6 +238,7 @@ impl Fragments {
         &mut self,
         levels: &[(u32, f32)],
         beside: &[u32],
+        node_level: &mut [f32],
         cut_tets: &mut Vec<u32>,
         cut_edges: &mut Vec<CutEdge>,
     ) {
@@ -197,12 +246,12 @@ impl Fragments {
         let positions = mesh.positions();
         // Nodes outside the part keep level zero: an edge to them is not cut.
         for &(n, s) in levels {
-            self.node_level[n as usize] = s;
+            node_level[n as usize] = s;
         }
         for &n in beside {
-            let s_n = self.node_level[n as usize];
+            let s_n = node_level[n as usize];
             for &m in mesh.adjacent_nodes(n) {
-                let s_m = self.node_level[m as usize];
+                let s_m = node_level[m as usize];
                 if m > n && parts(s_n, s_m) {
                     let [a, b] = [n, m].map(|i| positions[i as usize]);
                     let (t, point) = cut_point(a, b, s_n, s_m);
@@ -220,7 +269,7 @@ impl Fragments {
             }
             for &tet in mesh.adjacent_tets(n) {
                 let corners = mesh.tets()[tet as usize];
-                let plane = corners.map(|c| self.node_level[c as usize]);
+                let plane = corners.map(|c| node_level[c as usize]);
                 let lowest = (0..4).all(|i| corners[i] >= n || plane[i] >= 0.0);
                 if lowest && plane.iter().any(|&s| s > 0.0) {
                     self.add_plane(tet, plane);
@@ -229,7 +278,7 @@ impl Fragments {
             }
         }
         for &(n, _) in levels {
-            self.node_level[n as usize] = 0.0;
+            node_level[n as usize] = 0.0;
         }
     }
 
@@ -244,7 +293,7 @@ impl Fragments {
 
     /// Retires the parent and makes a fragment of every connected part, in order of
     /// their lowest node.
-    fn relabel(&mut self, parent: FragmentId) -> Vec<FragmentId> {
+    fn relabel(&mut self, parent: FragmentId, node_part: &mut [u32]) -> Vec<FragmentId> {
         let generation = self.fragments[parent.0 as usize].generation + 1;
         let retired = &mut self.fragments[parent.0 as usize];
         retired.alive = false;
@@ -252,12 +301,12 @@ impl Fragments {
         let first_child = self.fragments.len();
         let mut flood = Vec::new();
         for &start in &nodes {
-            let part = self.node_part[start as usize];
+            let part = node_part[start as usize];
             if part == NONE {
                 continue;
             }
             let id = FragmentId(self.fragments.len() as u32);
-            self.node_part[start as usize] = NONE;
+            node_part[start as usize] = NONE;
             self.node_fragment[start as usize] = id;
             flood.push(start);
             let mut size = 0;
@@ -265,8 +314,8 @@ impl Fragments {
                 size += 1;
                 for &m in self.mesh.adjacent_nodes(n) {
                     // Only nodes of the parent have a part now.
-                    if self.node_part[m as usize] == part {
-                        self.node_part[m as usize] = NONE;
+                    if node_part[m as usize] == part {
+                        node_part[m as usize] = NONE;
                         self.node_fragment[m as usize] = id;
                         flood.push(m);
                     }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
+use crate::chunk_list::ChunkList;
 use crate::tet_mesh::{NONE, TET_EDGES, TetMesh};
 use crate::triangle_fans::touches_itself;
 use tet_cut::parts;
@@ -92,12 +93,8 @@ pub struct Fragments {
     /// Index into `cuts`; for tetrahedra without a cut [`NONE`], or, at the boundary
     /// of the object, [`AT_BOUNDARY`].
     tet_cut: Vec<u32>,
-    cuts: Vec<TetCut>,
+    cuts: ChunkList<TetCut>,
     fragments: Vec<Fragment>,
-    /// Part of each node during `apply`; [`NONE`] outside of it.
-    node_part: Vec<u32>,
-    /// Level of each node while a crack is applied; zero outside of it.
-    node_level: Vec<f32>,
     touches_itself: bool,
 }
 
@@ -127,10 +124,8 @@ impl Fragments {
                     }
                 })
                 .collect(),
-            cuts: Vec::new(),
+            cuts: ChunkList::default(),
             fragments: vec![whole],
-            node_part: vec![NONE; nodes],
-            node_level: vec![0.0; nodes],
             touches_itself: touches_itself(&mesh),
             mesh,
         }
@@ -326,7 +321,7 @@ impl Fragments {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let lists: usize = self.fragments.iter().map(|f| f.nodes.len() * 4).sum();
-        self.node_fragment.len() * 12
+        self.node_fragment.len() * 4
             + self.tet_cut.len() * 4
             + self.cuts.iter().map(TetCut::bytes).sum::<usize>()
             + self.fragments.len() * size_of::<Fragment>()

@@ -48,6 +48,48 @@ fn parts_that_are_not_connected_become_fragments_of_their_own() {
     fragments.validate().unwrap();
 }
 
+/// The workspace belongs to the thread: objects of other sizes and fractures that do not
+/// fit leave nothing in it.
+#[test]
+fn what_breaks_on_one_thread_is_the_same_whatever_broke_there_before() {
+    let sizes = [[5, 4, 4], [2, 3, 2], [6, 6, 3]];
+    let break_one = |cells: [u32; 3]| {
+        let mut fragments = Fragments::new(Arc::new(box_grid(cells, Vec3::ONE)));
+        let mut rng = Rng(u64::from(cells[0]));
+        let mut splits = Vec::new();
+        for _ in 0..6 {
+            let last = fragments.living().last().unwrap();
+            let turn = rng.direction();
+            splits.extend(break_by(&mut fragments, last, |p| {
+                turn.dot(p - Vec3::splat(0.5)) + 0.05
+            }));
+            // The second crack splits a part that is not there: nothing may stay of the first.
+            let living = fragments.living().next().unwrap();
+            let nodes = fragments.fragment(living).nodes();
+            let crack = Crack::from_level(fragments.mesh(), 0, nodes, |_| rng.range(-1.0, 1.0));
+            let Some(crack) = crack else { continue };
+            let wrong = Crack {
+                part: 7,
+                ..crack.clone()
+            };
+            let cracks = vec![crack, wrong];
+            let refused = fragments.apply(&Fracture {
+                fragment: living,
+                cracks,
+            });
+            assert!(matches!(refused, Err(FractureError::NoSuchPart { .. })));
+        }
+        fragments.validate().unwrap();
+        splits
+    };
+    let one_after_the_other = sizes.map(break_one);
+    for (cells, expected) in sizes.into_iter().zip(one_after_the_other) {
+        let alone = std::thread::spawn(move || break_one(cells)).join().unwrap();
+        assert_eq!(alone, expected);
+        assert!(!alone.is_empty());
+    }
+}
+
 #[test]
 fn it_breaks_again_until_every_fragment_is_one_node_and_says_so() {
     let mut fragments = Fragments::new(Arc::new(box_grid([2, 2, 2], Vec3::ONE)));

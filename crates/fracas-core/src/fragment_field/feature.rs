@@ -12,6 +12,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::face_tree::{Bounds, Curve, sort_by_place};
+use crate::chunk_list::ChunkList;
 use crate::cut_piece::{CornerPoints, signs};
 use crate::fragment::{Fragments, TetCut};
 use crate::primitives::point_triangle::{to_quad, to_triangle};
@@ -33,11 +34,11 @@ pub(super) struct Features {
     curve: Curve,
     /// Flat, convex, the normal pointing to the side of positive levels; a
     /// triangle has its last corner twice.
-    cracks: Vec<[Vec3; 4]>,
+    cracks: ChunkList<[Vec3; 4]>,
     /// Of each crack polygon, four times the tetrahedron plus the plane.
-    crack_origins: Vec<u32>,
+    crack_origins: ChunkList<u32>,
     /// By index of the cut, the feature of each of its planes.
-    of_cut: Vec<[FeatureId; 3]>,
+    of_cut: ChunkList<[FeatureId; 3]>,
     order: Vec<u64>,
     spare: Vec<u64>,
 }
@@ -59,9 +60,9 @@ impl Features {
         Self {
             old,
             curve,
-            cracks: Vec::new(),
-            crack_origins: Vec::new(),
-            of_cut: Vec::new(),
+            cracks: ChunkList::default(),
+            crack_origins: ChunkList::default(),
+            of_cut: ChunkList::default(),
             order: Vec::new(),
             spare: Vec::new(),
         }
@@ -180,8 +181,6 @@ impl Features {
             self.curve.item(mesh.positions()[node as usize], tet)
         }));
         sort_by_place(&mut self.order, &mut self.spare);
-        self.cracks.reserve(tets.len());
-        self.crack_origins.reserve(tets.len());
         for at in 0..self.order.len() {
             self.add_planes(fragments, self.order[at] as u32);
         }
@@ -196,8 +195,8 @@ impl Features {
         let Some(cut) = fragments.cut(tet) else {
             return;
         };
-        if index >= self.of_cut.len() {
-            self.of_cut.resize(index + 1, [NONE; 3]);
+        while self.of_cut.len() <= index {
+            self.of_cut.push([NONE; 3]);
         }
         let known = self.of_cut[index]
             .iter()

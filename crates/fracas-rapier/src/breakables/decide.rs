@@ -24,18 +24,19 @@
 //! others wait, in the objects' own frames, for the next. Bodies of several objects are
 //! decided at once where there are threads; what comes of it is the same.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use fracas_core::TetMesh;
 use fracas_fracture::{FractureEvent, Impact};
 use glam::Vec3;
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderHandle, ContactManifold, RigidBody};
 
 use super::loads::Pushed;
-use super::split::Break;
+use super::split::{Break, named};
 use super::{After, Breakables, Engine, Event, Object, PieceId};
-use crate::parallel;
+use crate::{parallel, trace};
 
 /// Impacts that are not decided yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,11 +141,12 @@ impl Breakables {
         let work: Vec<_> = objects
             .filter_map(|(o, object)| Some((object, by_object.remove(&o)?)))
             .collect();
+        let memories = &self.memories;
         let decided = parallel::map(work, |(object, questions)| {
             let mut broke: Vec<(usize, Break)> = Vec::new();
             for (order, question, mass) in questions {
                 if broke.iter().all(|(_, b)| b.piece != question.hit.piece) {
-                    let decision = decide(object, &question, mass, dt);
+                    let decision = decide(object, &question, mass, dt, memories);
                     broke.extend(decision.map(|b| (order, b)));
                 }
             }
@@ -285,19 +287,47 @@ impl Breakables {
     }
 }
 
-thread_local! {
-    /// Memory of decisions: it changes none.
-    static MEMORY: RefCell<FractureEvent> = RefCell::default();
+/// Memory of decisions, one for each that is made at once: it changes none. Made ready when
+/// an object comes into the world, so that the frame of its break need not.
+#[derive(Default)]
+pub(crate) struct Memories(Mutex<Vec<FractureEvent>>);
+
+impl Memories {
+    fn take(&self) -> FractureEvent {
+        self.lock().pop().unwrap_or_default()
+    }
+
+    fn give_back(&self, memory: FractureEvent) {
+        self.lock().push(memory);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<FractureEvent>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes one ready for bodies that decide by modes on this mesh.
+    pub(super) fn make_ready(&self, mesh: &TetMesh) {
+        let mut memory = self.take();
+        memory.make_ready(mesh);
+        self.give_back(memory);
+    }
 }
 
-fn decide(object: &mut Object, question: &Question, mass: f32, dt: f32) -> Option<Break> {
+fn decide(
+    object: &mut Object,
+    question: &Question,
+    mass: f32,
+    dt: f32,
+    memories: &Memories,
+) -> Option<Break> {
     let piece = question.hit.piece;
+    let _span = trace::span("decide", || named(piece.object, piece.fragment));
     let state = object.shared.read();
     let breaker = object.breaker.as_mut()?;
-    let decision = MEMORY.with_borrow_mut(|memory| {
-        let (fragments, impacts) = (state.fragments(), &question.hit.impacts);
-        breaker.decide(fragments, piece.fragment, mass, impacts, dt, memory)
-    });
+    let (fragments, impacts) = (state.fragments(), &question.hit.impacts);
+    let mut memory = memories.take();
+    let decision = breaker.decide(fragments, piece.fragment, mass, impacts, dt, &mut memory);
+    memories.give_back(memory);
     Some(Break {
         piece,
         fracture: decision.fracture?,

@@ -47,6 +47,7 @@ use crate::shape::FragmentShape;
 use crate::trace;
 use approach::Approach;
 use background::ModesJobs;
+use decide::Memories;
 pub(crate) use decide::Waiting;
 use loads::Loads;
 use owners::Owners;
@@ -322,6 +323,7 @@ pub struct Breakables {
     pub(crate) objects: Vec<Object>,
     pub(crate) owners: Owners,
     pub(crate) waiting: Vec<Waiting>,
+    memories: Memories,
     /// Of the last step.
     pub(crate) loads: Loads,
     /// Those of the step that is being followed.
@@ -348,6 +350,7 @@ impl Breakables {
             objects: Vec::new(),
             owners: Owners::default(),
             waiting: Vec::new(),
+            memories: Memories::default(),
             loads: Loads::default(),
             loads_now: Loads::default(),
             approach: Approach::default(),
@@ -400,6 +403,7 @@ impl Breakables {
             born: self.steps,
             anchored,
         };
+        make_memory_ready(&self.memories, options.breaker.as_ref(), &options);
         self.objects.push(Object {
             shared,
             breaker: options.breaker.clone(),
@@ -530,6 +534,7 @@ impl Breakables {
     /// Changes how an object breaks from now on.
     pub fn set_breaker(&mut self, object: ObjectId, breaker: Option<Breaker>) {
         if let Some(object) = self.objects.get_mut(object.0 as usize) {
+            make_memory_ready(&self.memories, breaker.as_ref(), &object.options);
             object.breaker = breaker;
         }
     }
@@ -562,6 +567,13 @@ impl Breakables {
             .get(id.object.0 as usize)?
             .pieces
             .get(&id.fragment)
+    }
+}
+
+/// Takes the memory for the break of a whole object that decides by modes before it breaks.
+fn make_memory_ready(memories: &Memories, breaker: Option<&Breaker>, options: &Breakable) {
+    if breaker.is_some_and(|b| b.modes(FragmentId(0)).is_some()) {
+        memories.make_ready(options.blueprint.mesh());
     }
 }
 

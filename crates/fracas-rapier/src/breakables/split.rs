@@ -255,7 +255,8 @@ fn inherit_collider(collider: ColliderBuilder, whole: &Collider) -> ColliderBuil
         .user_data(whole.user_data)
 }
 
-fn named(object: ObjectId, fragment: FragmentId) -> [trace::Arg; 2] {
+/// What a span is about.
+pub(super) fn named(object: ObjectId, fragment: FragmentId) -> [trace::Arg; 2] {
     [
         ("object", u64::from(object.0)),
         ("fragment", u64::from(fragment.0)),
