@@ -7,11 +7,14 @@ use common::blueprint;
 use fracas_core::testing::Rng;
 use fracas_rapier::{FragmentDispatcher, FragmentShape, check_shape};
 use glam::{IVec3, Quat, Vec3};
+use parry3d::bounding_volume::{Aabb, BoundingSphere};
+use parry3d::mass_properties::MassProperties;
 use parry3d::math::Pose;
 use parry3d::query::{
-    NonlinearRigidMotion, PointQuery as _, QueryDispatcher, Ray, RayCast as _, ShapeCastOptions,
+    NonlinearRigidMotion, PointProjection, PointQuery, QueryDispatcher, Ray, RayCast,
+    RayIntersection, ShapeCastOptions,
 };
-use parry3d::shape::{Shape, SharedShape, TriMesh};
+use parry3d::shape::{Ball, FeatureId, Shape, ShapeType, SharedShape, TriMesh, TypedShape};
 use parry3d::utils::Array2;
 
 /// Signed distance of a point of the shape's frame, by other means than ours.
@@ -144,6 +147,17 @@ fn cells() -> Vec<Cell> {
                 0.05,
             ),
         ),
+        Cell {
+            name: "triangle",
+            // So large that no fragment here reaches round its edges: a floor at y = 0.
+            shape: SharedShape::triangle(
+                Vec3::new(-20.0, 0.0, -20.0),
+                Vec3::new(0.0, 0.0, 40.0),
+                Vec3::new(20.0, 0.0, -20.0),
+            ),
+            truth: Box::new(|p| p.y),
+            solid: false,
+        },
         Cell {
             name: "triangle mesh",
             shape: SharedShape::new(box_mesh(half)),
@@ -329,6 +343,69 @@ fn cast(
     1
 }
 
+/// A shape of somebody else's: a ball that says it is none.
+#[derive(Clone)]
+struct Foreign(Ball);
+
+impl PointQuery for Foreign {
+    fn project_local_point(&self, p: Vec3, solid: bool) -> PointProjection {
+        self.0.project_local_point(p, solid)
+    }
+
+    fn project_local_point_and_get_feature(&self, p: Vec3) -> (PointProjection, FeatureId) {
+        self.0.project_local_point_and_get_feature(p)
+    }
+}
+
+impl RayCast for Foreign {
+    fn cast_local_ray_and_get_normal(
+        &self,
+        ray: &Ray,
+        most: f32,
+        solid: bool,
+    ) -> Option<RayIntersection> {
+        self.0.cast_local_ray_and_get_normal(ray, most, solid)
+    }
+}
+
+impl Shape for Foreign {
+    fn compute_local_aabb(&self) -> Aabb {
+        self.0.compute_local_aabb()
+    }
+
+    fn compute_local_bounding_sphere(&self) -> BoundingSphere {
+        self.0.compute_local_bounding_sphere()
+    }
+
+    fn clone_dyn(&self) -> Box<dyn Shape> {
+        Box::new(self.clone())
+    }
+
+    fn scale_dyn(&self, _: Vec3, _: u32) -> Option<Box<dyn Shape>> {
+        None
+    }
+
+    fn mass_properties(&self, density: f32) -> MassProperties {
+        self.0.mass_properties(density)
+    }
+
+    fn shape_type(&self) -> ShapeType {
+        ShapeType::Custom
+    }
+
+    fn as_typed_shape(&self) -> TypedShape<'_> {
+        TypedShape::Custom(self)
+    }
+
+    fn ccd_thickness(&self) -> f32 {
+        self.0.ccd_thickness()
+    }
+
+    fn ccd_angular_thickness(&self) -> f32 {
+        self.0.ccd_angular_thickness()
+    }
+}
+
 #[test]
 fn shapes_that_cannot_be_met_are_refused_by_name() {
     let line = SharedShape::polyline(vec![Vec3::ZERO, Vec3::X, Vec3::Y], None);
@@ -336,7 +413,23 @@ fn shapes_that_cannot_be_met_are_refused_by_name() {
     assert!(why.contains("polyline"), "{why}");
     let ours = FragmentDispatcher::default();
     let pos12 = Pose::identity();
-    assert!(ours.contact(&pos12, &fragment(), &*line, 0.1).is_err());
+    let foreign = Foreign(Ball::new(0.1));
+    let why = check_shape(&foreign).unwrap_err().to_string();
+    assert!(why.contains("custom shape"), "{why}");
+    for shape in [&*line as &dyn Shape, &foreign] {
+        assert!(ours.contact(&pos12, &fragment(), shape, 0.1).is_err());
+        assert!(ours.distance(&pos12, &fragment(), shape).is_err());
+        assert!(ours.intersection_test(&pos12, &fragment(), shape).is_err());
+        let options = ShapeCastOptions::default();
+        let cast = ours.cast_shapes(&pos12, Vec3::X, &fragment(), shape, options);
+        assert!(cast.is_err());
+    }
+    // One part that is refused refuses the whole.
+    let parts = vec![
+        (Pose::identity(), SharedShape::ball(0.1)),
+        (Pose::identity(), SharedShape::new(foreign)),
+    ];
+    assert!(check_shape(&*SharedShape::compound(parts)).is_err());
     let inside = SharedShape::compound(vec![(Pose::identity(), SharedShape::ball(0.1))]);
     check_shape(&*inside).unwrap();
     check_shape(&fragment()).unwrap();

@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::{blueprint, brick, fragile, momenta, shatter, world};
+use common::{blueprint, brick, fragile, momenta, momenta_of, shatter, world};
 use fracas_core::Fracture;
 use fracas_fracture::{Breaker, Material, Strength};
-use fracas_rapier::{Breakable, Event, World, WorldSettings};
+use fracas_rapier::{Breakable, Event, PieceId, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
+use rapier3d::prelude::{ColliderBuilder, RigidBody, RigidBodyBuilder};
 
 #[test]
 fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
@@ -46,8 +47,8 @@ fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
     );
 }
 
-#[test]
-fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
+/// A hammer strikes a block that breaks by it.
+fn struck() -> World {
     let mut world = World::new(WorldSettings {
         gravity: Vec3::ZERO,
         ..WorldSettings::measured(1.0 / 240.0)
@@ -69,6 +70,12 @@ fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
     };
     world.add(hammer.at(Pose::translation(0.1, 0.35, 0.02)));
     world.step();
+    world
+}
+
+#[test]
+fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
+    let mut world = struck();
     let ((p, _), energy) = (momenta(&world), world.energy());
     let mut broke = 0;
     for _ in 0..60 {
@@ -81,14 +88,104 @@ fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
     }
     let (p_now, _) = momenta(&world);
     assert!(broke > 0, "the blow breaks it");
-    assert!(
-        (p_now - p).length() < 1e-3 * p.length(),
-        "momentum {p} -> {p_now}"
-    );
+    let off = (p_now - p).length() / p.length();
+    println!("momentum off by {off:.1e}");
+    assert!(off < 1e-5, "momentum {p} -> {p_now}");
     assert!(
         world.energy() <= energy * 1.01,
         "energy {energy} -> {}",
         world.energy()
+    );
+}
+
+/// What is ours of a break: the step taken back, the cracks paid for, the fragments put in.
+/// The engine's solution after it keeps angular momentum as well as it does for its own
+/// shapes (tests/physics.rs).
+#[test]
+fn a_break_keeps_momentum_and_angular_momentum_to_rounding() {
+    let mut world = struck();
+    let mut seen = 0;
+    for _ in 0..60 {
+        let ((p, l), energy) = (momenta(&world), world.energy());
+        let mut after_break = None;
+        world.begin_step();
+        world.physics.step();
+        world.finish_step(&mut |physics| {
+            if after_break.is_none() {
+                let kinetic = |b: &RigidBody| f64::from(b.kinetic_energy());
+                let sum: f64 = physics.bodies.iter().map(|(_, b)| kinetic(b)).sum();
+                after_break = Some((momenta_of(&physics.bodies), sum));
+            }
+            physics.step();
+        });
+        let spent: f64 = world
+            .take_events()
+            .iter()
+            .map(|e| match e {
+                Event::Broke { stats, .. } => stats.spent,
+                _ => 0.0,
+            })
+            .sum();
+        let Some(((p_now, l_now), energy_now)) = after_break else {
+            continue;
+        };
+        seen += 1;
+        let [off, turned] = [
+            (p_now - p).length() / p.length(),
+            (l_now - l).length() / l.length(),
+        ];
+        let paid = energy - energy_now;
+        println!(
+            "momentum off by {off:.1e}, angular {turned:.1e}; cracks {spent:.4} J, paid {paid:.4}"
+        );
+        assert!(
+            off < 1e-6 && turned < 1e-5,
+            "{p} -> {p_now}, {l} -> {l_now}"
+        );
+        assert!((paid - spent).abs() < 1e-2 * spent + 1e-5 * energy);
+    }
+    assert!(seen > 0, "nothing broke");
+}
+
+#[test]
+fn what_is_born_in_a_step_does_not_break_again_in_it() {
+    let (mut steps_with_breaks, mut later) = (0, 0);
+    for seed in 0..6 {
+        let mut world = world(1.0 / 60.0);
+        let block = blueprint([8, 6, 6], Vec3::new(0.3, 0.2, 0.2));
+        let turn = Vec3::new(0.2, 0.1, 0.3) * seed as f32;
+        let options = Breakable::new(block).with_breaker(fragile(10));
+        world.add(options.at(Pose::new(Vec3::Y * 0.8, turn)));
+        // Fast enough for several parts of a step, each of which could break something.
+        let ball = RigidBodyBuilder::dynamic()
+            .translation(Vec3::new(0.02, 3.0, 0.01))
+            .linvel(Vec3::Y * -30.0)
+            .ccd_enabled(true);
+        let collider = ColliderBuilder::ball(0.04).density(7800.0);
+        world.physics.insert(ball, collider);
+        world.take_events();
+        let mut ever_born: Vec<PieceId> = Vec::new();
+        for _ in 0..60 {
+            world.step();
+            let mut born: Vec<PieceId> = Vec::new();
+            for event in world.take_events() {
+                if let Event::Broke {
+                    piece, children, ..
+                } = event
+                {
+                    assert!(!born.contains(&piece), "{piece:?} broke as it was born");
+                    later += u32::from(ever_born.contains(&piece));
+                    born.extend(children);
+                }
+            }
+            steps_with_breaks += u32::from(!born.is_empty());
+            ever_born.extend(born);
+        }
+    }
+    println!("{steps_with_breaks} steps with breaks, {later} of pieces born before");
+    assert!(
+        steps_with_breaks > 6 && later > 0,
+        "pieces do break again, later"
     );
 }
 

@@ -10,6 +10,7 @@ use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use fracas_fracture::{Breaker, Material, Strength};
 use fracas_rapier::{Blueprint, PieceId, World, WorldSettings};
 use glam::{DVec3, Mat3, Vec3};
+use rapier3d::prelude::RigidBodySet;
 
 /// A box of the given size around the origin.
 pub fn blueprint(cells: [u32; 3], size: Vec3) -> Arc<Blueprint> {
@@ -49,8 +50,13 @@ pub fn fragile(pieces: u32) -> Breaker {
 
 /// Momentum and angular momentum of everything.
 pub fn momenta(world: &World) -> (DVec3, DVec3) {
+    momenta_of(&world.physics.bodies)
+}
+
+/// The same of an engine's bodies.
+pub fn momenta_of(bodies: &RigidBodySet) -> (DVec3, DVec3) {
     let (mut p, mut l) = (DVec3::ZERO, DVec3::ZERO);
-    for (_, body) in world.physics.bodies.iter() {
+    for (_, body) in bodies.iter() {
         let (m, c) = (f64::from(body.mass()), body.center_of_mass().as_dvec3());
         let v = body.linvel().as_dvec3();
         let inverse = body.mass_properties().effective_world_inv_inertia;
