@@ -16,3 +16,4 @@ pub mod fuzz;
 pub mod procedural;
 pub mod rational;
 pub mod rational_tets;
+pub mod textured;

@@ -3,6 +3,7 @@
 //!
 //! Steps: compile the wasm -> write the JavaScript around it (wasm-bindgen as a
 //! library, nothing to install) -> npm packages by the lock file -> Vite -> sizes.
+//! What `shatter` writes goes through the Khronos validator first, since Node is at hand.
 //! The tests need Chromium; where it is missing and this runs as root on Debian, it
 //! is installed, elsewhere it is said what to install.
 
@@ -66,9 +67,12 @@ pub fn test() -> Outcome {
     // The native side of the comparisons, by the same build as the tests': nothing is
     // compiled twice. The page's build is optimised a little more, so a ratio of times
     // is, if anything, too kind to the page.
-    let both = ["--example", "native", "--bin", "fracas"];
-    cargo(&[&["build", "--workspace"][..], &both].concat(), &[])?;
-    let built = target_folder()?.join("debug");
+    let what = ["native", "broken_models"].map(|name| ["--example", name]);
+    let what = [what.as_flattened(), &["--bin", "fracas"]].concat();
+    cargo(&[&["build", "--workspace"], &what[..]].concat(), &[])?;
+    let target = target_folder()?;
+    let built = target.join("debug");
+    validate(&built, &target.join("broken-models"))?;
     let native = built.join("examples/native").display().to_string();
     let command = built.join("fracas").display().to_string();
     let status = Command::new("node")
@@ -83,6 +87,21 @@ pub fn test() -> Outcome {
         Ok(status) => Err(format!("the page's tests ended with {status}")),
         Err(error) => Err(format!("cannot run node: {error}")),
     }
+}
+
+/// The Khronos validator finds no error in what broken models are written as.
+fn validate(built: &Path, folder: &Path) -> Outcome {
+    if folder.exists() {
+        fs::remove_dir_all(folder)
+            .map_err(|e| format!("cannot empty {}: {e}", folder.display()))?;
+    }
+    let name = "broken_models";
+    run(
+        Command::new(built.join("examples").join(name)).arg(folder),
+        name,
+    )?;
+    let folder = folder.display().to_string();
+    program("node", &["tests/validate.mjs", &folder])
 }
 
 /// Installs what the lock file says, unless it is there.

@@ -2,12 +2,14 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::sync::Arc;
 
-use fracas_bake::write::glb::{Glb, Material, NodeId, Part, Place};
+use fracas_bake::model::Model;
+use fracas_bake::write::glb::{Glb, Looks, Material, NodeId, Part, Place};
 use fracas_core::FragmentSurface;
 use fracas_core::used_vertices::used_vertices;
 use fracas_picture::{Colour, Image, Quality, Sheet};
-use fracas_report::stills::{crack_colour, still};
+use fracas_report::stills::{Stills, crack_colour};
 use fracas_scenes::recording::Recording;
 use fracas_scenes::rigid::Scene;
 use fracas_scenes::skins::Dressed;
@@ -58,20 +60,21 @@ fn moments(recording: &Recording) -> Vec<(u64, String)> {
 /// Rendered moments of a run.
 pub fn contact_sheet(scene: &Scene, recording: &Recording) -> Image {
     let mut sheet = Sheet::new(3).title(scene.name());
+    let mut stills = Stills::default();
     for (after, caption) in moments(recording) {
         let bodies = recording.at(after).count();
         let plural = if bodies == 1 { "body" } else { "bodies" };
-        sheet.add(
-            still(scene, recording, after, [420, 340], Quality::Fine),
-            format!("{caption}\n{bodies} {plural}"),
-        );
+        let still = stills.still(scene, recording, after, [420, 340], Quality::Fine);
+        sheet.add(still, format!("{caption}\n{bodies} {plural}"));
     }
     sheet.image()
 }
 
-/// An animated glTF: one node a body, shown while it lives.
+/// An animated glTF: one node a body, shown while it lives. Pieces of models have the
+/// model's materials and textures.
 pub fn write_glb(path: &Path, scene: &Scene, recording: &Recording) -> Result<(), Box<dyn Error>> {
     let mut glb = Glb::new();
+    let mut models: Vec<(Arc<Model>, Looks)> = Vec::new();
     for (id, track) in &recording.tracks {
         let paint = scene.colour(id.object);
         let linear = |c: Colour| [c.0.x, c.0.y, c.0.z, 1.0];
@@ -81,6 +84,18 @@ pub fn write_glb(path: &Path, scene: &Scene, recording: &Recording) -> Result<()
             linear(Colour::from_srgb(paint[0], paint[1], paint[2])),
         ));
         let inner = glb.material(&Material::new("crack", linear(crack_colour(paint))));
+        if let Some(worn) = &track.worn {
+            let known = models.iter().find(|(m, _)| Arc::ptr_eq(m, &worn.model));
+            let looks = known.map(|(_, looks)| *looks).unwrap_or_else(|| {
+                let looks = glb.looks(&worn.model);
+                models.push((Arc::clone(&worn.model), looks));
+                looks
+            });
+            let mesh = glb.piece(&name, &worn.surfaces, looks, [outer, inner])?;
+            let node = glb.node(&name, Some(mesh), Place::default())?;
+            animate(&mut glb, node, track.first, &track.poses, recording)?;
+            continue;
+        }
         let (old, new) = match &track.dressed {
             Some(dressed) => dressed_parts(dressed),
             None => parts(&track.surface),
@@ -95,6 +110,18 @@ pub fn write_glb(path: &Path, scene: &Scene, recording: &Recording) -> Result<()
     }
     add_props(&mut glb, recording)?;
     Ok(files::save(path, glb.to_bytes()?)?)
+}
+
+/// What is to be said of models that are not shown in their own triangles.
+pub fn note_of_draped(recording: &Recording) -> Option<String> {
+    let worn = recording.tracks.values().filter_map(|t| t.worn.as_ref());
+    let draped = worn.filter(|w| w.draped).count();
+    (draped > 0).then(|| {
+        format!(
+            "{draped} pieces would be open in their models' own triangles: there the models \
+             are draped over the tetrahedra (more `tets` may help)"
+        )
+    })
 }
 
 /// Plain bodies: balls and boxes.

@@ -7,19 +7,22 @@
 //! cracks in a material of their own, its origin at its centre of mass.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use fracas_bake::bake::{BakeError, BakeOptions, Source};
 use fracas_bake::limits::{Cost, tets_of};
 use fracas_bake::model::Model;
+use fracas_bake::model::detail::CrackDetail;
 use fracas_bake::model::pieces::{Buffers, ModelPiece};
-use fracas_bake::model::write::Format;
+use fracas_bake::model::write::{self, Format};
 use fracas_bake::shatter::{self, LookOptions, PlanError, ShatterOptions, Shattered, Subject};
 use fracas_bake::tetrahedralize::{Size, TetrahedralizeError, Thicken};
+use fracas_core::TetMesh;
 use fracas_fracture::Material;
-use fracas_picture::{Camera, Colour, Mesh as PictureMesh, Quality, Scene, Texture};
-use glam::{Vec2, Vec3};
+use fracas_picture::{Camera, Colour, Mesh as PictureMesh, Quality, Scene};
+use fracas_report::looks::Looks;
+use glam::Vec3;
+use parry3d::transformation::try_convex_hull;
 use thiserror::Error;
 
 use crate::files::{self, SaveError};
@@ -122,9 +125,17 @@ pub struct Shatter {
     /// How often a texture repeats on crack faces, per unit of length.
     #[arg(long, default_value_t = 1.0)]
     crack_scale: f32,
+    /// How high bumps on crack faces are that are finer than the tetrahedra, as a share of
+    /// the object's size, for example 0.003; the same on both sides of a crack.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
+    crack_detail: f32,
     /// Which surface the pieces have.
     #[arg(long, value_enum, default_value_t)]
     skin: SkinChoice,
+    /// Also write the convex hull of each piece, by the same names, to OUT-hulls: what
+    /// engines collide with that have no better.
+    #[arg(long)]
+    hulls: bool,
     #[command(flatten)]
     limits: Limits,
 }
@@ -257,10 +268,16 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     let look = LookOptions {
         skin: options.skin.into(),
         crack_scale: options.crack_scale,
+        detail: detail(options, mesh),
     };
     let broken = subject.shatter_with(&options.plan(), &look, &mut |what| say!("{what}"))?;
     tell(options, &subject, &broken);
     for (path, bytes) in broken.files(&options.output, output_format(options), options.explode) {
+        files::save(&path, bytes)?;
+        say!("wrote {}", path.display());
+    }
+    if options.hulls {
+        let (path, bytes) = hulls(options, &broken.model_pieces(options.explode));
         files::save(&path, bytes)?;
         say!("wrote {}", path.display());
     }
@@ -270,6 +287,57 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         say!("wrote {}", path.display());
     }
     Ok(())
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let number: Option<f32> = text.parse().ok();
+    number
+        .filter(|x| (0.0..=0.1).contains(x))
+        .ok_or_else(|| "must be a number from 0 to 0.1".into())
+}
+
+/// Bumps as high as asked for, on triangles that are a quarter of the tetrahedra's.
+fn detail(options: &Shatter, mesh: &TetMesh) -> Option<CrackDetail> {
+    let (low, high) = mesh.bounds();
+    (options.crack_detail > 0.0).then(|| CrackDetail {
+        height: options.crack_detail * (high - low).length(),
+        length: 0.3 * mesh.mean_edge_length(),
+        seed: options.seed,
+    })
+}
+
+/// The convex hulls of pieces as a GLB file. A piece so flat that it has none is left out.
+fn hulls(options: &Shatter, pieces: &[ModelPiece]) -> (PathBuf, Vec<u8>) {
+    let hulls: Vec<ModelPiece> = pieces
+        .iter()
+        .filter_map(|piece| {
+            let points = piece.surfaces.iter().flat_map(|s| &s.positions);
+            let points: Vec<Vec3> = points.copied().collect();
+            let (positions, triangles) = try_convex_hull(&points).ok()?;
+            let surface = Buffers {
+                material: Some(0),
+                positions,
+                triangles,
+                ..Buffers::default()
+            };
+            Some(ModelPiece {
+                surfaces: vec![surface],
+                ..piece.clone()
+            })
+        })
+        .collect();
+    let model = Model::plain("hulls", Vec::new(), Vec::new(), [0.5, 0.7, 0.9, 1.0]);
+    let stem = options.output.file_stem().unwrap_or_default();
+    let stem = format!("{}-hulls", stem.to_string_lossy());
+    let file = write::files(
+        &model,
+        &hulls,
+        write::CrackLook::default(),
+        Format::Glb,
+        &stem,
+    )
+    .remove(0);
+    (options.output.with_file_name(file.0), file.1)
 }
 
 /// Says what came of it.
@@ -388,66 +456,6 @@ fn draw(model: &Model, pieces: &[ModelPiece], from: Vec3, path: &Path) -> Result
     let camera = Camera::framing_all(from);
     let picture = scene.render(&camera, 640, 420, Quality::default());
     Ok(files::save(path, picture.to_png()?)?)
-}
-
-/// Base colours and textures of a model's materials, for pictures.
-struct Looks {
-    colours: Vec<Colour>,
-    textures: Vec<Option<Arc<Texture>>>,
-}
-
-impl Looks {
-    fn of(model: &Model) -> Self {
-        let list = |key: &str| {
-            model.document()[key]
-                .as_array()
-                .cloned()
-                .unwrap_or_default()
-        };
-        let images: Vec<Option<Arc<Texture>>> = model
-            .images()
-            .iter()
-            .map(|image| Texture::decode(&image.bytes).ok().map(Arc::new))
-            .collect();
-        let textures = list("textures");
-        let (mut colours, mut of_material) = (Vec::new(), Vec::new());
-        for material in list("materials") {
-            let base = &material["pbrMetallicRoughness"];
-            let part = |i: usize| base["baseColorFactor"][i].as_f64().unwrap_or(1.0) as f32;
-            colours.push(Colour(Vec3::new(part(0), part(1), part(2))));
-            let texture = base["baseColorTexture"]["index"].as_u64();
-            let source = texture
-                .and_then(|t| textures.get(t as usize))
-                .and_then(|t| t["source"].as_u64());
-            of_material.push(source.and_then(|s| images.get(s as usize).cloned().flatten()));
-        }
-        Self {
-            colours,
-            textures: of_material,
-        }
-    }
-
-    fn paint(&self, mesh: PictureMesh, surface: &Buffers) -> PictureMesh {
-        let find = |name: &str| surface.attributes.iter().find(|a| a.name == name);
-        let mut mesh = mesh;
-        if let Some(normals) = find("NORMAL") {
-            let vectors = normals.values.chunks_exact(3);
-            mesh = mesh.normals(vectors.map(|n| Vec3::new(n[0], n[1], n[2])).collect());
-        }
-        let Some(material) = surface.material else {
-            return mesh;
-        };
-        if let Some(&colour) = self.colours.get(material) {
-            mesh = mesh.colour(colour);
-        }
-        if let (Some(Some(texture)), Some(uvs)) = (self.textures.get(material), find("TEXCOORD_0"))
-        {
-            let uvs = uvs.values.chunks_exact(2);
-            let uvs = uvs.map(|uv| Vec2::new(uv[0], uv[1])).collect();
-            mesh = mesh.texture(Arc::clone(texture), uvs);
-        }
-        mesh
-    }
 }
 
 #[cfg(test)]

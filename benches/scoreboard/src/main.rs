@@ -15,6 +15,7 @@ mod gives_way;
 mod ground;
 mod kd_tree;
 mod meshes_in;
+mod skins;
 mod sphere_tree;
 mod tet_distance;
 mod tetrahedralize;
@@ -79,4 +80,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     contacts::rows,
     breaks::rows,
     gives_way::rows,
+    skins::rows,
 ];

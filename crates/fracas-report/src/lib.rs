@@ -30,6 +30,7 @@ pub mod base64;
 pub mod bench;
 pub mod fit;
 pub mod html;
+pub mod looks;
 pub mod machine;
 pub mod peers;
 pub mod plot;

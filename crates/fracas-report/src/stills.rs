@@ -1,10 +1,15 @@
 //! Moments of a recorded run as pictures.
 
+use std::sync::Arc;
+
+use fracas_bake::model::Model;
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene as Picture};
 use fracas_scenes::recording::Recording;
 use fracas_scenes::rigid::Scene;
 use fracas_scenes::soft::{SoftScene, SoftSurface};
 use glam::{Mat3, Vec3};
+
+use crate::looks::Looks;
 
 /// Cracks look like the inside of the material: paler.
 #[must_use]
@@ -48,66 +53,118 @@ pub fn still(
     size: [usize; 2],
     quality: Quality,
 ) -> Image {
-    let mut picture = Picture::new();
-    let (near, far) = scene.view();
-    let floor = scene.floor_height();
-    if floor.is_finite() {
-        picture.ground(floor);
-        picture.ground_lines(round_length(0.2 * (far - near).max_element()));
+    Stills::default().still(scene, recording, after, size, quality)
+}
+
+/// Several pictures of one run: textures are decoded once for all of them.
+#[derive(Debug, Default)]
+pub struct Stills {
+    looks: Vec<(Arc<Model>, Looks)>,
+}
+
+impl Stills {
+    /// The looks of a model.
+    fn looks(&mut self, model: &Arc<Model>) -> &Looks {
+        let known = self.looks.iter().position(|(m, _)| Arc::ptr_eq(m, model));
+        let at = known.unwrap_or_else(|| {
+            self.looks.push((Arc::clone(model), Looks::of(model)));
+            self.looks.len() - 1
+        });
+        &self.looks[at].1
     }
-    let (mut boxes, mut props) = (Vec::new(), Vec::new());
-    for (id, track, pose) in recording.at(after) {
-        let paint = scene.colour(id.object);
-        let [r, g, b] = paint;
-        let surface = &track.surface;
-        let (positions, triangles, old) = match &track.dressed {
-            Some(dressed) => (
-                dressed.positions.as_slice(),
-                dressed.triangles.as_slice(),
-                dressed.old_triangles,
-            ),
-            None => (
-                surface.positions(),
-                surface.triangles(),
-                surface.old_triangles(),
-            ),
-        };
-        let clear = scene.is_clear(id.object);
-        let skin = Colour::from_srgb(r, g, b);
-        // Cracks in glass show its depth.
-        let crack = if clear {
-            skin.mix(Colour::from_srgb(30, 90, 85), 0.6)
-        } else {
-            crack_colour(paint)
-        };
-        let colours = (0..triangles.len())
-            .map(|t| if t < old { skin } else { crack })
-            .collect();
-        let normals = track.dressed.as_ref().map(|d| d.normals.clone());
-        let mesh = Mesh::new(positions.to_vec(), triangles.to_vec())
-            .smooth(35.0)
-            .normals(normals.unwrap_or_default())
-            .colour(skin)
-            .colours(colours);
-        let mesh = if clear { mesh.clear() } else { mesh };
-        let mesh = mesh.moved(Mat3::from_quat(pose.rotation), pose.translation);
-        boxes.extend(mesh.bounds());
-        picture.add(mesh);
+
+    /// The bodies after a step.
+    #[must_use]
+    pub fn still(
+        &mut self,
+        scene: &Scene,
+        recording: &Recording,
+        after: u64,
+        size: [usize; 2],
+        quality: Quality,
+    ) -> Image {
+        let mut picture = Picture::new();
+        let (near, far) = scene.view();
+        let floor = scene.floor_height();
+        if floor.is_finite() {
+            picture.ground(floor);
+            picture.ground_lines(round_length(0.2 * (far - near).max_element()));
+        }
+        let (mut boxes, mut props) = (Vec::new(), Vec::new());
+        for (id, track, pose) in recording.at(after) {
+            let paint = scene.colour(id.object);
+            let [r, g, b] = paint;
+            let surface = &track.surface;
+            let (positions, triangles, old) = match &track.dressed {
+                Some(dressed) => (
+                    dressed.positions.as_slice(),
+                    dressed.triangles.as_slice(),
+                    dressed.old_triangles,
+                ),
+                None => (
+                    surface.positions(),
+                    surface.triangles(),
+                    surface.old_triangles(),
+                ),
+            };
+            let clear = scene.is_clear(id.object);
+            let skin = Colour::from_srgb(r, g, b);
+            // Cracks in glass show its depth.
+            let crack = if clear {
+                skin.mix(Colour::from_srgb(30, 90, 85), 0.6)
+            } else {
+                crack_colour(paint)
+            };
+            let colours = (0..triangles.len())
+                .map(|t| if t < old { skin } else { crack })
+                .collect();
+            if let Some(worn) = &track.worn {
+                let mut reach = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+                for surface in &worn.surfaces {
+                    let mesh = Mesh::new(surface.positions.clone(), surface.triangles.clone());
+                    let mesh = mesh.smooth(35.0).colour(match surface.is_crack {
+                        true => crack,
+                        false => skin,
+                    });
+                    let mesh = match surface.is_crack {
+                        true => mesh,
+                        false => self.looks(&worn.model).paint(mesh, surface),
+                    };
+                    let mesh = mesh.moved(Mat3::from_quat(pose.rotation), pose.translation);
+                    if let Some((low, high)) = mesh.bounds() {
+                        reach = (reach.0.min(low), reach.1.max(high));
+                    }
+                    picture.add(mesh);
+                }
+                boxes.push(reach);
+                continue;
+            }
+            let normals = track.dressed.as_ref().map(|d| d.normals.clone());
+            let mesh = Mesh::new(positions.to_vec(), triangles.to_vec())
+                .smooth(35.0)
+                .normals(normals.unwrap_or_default())
+                .colour(skin)
+                .colours(colours);
+            let mesh = if clear { mesh.clear() } else { mesh };
+            let mesh = mesh.moved(Mat3::from_quat(pose.rotation), pose.translation);
+            boxes.extend(mesh.bounds());
+            picture.add(mesh);
+        }
+        for (track, pose) in recording.props_at(after) {
+            let [r, g, b] = track.colour;
+            let (positions, triangles) = track.shape.triangles();
+            let mesh = Mesh::new(positions, triangles)
+                .smooth(35.0)
+                .gloss(0.5)
+                .colour(Colour::from_srgb(r, g, b))
+                .moved(Mat3::from_quat(pose.rotation), pose.translation);
+            props.extend(mesh.bounds());
+            picture.add(mesh);
+        }
+        let (low, high) = frame(&boxes, &props, (near, far), floor);
+        let camera = Camera::framing(low, high, Vec3::new(0.6, 0.42, 1.0));
+        picture.render(&camera, size[0], size[1], quality)
     }
-    for (track, pose) in recording.props_at(after) {
-        let [r, g, b] = track.colour;
-        let (positions, triangles) = track.shape.triangles();
-        let mesh = Mesh::new(positions, triangles)
-            .smooth(35.0)
-            .gloss(0.5)
-            .colour(Colour::from_srgb(r, g, b))
-            .moved(Mat3::from_quat(pose.rotation), pose.translation);
-        props.extend(mesh.bounds());
-        picture.add(mesh);
-    }
-    let (low, high) = frame(&boxes, &props, (near, far), floor);
-    let camera = Camera::framing(low, high, Vec3::new(0.6, 0.42, 1.0));
-    picture.render(&camera, size[0], size[1], quality)
 }
 
 /// Share of all pieces, by the squares of their sizes, that a picture always shows.

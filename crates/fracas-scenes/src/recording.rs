@@ -8,7 +8,7 @@ use fracas_rapier::{Event, PieceId, StepStats};
 use parry3d::math::Pose;
 
 use crate::rigid::{PropShape, Scene};
-use crate::skins::Dressed;
+use crate::skins::{Dressed, Worn};
 
 /// One body's life: its surface and where it was.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct Track {
     /// What is seen of it instead, where it is rounder than its tetrahedra and that is
     /// wanted.
     pub dressed: Option<Arc<Dressed>>,
+    /// The same with materials and textures, where it is of a user's model.
+    pub worn: Option<Arc<Worn>>,
     /// The first step after which it was there.
     pub first: u64,
     /// Its pose after each step from `first` on.
@@ -188,6 +190,10 @@ impl Recording {
                     surface: surface.clone(),
                     dressed: match options.skins {
                         true => scene.dressed(piece).map(Arc::new),
+                        false => None,
+                    },
+                    worn: match options.skins {
+                        true => scene.worn(piece),
                         false => None,
                     },
                     first: after,

@@ -3,12 +3,14 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use fracas_bake::bake::{BakeOptions, Source, bake};
+use fracas_bake::bake::{BakeOptions, Source};
+use fracas_bake::model::Model;
+use fracas_bake::shatter::Subject;
 use fracas_bake::tetrahedralize::Size;
 use fracas_core::TetMesh;
 use fracas_core::sphere_tree::{SplitMethod, Traversal};
 use fracas_rapier::{ContactMode, FrameBudget};
-use fracas_scenes::rigid::user::UserScene;
+use fracas_scenes::rigid::user::{Loaded, UserScene};
 use fracas_scenes::rigid::{self, Scene, SceneOptions, contacts_by_name, within};
 use rapier3d::prelude::PhysicsWorld;
 
@@ -203,14 +205,26 @@ pub fn all_threads() -> usize {
     }
 }
 
-/// Tetrahedra of a mesh file beside the scene's.
-fn load(folder: &Path, name: &str, tets: Option<usize>) -> Result<TetMesh, String> {
+/// A mesh file beside the scene's: its tetrahedra and what it looks like.
+fn load(folder: &Path, name: &str, tets: Option<usize>) -> Result<Loaded, String> {
     let path = folder.join(name);
     let source = Source::open(&path).map_err(|e| e.to_string())?;
     let options = BakeOptions {
         size: Some(Size::Tets(tets.unwrap_or(8_000))),
         ..BakeOptions::default()
     };
-    let baked = bake(source, &options, &mut |_| ()).map_err(|e| e.to_string())?;
-    Ok(TetMesh::clone(baked.asset.mesh()))
+    let subject = Subject::bake(source, &path, &options, &mut |_| ());
+    let Subject { baked, model, .. } = subject.map_err(|e| e.to_string())?;
+    for warning in model.warnings() {
+        eprintln!("warning: {name}: {warning}");
+    }
+    // What has no materials has the colour that the scene gives it; what has no surface but
+    // that of its tetrahedra is shown by them.
+    let model = match baked.asset.skin() {
+        _ if Model::is_known(name) => Some(model),
+        Some(_) => Some(model.without_materials()),
+        None => None,
+    };
+    let mesh = TetMesh::clone(baked.asset.mesh());
+    Ok(Loaded { mesh, model })
 }

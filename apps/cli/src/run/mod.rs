@@ -213,6 +213,9 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
         measure(&job, &game, recorded, None, &mut reports)?;
     }
     report::print(&reports);
+    if let Some(note) = film::note_of_draped(&recording) {
+        say!("note: {note}");
+    }
     if let Some(path) = &options.json {
         save(path, format!("{}\n", reports[0].json(&recording)))?;
         say!("numbers of every step: {}", path.display());

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{Attribute, Model, ModelImage, ModelPart};
 use crate::error::{Place, ReadError, ReadErrorKind};
+use crate::read::beside::path_below;
 use crate::read::gltf::{base64, chunks, percent_decoded};
 
 type Result<T> = std::result::Result<T, ReadError>;
@@ -507,11 +508,11 @@ fn data_of(uri: &str, beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Result
         return embedded(uri).ok_or_else(|| fault("a data URI is not base64".into()));
     }
     let name = percent_decoded(uri);
-    if name.is_empty() || name == ".." || name.contains(['/', '\\', ':', '\0']) {
+    let Some(name) = path_below(&name) else {
         return Err(fault(format!(
-            "its data are at `{name}`, and only files beside it are read"
+            "its data are at `{name}`, and only files in its folder are read"
         )));
-    }
+    };
     beside(&name)
 }
 

@@ -7,18 +7,21 @@
 //! | OBJ with MTL in | `obj` |
 //! | fragments as vertex buffers | [`pieces`] |
 //! | the same where the model's triangles do not close them | [`drape`] |
+//! | bumps on cracks, finer than the tetrahedra | [`detail`] |
 //! | glTF, GLB, OBJ and USDA out | [`write`](mod@write) |
 //!
 //! What belongs to looks stays the JSON it was (materials, textures, samplers, their
 //! extensions, nodes), so that nothing is lost that this library does not know.
 //! Animations, morphs and joints do not survive breaking and are named as left out.
 
+pub mod detail;
 pub mod drape;
 mod gltf;
 mod obj;
 pub mod pieces;
 pub mod write;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use glam::{DMat4, DVec3};
@@ -146,6 +149,8 @@ impl Model {
         }
         .map_err(|e| e.in_file(name))?;
         model.check_attributes();
+        model.check_triangles();
+        model.check_coordinates();
         for image in &model.images {
             if image.bytes.len() > LARGE_IMAGE {
                 let megabytes = image.bytes.len() >> 20;
@@ -205,6 +210,21 @@ impl Model {
         self
     }
 
+    /// The same model without materials and pictures: whoever shows it chooses a colour.
+    #[must_use]
+    pub fn without_materials(mut self) -> Self {
+        for part in &mut self.parts {
+            part.material = None;
+        }
+        if let Some(map) = self.document.as_object_mut() {
+            for key in ["materials", "textures", "samplers"] {
+                map.remove(key);
+            }
+        }
+        self.images.clear();
+        self
+    }
+
     /// Its surfaces.
     #[must_use]
     pub fn parts(&self) -> &[ModelPart] {
@@ -242,6 +262,41 @@ impl Model {
         (positions, triangles)
     }
 
+    /// Triangles without area are kept, and counted.
+    fn check_triangles(&mut self) {
+        for (p, part) in self.parts.iter().enumerate() {
+            let is_flat = |t: &&[u32; 3]| {
+                let [a, b, c] = t.map(|v| part.positions[v as usize]);
+                (b - a).cross(c - a) == DVec3::ZERO
+            };
+            let flat = part.triangles.iter().filter(is_flat).count();
+            if flat > 0 {
+                self.warnings
+                    .push(format!("part {p}: {flat} triangles have no area"));
+            }
+        }
+    }
+
+    /// Textures need coordinates: where a part has none, it is shown without them.
+    fn check_coordinates(&mut self) {
+        for (p, part) in self.parts.iter().enumerate() {
+            let Some(material) = part.material else {
+                continue;
+            };
+            let mut sets = BTreeSet::new();
+            coordinate_sets(&self.document["materials"][material], &mut sets);
+            for set in sets {
+                let name = format!("TEXCOORD_{set}");
+                if part.attributes.iter().all(|a| a.name != name) {
+                    self.warnings.push(format!(
+                        "part {p}: its material has textures, but it has no coordinates for \
+                         them ({name})"
+                    ));
+                }
+            }
+        }
+    }
+
     /// Numbers that are not finite become zero, and are counted.
     fn check_attributes(&mut self) {
         for (p, part) in self.parts.iter_mut().enumerate() {
@@ -261,5 +316,15 @@ impl Model {
                 }
             }
         }
+    }
+}
+
+/// The sets of coordinates that the textures of a material use.
+fn coordinate_sets(value: &Value, sets: &mut BTreeSet<u64>) {
+    for (key, inner) in value.as_object().into_iter().flatten() {
+        if key.ends_with("Texture") && inner["index"].is_u64() {
+            sets.insert(inner["texCoord"].as_u64().unwrap_or(0));
+        }
+        coordinate_sets(inner, sets);
     }
 }

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use super::gltf::{embedded, mime_of};
 use super::{Attribute, Model, ModelImage, ModelPart};
 use crate::error::ReadError;
+use crate::read::beside::path_below;
 use crate::read::obj_model::{ObjModel, read_model};
 
 type Result<T> = std::result::Result<T, ReadError>;
@@ -33,7 +34,7 @@ pub(super) fn read(
     let mut warnings = Vec::new();
     let mut looks = Looks::default();
     for library in &obj.libraries {
-        match embedded(library).or_else(|| beside(library).ok()) {
+        match embedded(library).or_else(|| beside_or_below(library, beside)) {
             Some(text) => looks.read_library(&String::from_utf8_lossy(&text)),
             None if library.starts_with("data:") => {
                 warnings.push("the materials in it cannot be read: they stay grey".into());
@@ -118,8 +119,13 @@ impl Looks {
                 .split_whitespace()
                 .map_while(|w| w.parse().ok())
                 .collect();
-            // Options before the file begin with a dash and end at the last word.
-            let file = rest.split_whitespace().last().unwrap_or_default();
+            // Options before the file begin with a dash and end at the last word; without
+            // them a name may have spaces.
+            let last = rest.split_whitespace().last().unwrap_or_default();
+            let file = match rest.starts_with('-') || last.starts_with("data:") {
+                true => last,
+                false => rest,
+            };
             let texture = |looks: &mut Self| json!({ "index": looks.texture(file) });
             let value = match keyword {
                 "map_Kd" | "map_Ke" | "norm" if !file.is_empty() => Some(texture(self)),
@@ -180,17 +186,15 @@ impl Looks {
     ) -> Vec<ModelImage> {
         let mut images = Vec::new();
         for file in &self.files {
-            let is_plain = !file.contains(['/', '\\', ':', '\0']) && file != "..";
             let is_data = file.starts_with("data:");
             let name = if is_data {
                 format!("picture {}", images.len() + 1)
             } else {
                 file.clone()
             };
-            let bytes = match (is_data, is_plain) {
-                (true, _) => embedded(file),
-                (_, true) => beside(file).ok(),
-                _ => None,
+            let bytes = match is_data {
+                true => embedded(file),
+                false => beside_or_below(file, beside),
             };
             let bytes = bytes.unwrap_or_else(|| {
                 warnings.push(format!(
@@ -206,6 +210,11 @@ impl Looks {
         }
         images
     }
+}
+
+/// A file beside the model or below its folder, where it is there.
+fn beside_or_below(name: &str, beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Option<Vec<u8>> {
+    beside(&path_below(name)?).ok()
 }
 
 /// One part for each material, in the order of their first faces.

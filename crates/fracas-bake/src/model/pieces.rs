@@ -82,13 +82,17 @@ pub fn surfaces(model: &Model, dress: &Dress, crack_scale: f32) -> Vec<Buffers> 
     all
 }
 
+/// No vertex.
+const NONE: u32 = u32::MAX;
+
 pub(super) struct Builder<'a> {
     part: &'a ModelPart,
     /// From the node's frame to the scene's, for normals and for tangents; `None`
     /// where nothing turns.
     turn: Option<(DMat3, DMat3)>,
     pub(super) buffers: Buffers,
-    vertices: HashMap<u32, u32>,
+    /// For each vertex of the part its new number, or `NONE`; made when first asked for.
+    vertices: Vec<u32>,
     between: HashMap<(u32, [u32; 3]), u32>,
 }
 
@@ -117,19 +121,23 @@ impl<'a> Builder<'a> {
                 attributes,
                 ..Buffers::default()
             },
-            vertices: HashMap::new(),
+            vertices: Vec::new(),
             between: HashMap::new(),
         }
     }
 
     /// A vertex of the model.
     fn vertex(&mut self, v: u32) -> u32 {
-        if let Some(&known) = self.vertices.get(&v) {
+        if self.vertices.is_empty() {
+            self.vertices = vec![NONE; self.part.positions.len()];
+        }
+        let known = self.vertices[v as usize];
+        if known != NONE {
             return known;
         }
         let position = self.part.positions[v as usize].as_vec3();
         let new = self.push(position, &[(v, 1.0)]);
-        self.vertices.insert(v, new);
+        self.vertices[v as usize] = new;
         new
     }
 
@@ -258,7 +266,7 @@ fn project(p: Vec3, normal: Vec3, scale: f32) -> [f32; 2] {
 }
 
 /// Crack faces: flat, with coordinates projected along the axis they face.
-fn cracks(faces: &[CrackFace], scale: f32) -> Buffers {
+pub(super) fn cracks(faces: &[CrackFace], scale: f32) -> Buffers {
     let mut buffers = Buffers {
         is_crack: true,
         ..Buffers::default()

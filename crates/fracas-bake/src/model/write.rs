@@ -368,7 +368,7 @@ fn primitive(data: &mut Data, surface: &Buffers, centre: Vec3, crack: usize) -> 
 }
 
 /// Normals and tangents must be unit, colours between zero and one.
-fn usable(attribute: &Attribute) -> Vec<f32> {
+pub(crate) fn usable(attribute: &Attribute) -> Vec<f32> {
     let mut values = attribute.values.clone();
     let width = attribute.width;
     if attribute.name == "NORMAL" || attribute.name == "TANGENT" {

@@ -1,7 +1,7 @@
 //! glTF 2.0, `.glb` and `.gltf`: the triangles of all meshes that the scene shows,
 //! placed by their nodes, with the first set of texture coordinates.
 //!
-//! Buffers are embedded, data URIs, or files beside the `.gltf` by a plain name.
+//! Buffers are embedded, data URIs, or files beside the `.gltf` or in folders below it.
 //!
 //! By hand on `serde_json`, because the accessor iterators of `gltf` (1.4) panic on
 //! what a damaged file can say (a count of 0, offsets near 2^64, a sparse list longer
@@ -15,6 +15,7 @@ use std::collections::HashSet;
 use glam::{DMat4, DQuat, DVec3, Vec2};
 use serde::Deserialize;
 
+use super::beside::path_below;
 use super::binary;
 use super::scanner::Result;
 use crate::error::{Place, ReadError, ReadErrorKind};
@@ -140,17 +141,14 @@ fn buffers(
             }
             Some(name) => {
                 let name = percent_decoded(name);
-                // A plain name: nothing that could leave the folder or the machine.
-                let plain =
-                    !name.is_empty() && name != ".." && !name.contains(['/', '\\', ':', '\0']);
-                if !plain {
+                let Some(name) = path_below(&name) else {
                     return Err(fault(
                         ReadErrorKind::Unsupported,
                         place,
-                        format!("its data are at `{name}`, and only files beside it are read"),
+                        format!("its data are at `{name}`, and only files in its folder are read"),
                         "put the buffer beside the file, or export as .glb",
                     ));
-                }
+                };
                 beside(&name)?
             }
         });
@@ -164,6 +162,7 @@ pub(crate) fn percent_decoded(uri: &str) -> String {
     while let Some((&first, tail)) = rest.split_first() {
         let code = tail
             .get(..2)
+            .filter(|hex| hex.iter().all(u8::is_ascii_hexdigit))
             .and_then(|hex| std::str::from_utf8(hex).ok())
             .and_then(|hex| u8::from_str_radix(hex, 16).ok());
         match code {

@@ -22,6 +22,7 @@
 //! by a header is never believed beyond the bytes that follow it; a gzipped file may
 //! inflate to [`INFLATE_FACTOR`] times its size plus a megabyte.
 
+pub(crate) mod beside;
 mod binary;
 pub(crate) mod gltf;
 mod medit;

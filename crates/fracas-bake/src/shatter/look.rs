@@ -1,6 +1,7 @@
 //! What the pieces look like: the model's own triangles, cut at the cracks, or others.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use fracas_core::dressing::{FineBoundary, SkinMap, SkinMapError};
 use fracas_core::fragment_surface::FragmentSurface;
@@ -99,35 +100,66 @@ pub fn dress(
         let dressed = dressed.map(|d| plain_surfaces(&d, crack_scale));
         return Ok((dressed.collect(), None));
     }
-    let draped = || {
-        let drape = Drape::build(model, fragments.mesh());
-        let pieces = pieces.iter();
-        pieces
-            .map(|&id| drape.surfaces(model, fragments, id, crack_scale))
-            .collect()
-    };
-    if choice == SkinChoice::Draped {
-        return Ok((draped(), None));
+    Wardrobe::default().dress(model, fragments, pieces, choice, crack_scale)
+}
+
+/// The skins of one model on its tetrahedra, each made when it is first needed and kept:
+/// for pieces that come a few at a time.
+#[derive(Debug, Default)]
+pub struct Wardrobe {
+    map: OnceLock<Result<SkinMap, SkinMapError>>,
+    drape: OnceLock<Drape>,
+}
+
+impl Wardrobe {
+    /// What pieces look like that came from one break, and what the user should know of it.
+    /// Always of the same model and the same tetrahedra. Of [`SkinChoice::Tets`] it knows
+    /// nothing: that is [`SkinChoice::Draped`] here.
+    ///
+    /// # Errors
+    /// When the model's surface is no skin.
+    pub fn dress(
+        &self,
+        model: &Model,
+        fragments: &Fragments,
+        pieces: &[FragmentId],
+        choice: SkinChoice,
+        crack_scale: f32,
+    ) -> Result<(Vec<Vec<Buffers>>, Option<String>), SkinMapError> {
+        let draped = || {
+            let built = || Drape::build(model, fragments.mesh());
+            let drape = self.drape.get_or_init(built);
+            let pieces = pieces.iter();
+            pieces
+                .map(|&id| drape.surfaces(model, fragments, id, crack_scale))
+                .collect()
+        };
+        if matches!(choice, SkinChoice::Draped | SkinChoice::Tets) {
+            return Ok((draped(), None));
+        }
+        let map = self.map.get_or_init(|| {
+            let (positions, triangles) = model.surface();
+            SkinMap::build(fragments.mesh(), &positions, &triangles)
+        });
+        let map = map.as_ref().map_err(Clone::clone)?;
+        let dressed: Vec<Vec<Buffers>> = pieces
+            .iter()
+            .map(|&id| surfaces_of(model, &map.dress(fragments, id), crack_scale))
+            .collect();
+        let open = dressed.iter().filter(|s| open_sides(s) > 0).count();
+        if open == 0 {
+            return Ok((dressed, None));
+        }
+        let gape = format!("{open} of {} pieces are not closed", dressed.len());
+        if choice == SkinChoice::Model {
+            return Ok((dressed, Some(gape)));
+        }
+        let warning = format!(
+            "in the model's own triangles {gape}: the model is draped over its \
+             tetrahedra instead (more --tets may help; --skin model keeps its triangles)"
+        );
+        Ok((draped(), Some(warning)))
     }
-    let (positions, triangles) = model.surface();
-    let map = SkinMap::build(fragments.mesh(), &positions, &triangles)?;
-    let dressed: Vec<Vec<Buffers>> = pieces
-        .iter()
-        .map(|&id| surfaces_of(model, &map.dress(fragments, id), crack_scale))
-        .collect();
-    let open = dressed.iter().filter(|s| open_sides(s) > 0).count();
-    if open == 0 {
-        return Ok((dressed, None));
-    }
-    let gape = format!("{open} of {} pieces are not closed", dressed.len());
-    if choice == SkinChoice::Model {
-        return Ok((dressed, Some(gape)));
-    }
-    let warning = format!(
-        "in the model's own triangles {gape}: the model is draped over its \
-         tetrahedra instead (more --tets may help; --skin model keeps its triangles)"
-    );
-    Ok((draped(), Some(warning)))
 }
 
 /// Sides of triangles that have no neighbour the other way round, by the places of their

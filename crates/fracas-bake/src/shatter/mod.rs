@@ -32,12 +32,14 @@ use thiserror::Error;
 use crate::ReadError;
 use crate::bake::{BakeError, BakeOptions, Baked, Progress, Source, bake};
 use crate::model::Model;
+use crate::model::detail::{CrackDetail, roughen};
 use crate::model::pieces::{Buffers, ModelPiece};
 use crate::model::write::{CrackLook, Format, files};
 use crate::write::write_file;
 
 pub use look::{
-    Look, SkinChoice, dress, model_of_boundary, model_of_surface, open_sides, surface_of_tets,
+    Look, SkinChoice, Wardrobe, dress, model_of_boundary, model_of_surface, open_sides,
+    surface_of_tets,
 };
 pub use neighbours::{SharedArea, shared_areas};
 pub use plan::{Pattern, Plan, PlanError, ShatterOptions, cost, plan};
@@ -89,6 +91,9 @@ pub struct LookOptions {
     pub skin: SkinChoice,
     /// Texture coordinates of cracks per metre.
     pub crack_scale: f32,
+    /// Bumps on cracks, finer than the tetrahedra; `None`: cracks are as the tetrahedra have
+    /// them.
+    pub detail: Option<CrackDetail>,
 }
 
 impl Default for LookOptions {
@@ -96,6 +101,7 @@ impl Default for LookOptions {
         Self {
             skin: SkinChoice::default(),
             crack_scale: 1.0,
+            detail: None,
         }
     }
 }
@@ -173,7 +179,7 @@ impl Subject {
             model: &self.model,
             fine: self.fine.as_ref(),
         };
-        let (parts, warning) = dress(
+        let (mut parts, warning) = dress(
             &seen,
             &fragments,
             &split.children,
@@ -181,6 +187,11 @@ impl Subject {
             look.skin,
             look.crack_scale,
         )?;
+        if let Some(detail) = &look.detail {
+            for parts in &mut parts {
+                roughen(parts, detail, look.crack_scale);
+            }
+        }
         let pieces = split.children.into_iter().zip(surfaces).zip(parts);
         Ok(Shattered {
             subject: self,

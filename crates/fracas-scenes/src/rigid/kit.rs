@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fracas_bake::model::Model;
 use fracas_bake::shapes;
 use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::{FieldOptions, FragmentId, Fragments, TetMesh};
@@ -104,6 +105,14 @@ impl Kit {
     pub(super) fn looks_like(mut self, shape: &'static shapes::Shape, scale: f32) -> Self {
         let skin = Skin::new(shape, f64::from(scale), self.mesh.clone());
         self.skin = Some(Arc::new(skin));
+        self
+    }
+
+    /// Says of which model, made as much larger, its tetrahedra are: pictures show that.
+    pub(super) fn looks_like_model(mut self, model: Model, scale: f32) -> Self {
+        let scale = f64::from(scale);
+        let model = Arc::new(model.moved(|p| scale * p));
+        self.skin = Some(Arc::new(Skin::of_model(model, self.mesh.clone())));
         self
     }
 

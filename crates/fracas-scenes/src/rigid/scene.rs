@@ -11,7 +11,7 @@ use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
 use super::hand::{Grab, Replay};
 use super::kit::Kit;
 use super::prop::{Prop, PropShape};
-use crate::skins::{Dressed, Skin};
+use crate::skins::{Dressed, Skin, Worn};
 
 /// What happens before a step, told for which time: bodies are dropped. Does the same
 /// whenever it is asked to.
@@ -222,13 +222,40 @@ impl Scene {
         self.skins.extend(kit.skin().cloned());
     }
 
+    /// Whether anybody has looked at bodies as they really are.
+    #[must_use]
+    pub fn has_built_skins(&self) -> bool {
+        self.skins.iter().any(|skin| skin.is_built())
+    }
+
     /// A living piece as it really looks, where its tetrahedra are coarser.
     #[must_use]
     pub fn dressed(&self, piece: PieceId) -> Option<Dressed> {
+        if let Some(worn) = self.worn(piece) {
+            return Some(worn.plain());
+        }
         let state = self.world.shape(piece)?.object().read();
         let fragments = state.fragments();
         let skin = self.skins.iter().find(|skin| skin.fits(fragments))?;
         skin.dress(fragments, piece.fragment)
+    }
+
+    /// A living piece of a user's model, in its materials and textures.
+    #[must_use]
+    pub fn worn(&self, piece: PieceId) -> Option<Arc<Worn>> {
+        if !self.skins.iter().any(|skin| skin.is_model()) {
+            return None;
+        }
+        let world = &self.world;
+        let pieces = world.pieces().filter(|other| other.object == piece.object);
+        let pieces: Vec<_> = pieces
+            .filter_map(|other| Some((other, Arc::clone(world.surface(other)?))))
+            .collect();
+        let state = world.shape(piece)?.object().read();
+        let fragments = state.fragments();
+        let mut skins = self.skins.iter().filter(|skin| skin.is_model());
+        let skin = skins.find(|skin| skin.fits(fragments))?;
+        skin.worn(fragments, piece, &pieces)
     }
 
     /// Triangles of all objects that were added, as they were added: whole.

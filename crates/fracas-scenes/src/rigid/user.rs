@@ -27,6 +27,7 @@
 
 use std::ops::Range;
 
+use fracas_bake::model::Model;
 use fracas_bake::shapes;
 use fracas_core::TetMesh;
 use fracas_fracture::{FractureSettings, Material, RefractureRule};
@@ -72,9 +73,24 @@ pub enum UserSceneError {
     Scene(#[from] SceneError),
 }
 
-/// Gets the tetrahedra of a mesh that is not of the set: its name as written, and
-/// about how many tetrahedra are wanted.
-pub type Loader<'a> = &'a mut dyn FnMut(&str, Option<usize>) -> Result<TetMesh, String>;
+/// A mesh that is not of the set.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its tetrahedra.
+    pub mesh: TetMesh,
+    /// What it looks like, where it has more than them.
+    pub model: Option<Model>,
+}
+
+impl From<TetMesh> for Loaded {
+    fn from(mesh: TetMesh) -> Self {
+        Self { mesh, model: None }
+    }
+}
+
+/// Gets a mesh that is not of the set: its name as written, and about how many tetrahedra
+/// are wanted.
+pub type Loader<'a> = &'a mut dyn FnMut(&str, Option<usize>) -> Result<Loaded, String>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -479,9 +495,9 @@ impl UserScene {
         }
         progress("tetrahedra");
         let shape = shapes::by_name(mesh_name);
-        let mesh = match (shape, tets) {
-            (Some(shape), None) => shape.build(),
-            (Some(shape), Some(tets)) => shape.build_with_tets(tets),
+        let Loaded { mesh, model } = match (shape, tets) {
+            (Some(shape), None) => shape.build().into(),
+            (Some(shape), Some(tets)) => shape.build_with_tets(tets).into(),
             (None, _) => {
                 load(mesh_name, tets).map_err(|why| self.wrong(body.mesh.span(), "mesh", why))?
             }
@@ -503,9 +519,10 @@ impl UserScene {
         let colour = shape.map_or([178, 172, 160], |s| s.colour());
         let kit = Kit::of_mesh(mesh_name, scaled(mesh, scale), colour, kinds, progress)
             .map_err(|e| self.wrong(body.mesh.span(), "mesh", e.to_string()))?;
-        let kit = match shape {
-            Some(shape) => kit.looks_like(shape, scale),
-            None => kit,
+        let kit = match (shape, model) {
+            (Some(shape), _) => kit.looks_like(shape, scale),
+            (None, Some(model)) => kit.looks_like_model(model, scale),
+            (None, None) => kit,
         };
         made.push((key, kit.clone()));
         Ok(kit)
@@ -637,7 +654,8 @@ mod tests {
             "{error}"
         );
         let mut cube = |_: &str, _: Option<usize>| {
-            Ok(fracas_core::testing::box_grid([2, 2, 2], Vec3::splat(0.2)))
+            let mesh = fracas_core::testing::box_grid([2, 2, 2], Vec3::splat(0.2));
+            Ok(Loaded::from(mesh))
         };
         let mut scene = user.build(&options, &mut cube, &mut |_| ()).unwrap();
         assert_eq!(scene.steps(), 100);
