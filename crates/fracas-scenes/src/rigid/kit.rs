@@ -30,6 +30,8 @@ pub struct KitOptions {
     pub fracture: Option<FractureSettings>,
     /// Which fragments break again.
     pub rule: RefractureRule,
+    /// Modes are computed by whoever asked for this, before the first step.
+    pub modes_later: bool,
 }
 
 impl KitOptions {
@@ -40,6 +42,7 @@ impl KitOptions {
             material,
             fracture: Some(fracture),
             rule: ONCE,
+            modes_later: false,
         }
     }
 
@@ -50,6 +53,7 @@ impl KitOptions {
             material,
             fracture: None,
             rule: ONCE,
+            modes_later: false,
         }
     }
 }
@@ -131,6 +135,7 @@ impl Kit {
         )
         .map_err(|e| fail(e.to_string()))?;
         let modes = match options.fracture {
+            Some(_) if options.modes_later => None,
             None => None,
             Some(_) => {
                 progress("modes");
