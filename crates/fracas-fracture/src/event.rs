@@ -766,19 +766,15 @@ fn released(growth: &Growth, field: &mut Field<'_>, left: &[f32], size: f32, eno
 }
 
 /// When running cracks branch: where the stress intensity `sigma sqrt(r)`, r from where
-/// they started, exceeds K_B. Fractography knows it as the branching constant: 2.1
-/// MPa m^1/2 for soda-lime glass, 2.8 times its toughness [Quinn 2020, NIST SP 960-16e3].
+/// they started, exceeds K_B, [`Material::branching_constant`](crate::Material).
 struct Branching {
     constant: f32,
 }
 
-/// Branching constant over toughness.
-const BRANCHING: f64 = 2.8;
-
 impl Branching {
     fn of(modes: &Modes) -> Self {
         Self {
-            constant: (BRANCHING * modes.material().toughness) as f32,
+            constant: modes.material().branching_constant() as f32,
         }
     }
 

@@ -133,6 +133,8 @@ pub struct BreakerState {
     pub rule: RefractureRule,
     /// The threshold for what has no modes.
     pub strength: Strength,
+    /// Whether the material says into how many pieces a pattern breaks it.
+    pub branching: bool,
     /// What was decided so far.
     pub stats: BreakerStats,
     /// Events so far: they number the random choices.
@@ -146,6 +148,7 @@ pub struct Breaker {
     settings: FractureSettings,
     rule: RefractureRule,
     strength: Strength,
+    branching: bool,
     modes: BTreeMap<FragmentId, Arc<Modes>>,
     stats: BreakerStats,
     events: u64,
@@ -163,6 +166,7 @@ impl Breaker {
             material,
             settings: FractureSettings::default(),
             rule: RefractureRule::default(),
+            branching: false,
             modes: whole.map(|m| (FragmentId(0), m)).into_iter().collect(),
             stats: BreakerStats::default(),
             events: 0,
@@ -199,6 +203,14 @@ impl Breaker {
         self
     }
 
+    /// The same where what has no modes falls into as many pieces as its material's cracks
+    /// branch ([`Strength::branched`]), not as many as it is hit too fast.
+    #[must_use]
+    pub fn with_branching(mut self) -> Self {
+        self.branching = true;
+        self
+    }
+
     /// Everything but the modes.
     #[must_use]
     pub fn state(&self) -> BreakerState {
@@ -207,6 +219,7 @@ impl Breaker {
             settings: self.settings,
             rule: self.rule,
             strength: self.strength,
+            branching: self.branching,
             stats: self.stats,
             events: self.events,
         }
@@ -220,6 +233,7 @@ impl Breaker {
             settings: state.settings,
             rule: state.rule,
             strength: state.strength,
+            branching: state.branching,
             modes: whole.map(|m| (FragmentId(0), m)).into_iter().collect(),
             stats: state.stats,
             events: state.events,
@@ -310,14 +324,21 @@ impl Breaker {
         mass: f32,
         impacts: &[Impact],
     ) -> Decision {
-        let Some((at, _, pieces)) = self.strength.breaks(impacts, mass) else {
+        let Some((at, _, mut pieces)) = self.strength.breaks(impacts, mass) else {
             return none(Outcome::Held);
         };
+        let (centre, radius) = crate::patterns::bounding_sphere(fragments, id);
+        if self.branching {
+            let overload = self.strength.overload(impacts, mass);
+            pieces = Strength::branched(&self.material, 2.0 * radius, overload);
+            if pieces < 2 {
+                return none(Outcome::Held);
+            }
+        }
         // All fragments of an object share its mesh, which never changes.
         let mean_edge = *self
             .mean_edge
             .get_or_insert_with(|| fragments.mesh().mean_edge_length());
-        let (centre, radius) = crate::patterns::bounding_sphere(fragments, id);
         // No piece of fewer than a dozen nodes or so.
         let most = fragments.fragment(id).nodes().len() / 12;
         let options = VoronoiOptions {

@@ -1,21 +1,33 @@
 //! The native side of the page's comparison: runs a scene as the worker does and
 //! prints the world's digest and the milliseconds of all steps, as JSON.
 //!
-//! `native SCENE STEPS [--recording FILE]`
+//! `native SCENE STEPS [--recording FILE]`, or `native SCENE STEPS --small`: the scene as
+//! the page shows it (and not as it is compared).
 
 use std::time::Instant;
 
 use fracas_scenes::film::Filming;
 use fracas_scenes::rigid::{SceneOptions, by_name};
 use fracas_scenes::soft::{SoftFilming, SoftScene};
+use fracas_web::simulation::Simulation;
+use fracas_web::stage::Stage;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [scene, steps, rest @ ..] = arguments.as_slice() else {
         return Err("usage: native SCENE STEPS [--recording FILE]".into());
     };
-    if let Ok(soft) = SoftScene::new(scene) {
+    let small = rest == ["--small"];
+    let soft = if small {
+        SoftScene::small(scene)
+    } else {
+        SoftScene::new(scene)
+    };
+    if let Ok(soft) = soft {
         return run_soft(soft, steps.parse()?, rest);
+    }
+    if small {
+        return run_small(scene, steps.parse()?);
     }
     let mut scene = by_name(scene, &SceneOptions::default(), &mut |_| ())?;
     let mut filming = match rest {
@@ -36,6 +48,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "{}",
         serde_json::json!({ "digest": digest, "milliseconds": milliseconds, "steps": steps })
+    );
+    Ok(())
+}
+
+fn run_small(scene: &str, steps: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let options = SceneOptions {
+        measured: false,
+        ..SceneOptions::default()
+    };
+    let mut world = Simulation::new(Stage::scene(scene, &options, &mut |_| ())?);
+    let (mut milliseconds, mut longest) = (0.0, 0.0_f64);
+    for _ in 0..steps {
+        let start = Instant::now();
+        world.step();
+        let took = start.elapsed().as_secs_f64() * 1e3;
+        milliseconds += took;
+        longest = longest.max(took);
+    }
+    println!(
+        "{}",
+        serde_json::json!({ "digest": world.digest(), "milliseconds": milliseconds, "longest": longest, "steps": steps })
     );
     Ok(())
 }

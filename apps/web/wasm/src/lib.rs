@@ -45,6 +45,7 @@ pub fn scenes() -> String {
         .into_iter()
         .chain(rigid.map(|s| (s.name, s.about)))
         .chain(soft.map(|s| (s.name, s.about)))
+        .map(|(name, about)| (name, stage::about_small(name).unwrap_or(about)))
         .map(|scene| (scene, false))
         .chain(challenges::CHALLENGES.map(|game| (game, true)))
         .map(|((name, about), game)| serde_json::json!({ "name": name, "about": about, "game": game }))

@@ -6,7 +6,11 @@
 
 use fracas_bake::model::Model;
 use fracas_bake::model::drape::Drape;
+use fracas_bake::model::pieces::{Buffers, ModelPiece};
+use fracas_bake::model::write::{CrackLook, Format, files};
 use fracas_core::{FragmentId, Fragments, TetMesh};
+use glam::Vec3;
+use parry3d::math::Pose;
 use serde_json::{Value, json};
 
 use crate::geometry::Geometry;
@@ -92,5 +96,34 @@ impl OwnLook {
             let texture = &materials[material]["pbrMetallicRoughness"]["baseColorTexture"];
             format!("TEXCOORD_{}", texture["texCoord"].as_u64().unwrap_or(0))
         })
+    }
+
+    /// A fragment in its materials, where it lies in the world.
+    #[must_use]
+    pub fn surfaces(&self, fragments: &Fragments, id: FragmentId, pose: Pose) -> Vec<Buffers> {
+        let mut surfaces = self.drape.surfaces(&self.model, fragments, id, 1.0);
+        for surface in &mut surfaces {
+            for p in &mut surface.positions {
+                *p = pose * *p;
+            }
+            let directions = surface
+                .attributes
+                .iter_mut()
+                .filter(|a| a.width >= 3 && (a.name == "NORMAL" || a.name == "TANGENT"));
+            for attribute in directions {
+                for v in attribute.values.chunks_exact_mut(attribute.width) {
+                    let turned = pose.rotation * Vec3::new(v[0], v[1], v[2]);
+                    v[..3].copy_from_slice(&turned.to_array());
+                }
+            }
+        }
+        surfaces
+    }
+
+    /// Pieces as binary glTF, with all that the model's document says of its looks.
+    #[must_use]
+    pub fn glb(&self, pieces: &[ModelPiece], name: &str) -> Vec<u8> {
+        let all = files(&self.model, pieces, CrackLook::default(), Format::Glb, name);
+        all.into_iter().next().map_or_else(Vec::new, |file| file.1)
     }
 }

@@ -34,13 +34,18 @@ fn now() -> f64 {
 
 #[wasm_bindgen]
 impl SoftSimulation {
-    /// A scene by its name.
+    /// A scene by its name, `small` as the page shows it or as large as the paper's.
     ///
     /// # Errors
     /// When there is no such scene.
     #[wasm_bindgen(constructor)]
-    pub fn new(name: &str) -> Result<SoftSimulation, JsError> {
-        let mut scene = SoftScene::new(name).map_err(|e| JsError::new(&e.to_string()))?;
+    pub fn new(name: &str, small: bool) -> Result<SoftSimulation, JsError> {
+        let scene = if small {
+            SoftScene::small(name)
+        } else {
+            SoftScene::new(name)
+        };
+        let mut scene = scene.map_err(|e| JsError::new(&e.to_string()))?;
         scene.world_mut().set_clock(now);
         Ok(Self {
             surfaces: scene.surfaces(),

@@ -1,8 +1,12 @@
 //! What is simulated: one of the scenes, a game, or a mesh of the user's own.
 
+use std::sync::Arc;
+
 use fracas_core::dressing::Dressed;
+use fracas_core::{FragmentId, TetMesh};
+use fracas_fracture::{Breaker, Material, Modes, ModesOptions};
 use fracas_rapier::{ObjectId, PieceId, World};
-use fracas_scenes::rigid::{self, Scene, SceneError, SceneOptions};
+use fracas_scenes::rigid::{self, Scene, SceneError, SceneOptions, wall};
 use glam::Vec3;
 
 use crate::challenges::Challenge;
@@ -18,6 +22,8 @@ pub struct Stage {
     look: Option<OwnLook>,
     /// The game that is played in it.
     game: Option<Challenge>,
+    /// Its objects still lack the modes by which they break.
+    modes_later: bool,
 }
 
 /// The scene that the page begins with: four plates on a shelf, and nothing happens to
@@ -26,6 +32,27 @@ pub const YOURS: (&str, &str) = (
     "your-plates",
     "four plates on a shelf, all yours: nothing breaks until you break it",
 );
+
+/// Bricks of a course, and courses, of the wall that the page shows: as many as a browser
+/// steps in about the time that a step stands for.
+const WALL: [u32; 2] = [10, 7];
+
+/// What the page says of scenes that it shows smaller than the command line.
+#[must_use]
+pub fn about_small(name: &str) -> Option<&'static str> {
+    match name {
+        "wall" => Some(
+            "seventy bricks without mortar, hit by a steel ball every four seconds (the command line has a thousand)",
+        ),
+        "torus-on-cube" => Some(
+            "a soft torus falls on a cube and tears, with a ninth of the paper's tetrahedra (Marchal, Fig. 13)",
+        ),
+        "ellipsoids-on-edge" => Some(
+            "ten soft ellipsoids, of the paper's hundred, break on the edge of a cube (Marchal, Fig. 15)",
+        ),
+        _ => None,
+    }
+}
 
 impl Stage {
     /// A scene by its name, timed by the worker's clock.
@@ -38,12 +65,15 @@ impl Stage {
         progress: &mut dyn FnMut(&'static str),
     ) -> Result<Self, SceneError> {
         let game = Challenge::by_name(name, options.seed);
+        let mut modes_later = false;
         let mut scene = if let Some(game) = &game {
             game.build(options, progress)?
         } else if name == YOURS.0 {
-            let mut scene = rigid::by_name("plates", options, progress)?;
-            scene.wait();
-            scene
+            // Shown before its modes are there: nothing breaks before the first step.
+            modes_later = true;
+            rigid::plates::build_waiting(options, progress)?
+        } else if name == "wall" && !options.measured {
+            wall::build_sized(WALL, options, progress)?
         } else {
             rigid::by_name(name, options, progress)?
         };
@@ -53,6 +83,7 @@ impl Stage {
             is_own: false,
             look: None,
             game,
+            modes_later,
         })
     }
 
@@ -65,6 +96,55 @@ impl Stage {
             is_own: true,
             look,
             game: None,
+            modes_later: false,
+        }
+    }
+
+    /// Whether its objects still lack the modes by which they break.
+    #[must_use]
+    pub fn lacks_modes(&self) -> bool {
+        self.modes_later
+    }
+
+    /// Modes for unbroken objects that lack them, computed once for those of one mesh and
+    /// material.
+    pub fn compute_modes<'a>(
+        &mut self,
+        breakers: impl Iterator<Item = (ObjectId, &'a mut Breaker)>,
+    ) {
+        self.modes_later = false;
+        let mut known: Vec<(Arc<TetMesh>, Material, Arc<Modes>)> = Vec::new();
+        for (object, breaker) in breakers {
+            let whole = PieceId {
+                object,
+                fragment: FragmentId(0),
+            };
+            let Some(shape) = self.world().shape(whole) else {
+                continue;
+            };
+            let state = shape.object().read();
+            let (mesh, material) = (state.fragments().mesh(), *breaker.material());
+            let same = known
+                .iter()
+                .find(|(m, of, _)| Arc::ptr_eq(m, mesh) && *of == material);
+            if let Some((_, _, modes)) = same {
+                breaker.take_modes(FragmentId(0), modes.clone());
+                continue;
+            }
+            // What has no modes breaks by a pattern.
+            let options = ModesOptions::default();
+            let modes = Modes::compute(
+                state.fragments(),
+                FragmentId(0),
+                &material,
+                &options,
+                &mut |_| (),
+            );
+            if let Ok(modes) = modes {
+                let modes = Arc::new(modes);
+                known.push((mesh.clone(), material, modes.clone()));
+                breaker.take_modes(FragmentId(0), modes);
+            }
         }
     }
 

@@ -1,29 +1,47 @@
 //! The pieces as they lie, and all that happened, as files that other programs open.
 
+use fracas_bake::model::pieces::ModelPiece;
 use fracas_bake::write::glb::{Glb, GlbError, Material, MaterialId, MeshId, NodeId, Part, Place};
+use fracas_rapier::PieceId;
 use fracas_scenes::film::{Film, FilmBody, FilmPiece, FilmShape};
 use fracas_scenes::rigid::PropShape;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
+use parry3d::math::Pose;
 
 use crate::stage::Stage;
 
-/// All pieces as binary glTF: a named node each where it lies, its old surface and its
-/// cracks in a material of their own.
+/// All pieces as binary glTF, as `fracas shatter` writes them: a named node each at its
+/// centre of mass, with mass, volume and that centre in its `extras`. What was a model keeps
+/// its materials and textures; other things have their colour, and a paler one at cracks.
 ///
 /// # Errors
 /// See [`GlbError`].
 pub fn glb(stage: &Stage) -> Result<Vec<u8>, GlbError> {
-    let world = stage.world();
+    let pieces = lying(stage);
+    if let Some(look) = stage.own_look() {
+        let told: Vec<ModelPiece> = pieces
+            .iter()
+            .filter_map(|piece| {
+                let state = stage.world().shape(piece.id)?.object().read();
+                let surfaces = look.surfaces(state.fragments(), piece.id.fragment, piece.pose);
+                Some(ModelPiece {
+                    name: piece.name.clone(),
+                    centre: piece.centre,
+                    volume: piece.volume,
+                    mass: piece.mass,
+                    surfaces,
+                })
+            })
+            .collect();
+        return Ok(look.glb(&told, stage.name()));
+    }
     let mut glb = Glb::new();
-    for piece in world.pieces() {
-        let (Some(surface), Some(pose)) = (world.surface(piece), world.pose(piece)) else {
+    for piece in &pieces {
+        let Some(surface) = stage.world().surface(piece.id) else {
             continue;
         };
-        if surface.triangles().is_empty() {
-            continue;
-        }
-        let paint = paint(&mut glb, stage.colour(piece.object));
-        let seen = stage.dressed(piece);
+        let paint = paint(&mut glb, stage.colour(piece.id.object));
+        let seen = stage.dressed(piece.id);
         let (positions, normals, triangles, old) = match &seen {
             Some(seen) => (
                 &*seen.positions,
@@ -38,17 +56,57 @@ pub fn glb(stage: &Stage) -> Result<Vec<u8>, GlbError> {
                 surface.old_triangles(),
             ),
         };
-        let sides = sides(positions, normals, triangles, old);
-        let name = format!("{} {}", piece.object.0, piece.fragment.0);
-        let mesh = glb.mesh(&name, &parts(&sides, paint))?;
+        let middle = surface.mass_properties().centre.as_vec3();
+        let positions: Vec<Vec3> = positions.iter().map(|&p| p - middle).collect();
+        let sides = sides(&positions, normals, triangles, old);
+        let mesh = glb.mesh(&piece.name, &parts(&sides, paint))?;
         let place = Place {
-            translation: pose.translation,
-            rotation: pose.rotation.to_array(),
+            translation: piece.centre.as_vec3(),
+            rotation: piece.pose.rotation.to_array(),
             ..Place::default()
         };
-        glb.node(&name, Some(mesh), place)?;
+        let node = glb.node(&piece.name, Some(mesh), place)?;
+        let extras = serde_json::json!({
+            "mass": piece.mass, "volume": piece.volume, "centreOfMass": piece.centre.to_array(),
+        });
+        glb.set_extras(node, extras)?;
     }
     glb.to_bytes()
+}
+
+/// A piece where it lies.
+struct Lying {
+    id: PieceId,
+    name: String,
+    pose: Pose,
+    /// Its centre of mass, in the world.
+    centre: DVec3,
+    volume: f64,
+    mass: f64,
+}
+
+/// All pieces that have a surface, named one after another.
+fn lying(stage: &Stage) -> Vec<Lying> {
+    let world = stage.world();
+    let mut all = Vec::new();
+    for id in world.pieces() {
+        let (Some(surface), Some(pose)) = (world.surface(id), world.pose(id)) else {
+            continue;
+        };
+        if surface.triangles().is_empty() {
+            continue;
+        }
+        let properties = surface.mass_properties();
+        all.push(Lying {
+            id,
+            name: format!("fragment-{:03}", all.len()),
+            pose,
+            centre: (pose * properties.centre.as_vec3()).as_dvec3(),
+            volume: properties.volume,
+            mass: world.body(id).map_or(0.0, |body| f64::from(body.mass())),
+        });
+    }
+    all
 }
 
 /// All that happened, as binary glTF: a node for each body, which moves and is shown as

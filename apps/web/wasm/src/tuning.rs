@@ -12,6 +12,8 @@ use std::sync::Arc;
 use fracas_core::FragmentId;
 use fracas_fracture::{Breaker, Material, Modes, RefractureRule};
 
+use crate::own::strength;
+
 /// What the user chose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
@@ -57,6 +59,9 @@ impl Tuning {
         }
         let material = self.material(own.material());
         let mut tuned = own.clone().with_material(material);
+        if own.state().branching {
+            tuned = tuned.with_strength(strength(&material));
+        }
         if let Some(modes) = own.modes(FragmentId(0)) {
             let known = memory.0.iter().find(|(from, _)| Arc::ptr_eq(from, modes));
             let modes = match known {

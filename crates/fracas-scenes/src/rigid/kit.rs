@@ -31,6 +31,8 @@ pub struct KitOptions {
     pub fracture: Option<FractureSettings>,
     /// Which fragments break again.
     pub rule: RefractureRule,
+    /// Modes are computed by whoever asked for this, before the first step.
+    pub modes_later: bool,
 }
 
 impl KitOptions {
@@ -41,6 +43,7 @@ impl KitOptions {
             material,
             fracture: Some(fracture),
             rule: ONCE,
+            modes_later: false,
         }
     }
 
@@ -51,6 +54,7 @@ impl KitOptions {
             material,
             fracture: None,
             rule: ONCE,
+            modes_later: false,
         }
     }
 }
@@ -140,6 +144,7 @@ impl Kit {
         )
         .map_err(|e| fail(e.to_string()))?;
         let modes = match options.fracture {
+            Some(_) if options.modes_later => None,
             None => None,
             Some(_) => {
                 progress("modes");

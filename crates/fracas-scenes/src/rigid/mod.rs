@@ -30,7 +30,7 @@ mod interactive;
 mod kit;
 mod piggy_bank;
 mod plate_in_bowl;
-mod plates;
+pub mod plates;
 mod prop;
 mod rolling_plate;
 mod scene;

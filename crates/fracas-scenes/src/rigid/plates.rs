@@ -13,6 +13,25 @@ use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
 const BOARDS: [f32; 2] = [0.582, 0.317];
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
+    build_with(options, false, progress)
+}
+
+/// The same where nothing happens until somebody does it, and the plates have no modes: who
+/// asks gives them theirs before the first step.
+///
+/// # Errors
+/// See [`SceneError::Body`].
+pub fn build_waiting(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
+    let mut scene = build_with(options, true, progress)?;
+    scene.wait();
+    Ok(scene)
+}
+
+fn build_with(
+    options: &SceneOptions,
+    modes_later: bool,
+    progress: Progress<'_>,
+) -> Result<Scene, SceneError> {
     // The paper has 44 fragments of four plates (Table 2); the limit is seldom reached.
     let fracture = FractureSettings {
         max_fragments: 12,
@@ -20,7 +39,10 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::PORCELAIN, fracture);
+    let kinds = KitOptions {
+        modes_later,
+        ..KitOptions::breaking(Material::PORCELAIN, fracture)
+    };
     let plate = Kit::build("plate", options.detail, kinds, progress)?;
     let solid = KitOptions::solid(Material::CONCRETE);
     let shelf = Kit::build("shelf", options.detail, solid, progress)?;

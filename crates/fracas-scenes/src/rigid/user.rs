@@ -515,6 +515,7 @@ impl UserScene {
             } else {
                 ONCE
             },
+            modes_later: false,
         };
         let colour = shape.map_or([178, 172, 160], |s| s.colour());
         let kit = Kit::of_mesh(mesh_name, scaled(mesh, scale), colour, kinds, progress)

@@ -5,9 +5,14 @@
 use fracas_soft::{Material, SoftBody, SoftWorld, shapes};
 use glam::{Mat3, Vec3};
 
-/// Ten layers of ten, each layer turned and shifted, so that they meet the edge one
-/// after the other.
-pub(super) fn world() -> SoftWorld {
+/// Layers of ten: a hundred ellipsoids.
+pub(super) const FULL: u8 = 10;
+/// The same for a browser.
+pub(super) const SMALL: u8 = 1;
+
+/// Layers of ten, each layer turned and shifted, so that they meet the edge one after the
+/// other.
+pub(super) fn world(layers: u8) -> SoftWorld {
     let mut world = SoftWorld::new();
     world.floor = Some(0.0);
     world.stiffness = 3.0e7;
@@ -25,7 +30,7 @@ pub(super) fn world() -> SoftWorld {
     let mesh =
         shapes::ellipsoid([2, 2, 2], Vec3::new(0.1, 0.07, 0.07)).expect("the counts are positive");
     let body = SoftBody::build(&mesh, material).expect("the material is sound");
-    for layer in 0..10_u8 {
+    for layer in 0..layers {
         for i in 0..10_u8 {
             let (column, row) = (i % 2, i / 2);
             let (l, c, r) = (f32::from(layer), f32::from(column), f32::from(row));

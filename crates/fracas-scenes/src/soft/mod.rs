@@ -33,6 +33,8 @@ pub struct SoftScene {
     name: &'static str,
     world: SoftWorld,
     steps: u64,
+    /// The highest that a camera should show (m).
+    high: f32,
 }
 
 /// A surface to draw, as it is now.
@@ -112,12 +114,14 @@ impl SoftScene {
     /// The box that a camera should show: low and high corner.
     #[must_use]
     pub fn view(&self) -> (Vec3, Vec3) {
-        let high = match self.name {
-            "torus-on-cube" => Vec3::new(1.0, 1.4, 1.0),
-            "ball-tears-cloth" => Vec3::new(0.8, 1.6, 0.8),
-            _ => Vec3::new(1.0, 3.2, 1.0),
+        let wide = match self.name {
+            "ball-tears-cloth" => 0.8,
+            _ => 1.0,
         };
-        (Vec3::new(-high.x, 0.0, -high.z), high)
+        (
+            Vec3::new(-wide, 0.0, -wide),
+            Vec3::new(wide, self.high, wide),
+        )
     }
 
     /// Seconds of one step.
@@ -128,17 +132,34 @@ impl SoftScene {
     /// # Errors
     /// When there is none of that name.
     pub fn new(name: &str) -> Result<Self, UnknownSoftScene> {
-        let [torus, cloth, ellipsoids] = Self::NAMES;
-        let (name, world) = match name {
-            n if n == torus => (torus, torus_on_cube::world()),
-            n if n == cloth => (cloth, ball_tears_cloth::world()),
-            n if n == ellipsoids => (ellipsoids, ellipsoids_on_edge::world()),
+        Self::sized(name, torus_on_cube::FULL, ellipsoids_on_edge::FULL)
+    }
+
+    /// The same with coarser or fewer bodies, so that a browser steps it in about the time
+    /// that a step stands for.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn small(name: &str) -> Result<Self, UnknownSoftScene> {
+        Self::sized(name, torus_on_cube::SMALL, ellipsoids_on_edge::SMALL)
+    }
+
+    fn sized(name: &str, torus: [u32; 2], layers: u8) -> Result<Self, UnknownSoftScene> {
+        let known = Self::NAMES.iter().position(|&known| known == name);
+        let (world, high) = match known {
+            Some(0) => (torus_on_cube::world(torus), 1.4),
+            Some(1) => (ball_tears_cloth::world(), 1.6),
+            Some(2) => {
+                let top = 0.8 + 0.24 * f32::from(layers);
+                (ellipsoids_on_edge::world(layers), top.max(1.5))
+            }
             _ => return Err(UnknownSoftScene { name: name.into() }),
         };
         Ok(Self {
-            name,
+            name: Self::NAMES[known.unwrap_or(0)],
             world,
             steps: 0,
+            high,
         })
     }
 

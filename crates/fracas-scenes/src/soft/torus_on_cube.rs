@@ -3,8 +3,13 @@
 use fracas_soft::{Material, SoftBody, SoftWorld, shapes};
 use glam::{Mat3, Vec3};
 
+/// Cells across the ring, and around it: 6,912 tetrahedra.
+pub(super) const FULL: [u32; 2] = [4, 72];
+/// The same for a browser: 768.
+pub(super) const SMALL: [u32; 2] = [2, 32];
+
 /// Scaled so that the torus meets the cube within half a second.
-pub(super) fn world() -> SoftWorld {
+pub(super) fn world([across, around]: [u32; 2]) -> SoftWorld {
     let mut world = SoftWorld::new();
     world.floor = Some(0.0);
     world.stiffness = 3.0e7;
@@ -21,7 +26,7 @@ pub(super) fn world() -> SoftWorld {
         cube.placed(Mat3::IDENTITY, Vec3::new(0.0, 0.35, 0.0))
             .fixed(),
     );
-    let torus = shapes::torus(4, 72, 0.5, 0.16).expect("the torus is thinner than wide");
+    let torus = shapes::torus(across, around, 0.5, 0.16).expect("the torus is thinner than wide");
     let torus = SoftBody::build(&torus, material).expect("the material is sound");
     let tilt = Mat3::from_rotation_z(0.25);
     world.add(

@@ -315,6 +315,20 @@ impl Glb {
         Ok(NodeId(self.nodes.len() as u32 - 1))
     }
 
+    /// What else is known of a node, for whoever reads it.
+    ///
+    /// # Errors
+    /// When the node is not of this file.
+    pub fn set_extras(&mut self, node: NodeId, extras: Value) -> Result<(), GlbError> {
+        let unknown = GlbError::Unknown {
+            what: "node",
+            index: node.0,
+        };
+        let node = self.nodes.get_mut(node.0 as usize).ok_or(unknown)?;
+        node["extras"] = extras;
+        Ok(())
+    }
+
     /// Moves a node: its translation at each time (seconds), linear in between.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ use crate::shape::FragmentShape;
 use saved::Saved;
 
 /// First bytes of a snapshot: the name and the version of its layout.
-const MAGIC: [u8; 8] = *b"fracasW\x04";
+const MAGIC: [u8; 8] = *b"fracasW\x05";
 
 /// Why a world cannot be saved.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
