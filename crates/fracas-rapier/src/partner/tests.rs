@@ -1,4 +1,4 @@
-//! What pairs remember of sheets, held against pairs that remember nothing.
+//! What pairs remember of sheets and of solids, held against pairs that remember nothing.
 
 use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, PairState, Query, QueryScratch, Question,
@@ -6,10 +6,11 @@ use fracas_core::sphere_tree::{
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{Contact, Pose, SphereTree};
 use parry3d::math::Pose as EnginePose;
-use parry3d::shape::{HeightField, TriMesh};
+use parry3d::shape::{HeightField, SharedShape, TriMesh};
 use parry3d::utils::Array2;
 
 use super::*;
+use fracas_core::sphere_tree::NormalRule;
 
 /// Hills with ridges, with free edges all round.
 fn heights(rng: &mut Rng) -> HeightField {
@@ -88,4 +89,138 @@ fn pairs_remember_sheets_and_find_what_pairs_without_memory_find() {
         lost + invented == 0,
         "{lost} contacts are lost, {invented} invented"
     );
+}
+
+/// Every solid that has a distance of its own, and two of them in one shape.
+fn solids(rng: &mut Rng) -> Vec<(&'static str, SharedShape)> {
+    let corners: Vec<Vec3> = (0..24).map(|_| 0.6 * rng.direction()).collect();
+    let hull = || SharedShape::convex_hull(&corners).expect("a hull");
+    let round_hull = || SharedShape::round_convex_hull(&corners, 0.05).expect("a hull");
+    let identity = EnginePose::identity();
+    let beside = EnginePose::from_translation(Vec3::X * 0.4);
+    vec![
+        ("half-space", SharedShape::halfspace(Vec3::Y)),
+        ("ball", SharedShape::ball(0.5)),
+        ("cuboid", SharedShape::cuboid(0.5, 0.4, 0.6)),
+        ("capsule", SharedShape::capsule_y(0.4, 0.3)),
+        ("cylinder", SharedShape::cylinder(0.4, 0.5)),
+        ("cone", SharedShape::cone(0.5, 0.5)),
+        ("hull", hull()),
+        (
+            "round cuboid",
+            SharedShape::round_cuboid(0.4, 0.3, 0.5, 0.05),
+        ),
+        (
+            "round cylinder",
+            SharedShape::round_cylinder(0.4, 0.4, 0.05),
+        ),
+        ("round cone", SharedShape::round_cone(0.4, 0.4, 0.05)),
+        ("round hull", round_hull()),
+        (
+            "compound",
+            SharedShape::compound(vec![
+                (identity, SharedShape::cylinder(0.3, 0.4)),
+                (beside, hull()),
+            ]),
+        ),
+    ]
+}
+
+/// What walks of a box against a solid came to.
+#[derive(Debug, Default)]
+struct Walks {
+    contacts: usize,
+    /// At the same distance as asked, to 1e-5 of the radius.
+    exact: usize,
+    /// Queries that ask fewer points than one without a memory.
+    spared: usize,
+    /// Asked and found, but not kept.
+    lost: usize,
+    /// Kept, but not found when asked.
+    invented: usize,
+}
+
+#[test]
+fn pairs_remember_solids_of_every_kind_and_find_what_pairs_without_memory_find() {
+    let mut rng = Rng(8);
+    let tree = box_grid([6, 3, 4], Vec3::new(0.9, 0.4, 0.6));
+    let tree = SphereTree::build(&tree, &BuildOptions::default()).unwrap();
+    let radius = tree.object_radius();
+    let settings = AdaptiveSettings {
+        first: u32::MAX,
+        ..AdaptiveSettings::default()
+    };
+    let everywhere = Aabb::new(Vec3::splat(-9.0), Vec3::splat(9.0));
+    let (identity, mut scratch) = (EnginePose::identity(), QueryScratch::default());
+    for (name, shape) in solids(&mut rng) {
+        let mut walks = Walks::default();
+        for _ in 0..10 {
+            let mut query = Query::new([0.0, 0.02][rng.below(2)], radius);
+            let band = query.normals.band;
+            // Beside the solid, with a corner in it.
+            let turn = Pose::new(rng.direction(), rng.range(0.0, 3.0), Vec3::ZERO);
+            let corner = turn.point(tree.positions()[rng.below(tree.point_count())]);
+            let place = shape.project_local_point(rng.direction(), true).point;
+            let mut pose = Pose {
+                translation: 0.98 * place - corner,
+                ..turn
+            };
+            let mut states = vec![PairState::default(); 2];
+            for _ in 0..40 {
+                let mut next = 0;
+                parts(&*shape, &identity, 0.2, &everywhere, &mut |at, _, part| {
+                    query.normals.rule = if part.smooth {
+                        NormalRule::Field
+                    } else {
+                        NormalRule::Opposed
+                    };
+                    let pose = pose.then(&crate::pose::to_pose(&at.inverse()));
+                    let [mut kept, mut asked] = [const { Vec::new() }; 2];
+                    let question = Question::new(&pose, part, &query);
+                    let state = &mut states[next];
+                    next += 1;
+                    let stats = tree.contacts_adaptive(
+                        &question,
+                        &settings,
+                        state,
+                        &mut scratch,
+                        &mut kept,
+                    );
+                    let plain = tree.contacts(&pose, part, &query, &mut scratch, &mut asked);
+                    walks.spared += usize::from(stats.distance_queries < plain.distance_queries);
+                    let same = |c: &Contact, all: &[Contact]| {
+                        all.iter().copied().find(|d| d.feature == c.feature)
+                    };
+                    for contact in &kept {
+                        walks.contacts += 1;
+                        let Some(found) = same(contact, &asked) else {
+                            walks.invented += 1;
+                            continue;
+                        };
+                        // A plane that is kept at a rim or a tip is off by the way that the point
+                        // has come since, at most twice: less than a band.
+                        let off = (found.distance - contact.distance).abs();
+                        assert!(off < band, "{name}: {contact:?}, {found:?}");
+                        walks.exact += usize::from(off < 1e-5 * radius);
+                    }
+                    walks.lost += asked.iter().filter(|c| same(c, &kept).is_none()).count();
+                })
+                .unwrap();
+                let size = [0.0, 0.0003, 0.001, 0.001, 0.02][rng.below(5)];
+                let turn = Pose::new(rng.direction(), rng.range(0.0, size), Vec3::ZERO);
+                pose = pose.then(&turn);
+                pose.translation += rng.direction() * size;
+            }
+        }
+        println!("{name}: {walks:?}");
+        assert!(
+            walks.contacts > 500 && walks.spared > 100,
+            "{name}: {walks:?}"
+        );
+        assert_eq!(walks.lost + walks.invented, 0, "{name}: {walks:?}");
+        assert!(
+            walks.exact * 1000 > walks.contacts * 995,
+            "{name}: {walks:?}"
+        );
+    }
 }
