@@ -406,8 +406,9 @@ fn blow_of(modes: &Modes, impacts: &[&Impact], touched: &[usize]) -> Option<Blow
     let (mut inverse, mut speed, mut stiffness, mut crush) = (0.0, 0.0, 0.0, 0.0);
     let mut shares = vec![0.0; modes.count()];
     let mut apart: Vec<Vec3> = Vec::new();
+    let around = surface_around(modes, impacts);
     for (impact, &surface) in impacts.iter().zip(touched) {
-        let (hertz, tip) = hertz_of(modes, impact);
+        let (hertz, tip) = hertz_of(modes, &around, impact);
         let share = f64::from(impact.impulse.length()) / total;
         inverse += share * share / hertz.mass;
         speed += share * hertz.speed;
@@ -474,7 +475,20 @@ impl Tip {
     }
 }
 
-fn hertz_of(modes: &Modes, impact: &Impact) -> (HertzImpact, Tip) {
+/// The surface nodes, in their order, that any of the contacts may look at: a body is pressed
+/// by many points of a small part of its surface.
+fn surface_around(modes: &Modes, impacts: &[&Impact]) -> Vec<Vec3> {
+    let points = impacts.iter().map(|i| i.point);
+    let low = points.clone().fold(Vec3::INFINITY, Vec3::min);
+    let high = points.fold(Vec3::NEG_INFINITY, Vec3::max);
+    let reach = Vec3::splat(1.01 * CURVATURE_REACH * modes.mean_edge());
+    let is_near = |p: &&Vec3| p.cmpge(low - reach).all() && p.cmple(high + reach).all();
+    let positions = modes.surface_positions().iter();
+    positions.filter(is_near).copied().collect()
+}
+
+/// `surface` are the surface nodes near the contact, and perhaps others.
+fn hertz_of(modes: &Modes, surface: &[Vec3], impact: &Impact) -> (HertzImpact, Tip) {
     let known = |x: f32| x.is_finite() && x > 0.0;
     let mass = if known(impact.effective_mass) {
         f64::from(impact.effective_mass)
@@ -485,7 +499,7 @@ fn hertz_of(modes: &Modes, impact: &Impact) -> (HertzImpact, Tip) {
     let (radius, tip) = if known(impact.radius) {
         (f64::from(impact.radius), Tip::Pressed)
     } else {
-        match curvature_at(modes, impact.point, impact.impulse.normalize()) {
+        match curvature_at(modes, surface, impact.point, impact.impulse.normalize()) {
             Some(seen) => (seen, Tip::Round),
             None => (DEFAULT_CURVATURE * size, Tip::Sharp),
         }
@@ -514,14 +528,13 @@ fn hertz_of(modes: &Modes, impact: &Impact) -> (HertzImpact, Tip) {
 /// Radius of curvature of the body's surface where it is pressed along `normal` (m), if the
 /// mesh shows one: of the sphere `h = a + b.r + |r|² / 2R` that fits the surface nodes round
 /// the point best, where it fits well. Flat ones have a radius without bound.
-fn curvature_at(modes: &Modes, point: Vec3, normal: Vec3) -> Option<f64> {
+fn curvature_at(modes: &Modes, surface: &[Vec3], point: Vec3, normal: Vec3) -> Option<f64> {
     let (across, along) = normal.any_orthonormal_pair();
     let edge = modes.mean_edge();
     let reach = CURVATURE_REACH * edge;
     // Most nodes are far away: they are left out before anything is divided.
     let about = 1.001 * reach * reach;
-    let near = modes
-        .surface_positions()
+    let near = surface
         .iter()
         .filter(|p| p.distance_squared(point) < about)
         .map(|&p| (p - point) / edge);
@@ -617,7 +630,9 @@ mod tests {
             let off = if speed < 5.0 { 0.1 } else { 0.2 };
             assert!((found / most - 1.0).abs() < off, "{speed}: {found} {most}");
             // A plate that does not give way is pressed harder.
-            let hertz = hertz_of(&modes, &ball(speed)).0.force();
+            let hertz = hertz_of(&modes, modes.surface_positions(), &ball(speed))
+                .0
+                .force();
             assert!(most < 0.9 * hertz, "{most} {hertz}");
         }
     }
@@ -692,11 +707,27 @@ mod tests {
     #[test]
     fn the_curvature_of_a_ball_is_seen_and_that_of_a_corner_is_not() {
         let (_, ball) = glass_ball();
-        let seen = curvature_at(&ball, Vec3::new(0.0, -0.05, 0.0), Vec3::Y).unwrap();
+        let seen = curvature_at(
+            &ball,
+            ball.surface_positions(),
+            Vec3::new(0.0, -0.05, 0.0),
+            Vec3::Y,
+        )
+        .unwrap();
         assert!((seen / 0.05 - 1.0).abs() < 0.1, "{seen}");
         let plate = plate_modes();
-        let flat = curvature_at(&plate, Vec3::new(0.1, 0.1, 0.0), Vec3::Z);
-        let corner = curvature_at(&plate, Vec3::ZERO, Vec3::ONE.normalize());
+        let flat = curvature_at(
+            &plate,
+            plate.surface_positions(),
+            Vec3::new(0.1, 0.1, 0.0),
+            Vec3::Z,
+        );
+        let corner = curvature_at(
+            &plate,
+            plate.surface_positions(),
+            Vec3::ZERO,
+            Vec3::ONE.normalize(),
+        );
         // Its other side is nearer than two and a half edges.
         assert_eq!((flat, corner), (None, None));
     }
@@ -711,7 +742,9 @@ mod tests {
         for (height, breaks) in [(0.05, false), (1.0, false), (40.0, true), (160.0, true)] {
             let impact = fall(&modes, height);
             let mut shake = Shake::of(&modes, &[impact], 0.01).unwrap();
-            let hertz = hertz_of(&modes, &impact).0.force();
+            let hertz = hertz_of(&modes, modes.surface_positions(), &impact)
+                .0
+                .force();
             let (force, time) = shake.hardest_press(&modes);
             assert!(
                 force < 1.01 * hertz && force > 0.7 * hertz,
@@ -768,7 +801,39 @@ mod tests {
             "{force} {crushed}"
         );
         assert!(time < shake.contact(), "{time}");
-        assert!(shake.contact() > 1.5 * hertz_of(&modes, &impact).0.duration());
+        assert!(
+            shake.contact()
+                > 1.5
+                    * hertz_of(&modes, modes.surface_positions(), &impact)
+                        .0
+                        .duration()
+        );
+    }
+
+    #[test]
+    fn what_is_near_any_contact_is_all_that_curvature_asks_for() {
+        let (_, ball) = glass_ball();
+        let mut random = crate::random::Random::new(2);
+        let impacts: Vec<Impact> = (0..12)
+            .map(|_| {
+                let out = random.direction();
+                Impact {
+                    point: 0.05 * out,
+                    impulse: -out,
+                    ..fall(&ball, 1.0)
+                }
+            })
+            .collect();
+        for some in impacts.chunks(3) {
+            let some: Vec<&Impact> = some.iter().collect();
+            let around = surface_around(&ball, &some);
+            for impact in &some {
+                let all = hertz_of(&ball, ball.surface_positions(), impact);
+                assert_eq!(hertz_of(&ball, &around, impact), all);
+            }
+            let alone = surface_around(&ball, &some[..1]);
+            assert!(!alone.is_empty() && alone.len() < ball.surface_positions().len() / 2);
+        }
     }
 
     #[test]
