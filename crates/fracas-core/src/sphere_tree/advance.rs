@@ -508,7 +508,7 @@ mod tests {
             assert_eq!(asked(&tree, height, sideways, spin), (1, 0));
         }
         // On the floor a moment ago, and away from it: spheres, fewer than there are points,
-        // and no point. The most are asked of what is slow: 90.
+        // and no point. Up to 134 of them, whatever the speed.
         for up in [0.05, 0.2, 1.0, 5.0] {
             for height in [0.001, 0.02] {
                 let (spheres, samples) = asked(&tree, height, Vec3::Y * up, Vec3::ZERO);
