@@ -1,7 +1,10 @@
 //! What breaks gives way: a ball through glass, beside what it was when the whole pane was
 //! thrown first and fell apart afterwards (`gives_way: false`).
 
+use fracas_rapier::{ContactMode, ParryShape};
+use fracas_scenes::experiments::crumbs::{self, Burst};
 use fracas_scenes::experiments::gives_way::{Outcome, Panes, Shot};
+use fracas_scenes::experiments::rivals::VERSION;
 use fracas_scenes::recording::{RecordOptions, Recording};
 use fracas_scenes::rigid::user::UserScene;
 use fracas_scenes::rigid::{self, Scene, SceneOptions};
@@ -19,6 +22,7 @@ pub fn rows(board: &mut Board) {
     let panes = Panes::new().expect("a pane is sound");
     ball_rows(board, &panes);
     bullet_rows(board, &panes);
+    crumb_rows(board);
     physics_rows(board);
 }
 
@@ -66,6 +70,13 @@ fn ball_rows(board: &mut Board, panes: &Panes) {
             old.momentum_error,
         ),
         (
+            "angular-momentum-error",
+            "",
+            Target::AtMost(5e-3),
+            out.angular_error,
+            old.angular_error,
+        ),
+        (
             "energy-most",
             "",
             Target::AtMost(1.0 + 1e-5),
@@ -110,6 +121,63 @@ fn bullet_rows(board: &mut Board, panes: &Panes) {
                 .note("4 cm, 40 m/s, three panes")
         });
     }
+}
+
+/// Seeds of the piggy bank whose crumbs are followed.
+const SEEDS: u64 = 8;
+
+/// Steps of the comparison: 0.67 s after the piggy bank has met the floor.
+const LOOK: u64 = 60;
+
+/// How high crumbs of the piggy bank fly, and how far its pieces lie apart, beside the
+/// engine's triangle meshes on the same pieces.
+fn crumb_rows(board: &mut Board) {
+    let theirs = ContactMode::Parry(ParryShape::TriMesh);
+    let runs: Vec<[Burst; 2]> = (0..SEEDS)
+        .map(|seed| {
+            let options = SceneOptions {
+                seed,
+                ..SceneOptions::default()
+            };
+            let runs = crumbs::compare("piggy-bank", &options, theirs, &[LOOK]);
+            runs.expect("the scenes of the set are sound")
+        })
+        .collect();
+    let most = |which: usize, of: &dyn Fn(&Burst) -> f64| {
+        runs.iter().map(|r| of(&r[which])).fold(0.0, f64::max)
+    };
+    let mean = |which: usize| runs.iter().map(|r| r[which].spread[0]).sum::<f64>() / SEEDS as f64;
+    let note = format!("piggy-bank, the most of {SEEDS} seeds, {LOOK} steps");
+    let brought = |b: &Burst| b.highest_of(|c| c.brought);
+    let left = |b: &Burst| b.highest_of(|c| c.left);
+    for (name, unit, target, of) in [
+        (
+            "crumbs-height-of-what-energy-allows",
+            "x",
+            Target::AtMost(1.5),
+            &brought as &dyn Fn(&Burst) -> f64,
+        ),
+        (
+            "crumbs-height-of-what-is-left-after-the-step",
+            "x",
+            Target::AtMost(1.5),
+            &left,
+        ),
+        ("crumbs-highest", "m", Target::None, &Burst::highest),
+    ] {
+        board.row(&format!("gives-way/{name}"), unit, target, || {
+            Measured::new(most(0, of))
+                .against("parry3d TriMesh", VERSION, most(1, of))
+                .note(note.clone())
+        });
+    }
+    let (ours, meshes) = (mean(0), mean(1));
+    let target = Target::Between(0.7 * meshes, 1.3 * meshes);
+    board.row("gives-way/piggy-bank-spread", "m", target, || {
+        Measured::new(ours)
+            .against("parry3d TriMesh", VERSION, meshes)
+            .note(format!("mean of {SEEDS} seeds, {LOOK} steps"))
+    });
 }
 
 /// The engine's solver and casts.

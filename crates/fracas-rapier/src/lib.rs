@@ -25,6 +25,13 @@
 //! | the whole, step by step | `world` | [`World`], [`WorldSettings`] |
 //! | times of all stages | [`trace`] | |
 //!
+//! **Bits.** A program repeats its own runs bit for bit, for any number of threads. Two
+//! programs have the same bits where both have the feature `enhanced-determinism`, or neither
+//! has it: it switches rapier's and parry's feature of that name, and by it glam to
+//! plain arithmetic (`scalar-math`; else quaternions are multiplied by vector instructions,
+//! which add in another order). Cargo gives one build one set of features: this crate tested
+//! alone has it off, beside a crate that plays scenes, the page or the Python module it is on.
+//!
 //! Without the feature `world` only shape and dispatcher remain, on parry3d alone, for
 //! engines that take parry's dispatchers.
 

@@ -2,12 +2,19 @@
 
 use fracas_core::testing::box_grid;
 use fracas_fracture::Material;
-use fracas_rapier::{World, WorldSettings};
+use fracas_rapier::{Event, World, WorldSettings};
 use fracas_scenes::experiments::gives_way::{Outcome, PANE, Panes, Shot};
 use fracas_scenes::rigid::{Kit, KitOptions};
-use glam::{Quat, Vec3};
+use glam::{DVec3, Mat3, Quat, Vec3};
 use parry3d::math::Pose;
-use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
+use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodySet};
+
+/// Of the ball's momentum times the pane's width. Not rounding: the engine holds the point at
+/// which an impulse acts on each body where it was, from the body, when the step began, and
+/// both bodies move on through the step's parts before the last impulse is found. What is ours
+/// of a break is kept to rounding (`a_break_keeps_momentum_and_angular_momentum_to_rounding`
+/// of fracas-rapier).
+const ANGULAR: f64 = 5e-3;
 
 fn tell(name: &str, shot: &Shot, out: &Outcome) {
     let far = 2.0 * shot.radius;
@@ -46,7 +53,8 @@ fn a_ball_goes_through_a_free_pane_and_leaves_what_is_far_where_it_is() {
         tell(&format!("{rate} Hz, gives way"), &shot, &out);
         let far = 2.0 * shot.radius;
         for shot in [&out, &old] {
-            assert!(shot.momentum_error < 1e-5, "{}", shot.momentum_error);
+            assert!(shot.momentum_error < 2e-6, "{}", shot.momentum_error);
+            assert!(shot.angular_error < ANGULAR, "{}", shot.angular_error);
             assert!(shot.energy_most < 1.0 + 1e-5, "{}", shot.energy_most);
             assert!(shot.broken == 1 && shot.pieces.len() > 20);
         }
@@ -56,6 +64,60 @@ fn a_ball_goes_through_a_free_pane_and_leaves_what_is_far_where_it_is() {
         // What it was: the pane thrown as a whole.
         assert!(old.ball_speed < old.bound && old.mean_beyond(far) > 0.4 * shot.speed);
     }
+}
+
+/// Momentum and angular momentum about the origin, and kinetic energy, of everything.
+fn carried(bodies: &RigidBodySet) -> (DVec3, DVec3, f64) {
+    let (mut p, mut l, mut energy) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+    for (_, body) in bodies.iter() {
+        let (m, c) = (f64::from(body.mass()), body.center_of_mass().as_dvec3());
+        let v = body.linvel().as_dvec3();
+        let inverse = body.mass_properties().effective_world_inv_inertia;
+        let inverse = Mat3::from_cols(inverse * Vec3::X, inverse * Vec3::Y, inverse * Vec3::Z);
+        p += m * v;
+        l += c.cross(m * v) + (inverse.inverse() * body.angvel()).as_dvec3();
+        energy += f64::from(body.kinetic_energy());
+    }
+    (p, l, energy)
+}
+
+/// What is ours of a break: the step taken back, the cracks paid for by what struck, the
+/// fragments put in. Looked at before the engine makes the step again.
+#[test]
+fn a_break_by_modes_takes_the_energy_of_its_cracks_and_no_momentum() {
+    let panes = Panes::new().unwrap();
+    let shot = Shot::default();
+    let (mut world, _) = panes.world(&shot);
+    world.step();
+    let mut seen = 0;
+    for _ in 0..8 {
+        let (p, l, energy) = carried(&world.physics.bodies);
+        let mut after_break = None;
+        world.begin_step();
+        world.physics.step();
+        world.finish_step(&mut |physics| {
+            after_break.get_or_insert_with(|| carried(&physics.bodies));
+            physics.step();
+        });
+        let spent = world.take_events().into_iter().map(|event| match event {
+            Event::Broke { stats, .. } => stats.spent,
+            _ => 0.0,
+        });
+        let spent: f64 = spent.sum();
+        let Some((p_now, l_now, energy_now)) = after_break else {
+            continue;
+        };
+        seen += 1;
+        let off = (p_now - p).length() / p.length();
+        let turned = (l_now - l).length() / (p.length() * f64::from(PANE.x));
+        let paid = energy - energy_now;
+        println!(
+            "momentum off by {off:.1e}, angular {turned:.1e}; cracks {spent:.4} J, paid {paid:.4}"
+        );
+        assert!(off < 1e-6 && turned < 1e-6, "{off} {turned}");
+        assert!(spent > 0.01 && (paid - spent).abs() < 1e-3 * spent + 1e-6 * energy);
+    }
+    assert!(seen > 0, "nothing broke");
 }
 
 #[test]
@@ -77,7 +139,8 @@ fn a_bullet_goes_through_three_panes() {
         tell(&format!("{speed} m/s, as before"), &before, &old);
         tell(&format!("{speed} m/s, gives way"), &shot, &out);
         assert_eq!(out.broken, 3, "{speed} m/s");
-        assert!(out.momentum_error < 1e-3 && out.energy_most < 1.0 + 1e-5);
+        assert!(out.momentum_error < 2e-6 && out.energy_most < 1.0 + 1e-5);
+        assert!(out.angular_error < 2.0 * ANGULAR, "{}", out.angular_error);
         assert!(out.ball_speed > out.bound && out.ball_speed > 1.5 * old.ball_speed);
     }
 }

@@ -404,7 +404,9 @@ impl SphereTree {
 
 #[cfg(test)]
 mod tests {
-    use super::super::partner::{Ball, BoxShape, HalfSpace};
+    use std::cell::Cell;
+
+    use super::super::partner::{Ball, BoxShape, HalfSpace, NearFace};
     use super::super::{BuildOptions, SphereTree};
     use super::*;
     use crate::testing::{Rng, box_grid};
@@ -453,6 +455,73 @@ mod tests {
             cube().first_impact(&slow, &floor, &still, 1e-4, &mut Vec::new()),
             None
         );
+    }
+
+    /// A floor that counts what it is asked.
+    struct Counting {
+        floor: HalfSpace,
+        spheres: Cell<u32>,
+        samples: Cell<u32>,
+    }
+
+    impl Partner for Counting {
+        fn sphere_may_touch(&self, p: Vec3, radius: f32) -> bool {
+            self.spheres.set(self.spheres.get() + 1);
+            self.floor.sphere_may_touch(p, radius)
+        }
+
+        fn sample(&self, p: Vec3, max: f32) -> Option<Sample> {
+            self.samples.set(self.samples.get() + 1);
+            self.floor.sample(p, max)
+        }
+
+        fn faces_near(&self, _: Vec3, _: f32, _: &mut Vec<NearFace>) {}
+    }
+
+    /// What a cast into the floor asks: spheres, and points.
+    fn asked(tree: &SphereTree, height: f32, displacement: Vec3, spin: Vec3) -> (u32, u32) {
+        let floor = Counting {
+            floor: HalfSpace::new(Vec3::Y, 0.0),
+            spheres: Cell::new(0),
+            samples: Cell::new(0),
+        };
+        let motion = Motion {
+            centre: Vec3::splat(0.1),
+            displacement,
+            rotation: spin,
+            ..Motion::rest(Pose::translation(Vec3::Y * height))
+        };
+        let still = Motion::rest(Pose::IDENTITY);
+        let hit = tree.cast_to_depth(&motion, &floor, &still, 0.03, &mut Vec::new());
+        assert_eq!(hit.is_some(), height + displacement.y < -0.03, "{motion:?}");
+        (floor.spheres.get(), floor.samples.get())
+    }
+
+    #[test]
+    fn what_is_far_is_asked_once_and_what_parts_is_asked_no_point() {
+        let mesh = box_grid([8, 8, 8], Vec3::splat(0.2));
+        let tree = SphereTree::build(&mesh, &BuildOptions::default()).unwrap();
+        let spin = Vec3::new(0.3, 0.1, -0.4);
+        // Far: one question about all of it.
+        for height in [1.0, 3.0, 30.0] {
+            let sideways = Vec3::new(0.8 * height, -0.1, 0.0);
+            assert_eq!(asked(&tree, height, sideways, spin), (1, 0));
+        }
+        // On the floor a moment ago, and away from it: spheres, fewer than there are points,
+        // and no point. Up to 134 of them, whatever the speed.
+        for up in [0.05, 0.2, 1.0, 5.0] {
+            for height in [0.001, 0.02] {
+                let (spheres, samples) = asked(&tree, height, Vec3::Y * up, Vec3::ZERO);
+                println!("parting by {up} from {height}: {spheres} spheres");
+                let points = tree.positions().len() as u32;
+                assert!(
+                    spheres < points && samples == 0,
+                    "{up}: {spheres}, {samples}"
+                );
+            }
+        }
+        let (_, samples) = asked(&tree, 0.5, Vec3::Y * -2.0, spin);
+        assert!(samples > 0, "what goes in is asked");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`ball`] | the sphere of Glondu 2013, section 7.2 |
 //! | [`colliding`] | all colliding points of a running world (Table 2, Fig. 12) |
+//! | [`crumbs`] | how high crumbs of a burst fly, and how far its pieces lie apart |
 //! | [`drops`] | a plate dropped into a bowl with few contacts allowed (Fig. 16) |
 //! | [`everyday`] | default materials dropped from everyday heights |
 //! | [`fresh`] | fragments just after a break: queries and updates (7.2, Figs. 15 and 17) |
@@ -22,6 +23,7 @@
 
 pub mod ball;
 pub mod colliding;
+pub mod crumbs;
 pub mod drops;
 pub mod everyday;
 pub mod fresh;

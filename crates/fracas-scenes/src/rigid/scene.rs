@@ -6,7 +6,7 @@ use fracas_fracture::Material;
 use fracas_rapier::{Breakable, HandId, ObjectId, PieceId, World, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
-use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
+use rapier3d::prelude::{ColliderBuilder, PhysicsWorld, RigidBodyBuilder};
 
 use super::hand::{Grab, Replay};
 use super::kit::Kit;
@@ -305,6 +305,11 @@ impl Scene {
 
     /// One step, with what happens before it.
     pub fn step(&mut self) {
+        self.step_with(&mut PhysicsWorld::step);
+    }
+
+    /// The same with an engine's step of one's own: see [`World::step_with`].
+    pub fn step_with(&mut self, engine_step: &mut dyn FnMut(&mut PhysicsWorld)) {
         let now = self.world.steps();
         let events = std::mem::take(&mut self.events);
         for event in &events {
@@ -316,6 +321,6 @@ impl Scene {
         for hand in &mut self.hands {
             hand.step(&mut self.world);
         }
-        self.world.step();
+        self.world.step_with(engine_step);
     }
 }
