@@ -150,9 +150,9 @@ fn vase() -> Made {
     const ALONG: usize = 56;
     const AROUND: usize = 64;
     // From the middle of the foot, up outside, over the rim, down inside.
-    let radius = |h: f64| 0.055 + 0.022 * (1.4 * PI * h + 0.3).sin();
+    let radius = |h: f64| 0.065 + 0.022 * (1.4 * PI * h + 0.3).sin();
     let profile = |s: f64| -> DVec2 {
-        let (height, wall, floor) = (0.2, 0.018, 0.03);
+        let (height, wall, floor) = (0.2, 0.028, 0.035);
         match s {
             s if s < 0.1 => DVec2::new(radius(0.0) * s / 0.1, 0.0),
             s if s < 0.5 => {

@@ -13,16 +13,14 @@ import numpy as np
 import pytest
 
 DATA = Path(os.environ.get("FRACAS_DATA", Path(__file__).parents[4] / "shared" / "data"))
-# The volume may be off by so much from the tetrahedra's. Glass and letters are sheets, which
-# are filled thicker than they are seen: of them it is asked only that they are closed.
+# The volume may be off by so much from the tetrahedra's. Sheets of glass and letters are left
+# out: they have no inside, and are refused without --thicken.
 PUBLIC = {
     "Avocado/Avocado.gltf": 0.15,
     "BoxTextured.glb": 1e-5,
     "CesiumMilkTruck.glb": 0.15,
-    "GlassVaseFlowers.glb": None,
     "IridescenceSuzanne.glb": 0.15,
-    "MultiUVTest.glb": 0.15,
-    "VertexColorTest.glb": None,
+    "MultiUVTest.glb": 1e-5,
 }
 
 
@@ -37,8 +35,8 @@ def png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
 
 
-def bumpy_sphere(folder: Path) -> Path:
-    """A glTF file with texture coordinates, its picture in a folder below, made by hand."""
+def bumpy_sphere():
+    """Corners, texture coordinates and triangles; with a seam, and poles."""
     rings, around = 24, 32
     polar = np.pi * np.arange(rings + 1) / rings
     turn = 2 * np.pi * (np.arange(around + 1) % around) / around
@@ -53,7 +51,21 @@ def bumpy_sphere(folder: Path) -> Path:
     a, b, c, d = at[:-1, :-1], at[:-1, 1:], at[1:, 1:], at[1:, :-1]
     upper, lower = np.stack([a, b, d], -1)[1:], np.stack([b, c, d], -1)[:-1]
     triangles = np.concatenate([upper.reshape(-1, 3), lower.reshape(-1, 3)])
-    parts = [points.astype("<f4"), uvs[..., ::-1].astype("<f4"), triangles.astype("<u4")]
+    return points, uvs[..., ::-1], triangles
+
+
+def box():
+    """A box with a picture on each side."""
+    quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
+    corners = np.array([[x, 0.7 * y, 1.3 * z] for z in (0, 1) for y in (0, 1) for x in (0, 1)])
+    uvs = np.tile([[0, 0], [1, 0], [1, 1], [0, 1]], (6, 1))
+    triangles = [[4 * q + k for k in t] for q in range(6) for t in ([0, 1, 2], [0, 2, 3])]
+    return corners[np.ravel(quads)], uvs, np.array(triangles)
+
+
+def gltf(folder: Path, points, uvs, triangles) -> Path:
+    """A glTF file, its picture in a folder below, made by hand."""
+    parts = [points.astype("<f4"), uvs.astype("<f4"), triangles.astype("<u4")]
     data = [part.tobytes() for part in parts]
     starts = np.cumsum([0] + [len(d) for d in data[:-1]]).tolist()
     low, high = parts[0].reshape(-1, 3).min(0).tolist(), parts[0].reshape(-1, 3).max(0).tolist()
@@ -63,7 +75,7 @@ def bumpy_sphere(folder: Path) -> Path:
         "asset": {"version": "2.0"},
         "scene": 0,
         "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0, "name": "bumpy"}],
+        "nodes": [{"mesh": 0, "name": "thing"}],
         "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "indices": 2, "material": 0}]}],
         "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
         "textures": [{"source": 0}],
@@ -83,7 +95,7 @@ def bumpy_sphere(folder: Path) -> Path:
     }
     (folder / "textures").mkdir()
     (folder / "textures" / "red.png").write_bytes(png())
-    path = folder / "bumpy.gltf"
+    path = folder / "thing.gltf"
     path.write_text(json.dumps(document))
     return path
 
@@ -102,7 +114,7 @@ def pieces_of(trimesh, path: Path):
         yield node, closed.apply_transform(transform)
 
 
-def check(trimesh, path: Path, most_off: float | None, whole: float | None = None):
+def check(trimesh, path: Path, most_off: float, whole: float | None = None):
     extras = json.loads(path.read_bytes()[20 : 20 + struct.unpack("<I", path.read_bytes()[12:16])[0]])
     told = {n["name"]: n["extras"]["volume"] for n in extras["nodes"] if "extras" in n and "volume" in n["extras"]}
     pieces = dict(pieces_of(trimesh, path))
@@ -113,20 +125,21 @@ def check(trimesh, path: Path, most_off: float | None, whole: float | None = Non
         forth, back = (np.sort(sides[:, order] @ [2**32, 1]) for order in ([0, 1], [1, 0]))
         assert (forth == back).all(), f"{path.name}: {name} is open"
     volumes = sum(piece.volume for piece in pieces.values())
-    assert volumes > 0
-    if most_off:
-        assert volumes == pytest.approx(whole or sum(told.values()), rel=most_off), path.name
+    assert volumes == pytest.approx(whole or sum(told.values()), rel=most_off), path.name
     return pieces
 
 
-def test_a_textured_model_is_closed_and_has_its_volume(command, tmp_path):
+@pytest.mark.parametrize("shape", [box, bumpy_sphere])
+def test_a_textured_model_is_closed_and_has_its_volume(command, tmp_path, shape):
     trimesh = pytest.importorskip("trimesh")
-    model = bumpy_sphere(tmp_path)
+    model = gltf(tmp_path, *shape())
     out = tmp_path / "broken.glb"
     warnings = command("shatter", model, "--pieces", "9", "--tets", "3000", "-o", out)
-    assert warnings == ""
-    scene = trimesh.load(model, force="mesh", process=False)
-    pieces = check(trimesh, out, 1e-5, scene.volume)
+    # The box in its own triangles exactly; bumps may have to be draped.
+    draped = "draped" in warnings
+    assert not (draped and shape is box)
+    whole = trimesh.load(model, force="mesh", process=False)
+    pieces = check(trimesh, out, 0.02 if draped else 1e-5, whole.volume)
     # Each side has one other: what most tools mean by it.
     assert all(piece.is_watertight and piece.is_winding_consistent for piece in pieces.values())
 

@@ -11,7 +11,8 @@ use glam::{Vec2, Vec3};
 #[derive(Clone, Debug)]
 pub struct Looks {
     colours: Vec<Colour>,
-    textures: Vec<Option<Arc<Texture>>>,
+    /// With the name of the coordinates that each uses.
+    textures: Vec<Option<(Arc<Texture>, String)>>,
 }
 
 impl Looks {
@@ -39,7 +40,9 @@ impl Looks {
             let source = texture
                 .and_then(|t| textures.get(t as usize))
                 .and_then(|t| t["source"].as_u64());
-            of_material.push(source.and_then(|s| images.get(s as usize).cloned().flatten()));
+            let picture = source.and_then(|s| images.get(s as usize).cloned().flatten());
+            let set = base["baseColorTexture"]["texCoord"].as_u64().unwrap_or(0);
+            of_material.push(picture.map(|p| (p, format!("TEXCOORD_{set}"))));
         }
         Self {
             colours,
@@ -62,7 +65,8 @@ impl Looks {
         if let Some(&colour) = self.colours.get(material) {
             mesh = mesh.colour(colour);
         }
-        if let (Some(Some(texture)), Some(uvs)) = (self.textures.get(material), find("TEXCOORD_0"))
+        if let Some(Some((texture, set))) = self.textures.get(material)
+            && let Some(uvs) = find(set)
         {
             let uvs = uvs.values.chunks_exact(2);
             let uvs = uvs.map(|uv| Vec2::new(uv[0], uv[1])).collect();

@@ -24,7 +24,7 @@ fn block() -> Loaded {
             for (di, dj) in [(0, 0), (1, 0), (1, 1), (0, 1)] {
                 let [u, v] = [i + di, j + dj].map(|k| f64::from(k) / f64::from(N));
                 let mut p = [0.0; 3];
-                p[axis] = f64::from(side);
+                p[axis] = side as f64;
                 (p[(axis + 1) % 3], p[(axis + 2) % 3]) = (u, v);
                 let p = DVec3::from_array(p);
                 let bulge = 0.02 * (7.0 * (p.x + 2.0 * p.y + 3.0 * p.z)).sin();
