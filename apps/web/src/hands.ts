@@ -40,6 +40,8 @@ export class Hands {
   tool: Tool = "throw";
   /** How the tool breaks. */
   pattern = { name: "cells", pieces: 12 };
+  /** How many times as fast balls and hammers are. */
+  force = 1;
   /** Breaks so far: each falls out otherwise. */
   private broken = 0;
   private readonly ray = new THREE.Raycaster();
@@ -240,7 +242,7 @@ export class Hands {
     const far = aim.distanceTo(ray.origin);
     const start = ray.at(Math.max(0.25 * far, Math.min(far - 0.8 * size, 1.2 * size)), new THREE.Vector3());
     start.y = Math.max(start.y, 1.2 * BALL.radius * size);
-    const speed = this.rule?.speed?.() ?? BALL.speed * Math.sqrt(Math.max(1, size));
+    const speed = this.rule?.speed?.() ?? this.force * BALL.speed * Math.sqrt(Math.max(1, size));
     const way = aim.clone().sub(start);
     // Aimed a little high, for the fall on the way.
     const time = way.length() / speed;
@@ -251,7 +253,7 @@ export class Hands {
   private hit(found: Found | null) {
     if (!found?.piece || this.rule) return;
     const at = [...found.at.toArray(), ...found.normal.toArray()];
-    this.post({ t: "hit", piece: found.piece, at, speed: HAMMER.speed, radius: HAMMER.radius * this.view.size() });
+    this.post({ t: "hit", piece: found.piece, at, speed: this.force * HAMMER.speed, radius: HAMMER.radius * this.view.size() });
   }
 
   /** Breaks a piece by the pattern, at the point that was found. */

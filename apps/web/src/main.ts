@@ -1,6 +1,6 @@
 // The page: wires panel, picture and worker together.
 
-import "./style.css";
+import { type Begun, FIRST, newWorker } from "./boot";
 import { bundle, tooLarge } from "./bundle";
 import { Card, gameTitle, isGame } from "./challenges";
 import { Chart, STAGES } from "./chart";
@@ -17,23 +17,19 @@ import { SaveMenu } from "./save_menu";
 import { measure, Sound } from "./sound";
 import { type Stop, Tour } from "./tour";
 import { type Theme, View } from "./view";
-import { $, busy, fail, hideError, sentence, tell, value } from "./words";
+import { $, busy, fail, hideError, paceWords, sentence, tell, value } from "./words";
 
 const TITLES: Record<string, string> = {
   "your-plates": "Plates for you",
   "piggy-bank": "Piggy bank", bricks: "Falling bricks", "drop-bunnies": "Falling rabbits", plates: "Plates on a shelf",
   "interactive-bunnies": "Rabbits in a hand", "plate-in-bowl": "Plate in a bowl", sphere: "Ball", "sphere-fine": "Ball, fine surface",
-  "sphere-sparse": "Ball, few inner points", "fresh-fracture": "Cube of 64 pieces", wall: "Wall of a thousand bricks", haptic: "Tool and tile",
-  "torus-on-cube": "Soft torus on a cube", "ball-tears-cloth": "Soft ball through a cloth", "ellipsoids-on-edge": "A hundred soft ellipsoids",
+  "sphere-sparse": "Ball, few inner points", "fresh-fracture": "Cube of 64 pieces", wall: "Wall of bricks", haptic: "Tool and tile",
+  "torus-on-cube": "Soft torus on a cube", "ball-tears-cloth": "Soft ball through a cloth", "ellipsoids-on-edge": "Soft ellipsoids on an edge",
 };
-/** Prepared soonest, and waits to be clicked on. */
-const FIRST = "your-plates";
 /** Files larger than this are not even read. */
 const MOST_BYTES = 200e6;
 
 const title = (name: string) => TITLES[name] ?? gameTitle(name) ?? (name[0].toUpperCase() + name.slice(1)).replaceAll("-", " ");
-
-const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
 
 /** What is loaded, or to be. */
 interface Source {
@@ -46,9 +42,8 @@ interface Source {
   material?: string;
 }
 
-function start() {
-  // The library comes first: it takes longest.
-  const library = WebAssembly.compileStreaming(fetch(new URL("./wasm/fracas_bg.wasm", import.meta.url)));
+export function start(begun: Begun) {
+  const { library } = begun;
   let view: View;
   try {
     view = new View($<HTMLCanvasElement>("view"));
@@ -80,9 +75,15 @@ function start() {
   // ---- what is loaded ----
   function spawn(): Worker {
     const made = newWorker();
+    library.then((module) => made.postMessage({ t: "init", module } satisfies ToWorker), () => undefined);
+    return adopt(made);
+  }
+
+  /** Listens to a worker. */
+  function adopt(made: Worker): Worker {
     made.onmessage = (event: MessageEvent<FromWorker>) => hear(made, event.data);
     made.onerror = (e) => broke(made, `The simulation stopped (${e.message || "it could not be loaded"}). Reload the page to start again.`);
-    library.then((module) => made.postMessage({ t: "init", module } satisfies ToWorker), (e) => broke(made, `The simulation could not be loaded (${e.message}). Does this browser have WebAssembly? Reload the page to try again.`));
+    library.catch((e) => broke(made, `The simulation could not be loaded (${e.message}). Does this browser have WebAssembly? Reload the page to try again.`));
     return made;
   }
 
@@ -125,6 +126,8 @@ function start() {
     made.postMessage({ t: "speed", factor: isGame(source.scene) ? 1 : speed() } satisfies ToWorker);
     made.postMessage({ t: "do", deed: tuning() } satisfies ToWorker);
     made.postMessage({ t: "listen", on: sound.on } satisfies ToWorker);
+    // The first may have been begun before the page was there.
+    if (made === begun.worker && to === begun.epoch) return;
     if (source.scene) {
       made.postMessage({ t: "scene", name: source.scene, seed: source.seed ?? 0, deeds: source.deeds ?? [], epoch: to } satisfies ToWorker);
     } else if (source.file) {
@@ -328,6 +331,12 @@ function start() {
     $("tools").append(button);
   }
   choose("throw");
+  $<HTMLInputElement>("force").oninput = () => {
+    hands.force = 2 ** Number($<HTMLInputElement>("force").value);
+    const text = hands.force >= 1 ? String(hands.force) : `1/${1 / hands.force}`;
+    $("force-out").textContent = `×${text}`;
+    value("force", `${text} times as fast`);
+  };
   $<HTMLInputElement>("pieces").oninput = () => {
     hands.pattern.pieces = Number($<HTMLInputElement>("pieces").value);
     $("pieces-out").textContent = String(hands.pattern.pieces);
@@ -447,8 +456,10 @@ function start() {
       contacts: on.has("contacts"), spheres: on.has("spheres"), tets: on.has("tets"), voxels: on.has("voxels"), level,
       slice: on.has("field") ? overlays.slice(share) : null,
     };
+    sliced = wanted.slice;
     post({ t: "look", look: wanted });
   }
+  let sliced: number[] | null = null; // as the worker was asked for it
   /** The slice goes with the pieces, a few times a second. */
   let aimed = 0;
   function aim() {
@@ -608,7 +619,7 @@ function start() {
       case "digest": window.dispatchEvent(new CustomEvent("digest", { detail: m })); break;
     }
   }
-  spare = spawn();
+  spare = adopt(begun.worker);
   busy("starting");
   // For tests: asks the worker for a digest, waits until it has done what was asked,
   // and says what is on the stage.
@@ -617,18 +628,19 @@ function start() {
       rehearse,
       measure,
       write: link.write,
+      paceWords,
       dust: view.dust,
       settled: () => new Promise((done) => {
         window.addEventListener("settled", done, { once: true });
         post({ t: "settle" });
       }).then(() => undefined),
-      digest: (scene: string, n: number) => new Promise((done) => {
+      digest: (scene: string, n: number, shown = false) => new Promise((done) => {
         window.addEventListener("digest", (e) => done((e as CustomEvent).detail), { once: true });
-        post({ t: "digest", scene, steps: n });
+        post({ t: "digest", scene, steps: n, shown });
       }),
       now: asked,
       state: () => ({
-        fragments, steps, running, rest, drawn: view.drawn, pictures: view.own?.pictures ?? 0, size: view.size(), sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
+        fragments, steps, running, rest, slice: sliced, drawn: view.drawn, pictures: view.own?.pictures ?? 0, size: view.size(), sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);
@@ -692,7 +704,7 @@ function start() {
     $("n-contacts").textContent = last[STAT.contacts].toLocaleString("en");
     $("n-ms").textContent = chart.mean(STAT.total).toFixed(1);
     const still = rest && running ? " · at rest" : "";
-    const slow = running && !rest && pace > 0 && pace < 0.9 && !document.body.classList.contains("film") ? ` · ${pace.toFixed(1)}× real time` : "";
+    const slow = running && !rest && !document.body.classList.contains("film") ? paceWords(pace) : "";
     $("rest").textContent = `step ${steps} · ${last[STAT.pieces]} bodies · ${last[STAT.pairs]} pairs · ${last[STAT.solverContacts].toLocaleString("en")} contacts solved · ${last[STAT.visited].toLocaleString("en")} points asked${slow}${still}`;
     // A screen reader hears of breaks, not of every step.
     if (now !== fragments && performance.now() - told > 1500) {
@@ -722,6 +734,5 @@ function start() {
   };
   view.onChange = chart.onChange = ask;
   ask();
+  for (const m of begun.said.splice(0)) hear(begun.worker, m);
 }
-
-start();

@@ -166,7 +166,7 @@ export type ToWorker =
   | { t: "state" }
   /** Plays a story as fast as it goes, and asks for a file of it. */
   | { t: "remake"; story: Story; as: "glb" | "film" }
-  | { t: "digest"; scene: string; steps: number }
+  | { t: "digest"; scene: string; steps: number; shown: boolean }
   /** Breaks something that nobody sees. */
   | { t: "rehearse" };
 

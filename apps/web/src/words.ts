@@ -37,3 +37,9 @@ export function sentence(text: string): string {
   const plain = text.replace(/ \((Fig\.|section|Marchal,) [^)]*\)/, "");
   return plain[0].toUpperCase() + plain.slice(1);
 }
+
+/** How the world's time goes beside the visitor's: nothing where it keeps up. */
+export function paceWords(pace: number): string {
+  if (pace <= 0 || pace >= 0.9) return "";
+  return pace >= 0.1 ? ` · slower than life (${pace.toFixed(1)}×)` : " · far slower than life";
+}

@@ -12,8 +12,9 @@ const MOST_SHOWN = 6000;
 const post = (message: FromWorker, move: Transferable[] = []) =>
   (self as unknown as Worker).postMessage(message, move);
 
-/** Whether round things are drawn as round as they are. */
-const round = hasGraphicsCard();
+/** Whether round things are drawn as round as they are; asked when there is something to
+ * draw, since asking takes time. */
+let round: boolean | null = null;
 
 type World = Simulation | SoftSimulation | Playback;
 let world: World | null = null;
@@ -196,6 +197,7 @@ function born(number: number): Born {
   const body: Body = JSON.parse(world!.describe(number)) ?? { kind: "other" };
   bodies.set(number, body);
   if (body.kind !== "piece") return { number, body };
+  round ??= hasGraphicsCard();
   const shape = world instanceof Simulation && !round ? world.plain_geometry(number) : world!.geometry(number);
   const out: Born = { number, body, positions: shape.positions(), normals: shape.normals(), oldTriangles: shape.old_triangles() };
   const groups = shape.groups();
@@ -267,6 +269,7 @@ const busy = () => running && world !== null && !rest && !(world instanceof Play
  * nothing moves it stops, until `wake`. */
 function turn() {
   timer = 0;
+  if (live()?.is_late()) getReady();
   const now = performance.now();
   if (busy()) {
     owed = Math.min(owed + ((now - last) / 1000) * speed, 3 * step);
@@ -291,6 +294,13 @@ function turn() {
   else [owed, pace] = [0, 0];
 }
 
+/** What could wait until the first picture was on its way is done now. */
+function getReady() {
+  live()?.get_ready();
+  last = performance.now();
+  [paceFrom, paceSteps] = [last, 0];
+}
+
 /** Makes steps again, if there are any to be made. */
 function wake() {
   if (timer || !busy()) return;
@@ -299,9 +309,10 @@ function wake() {
   timer = setTimeout(turn, 0);
 }
 
-/** Runs a scene as fast as it goes: for tests. */
-function digest(scene: string, steps: number) {
-  const it = SoftSimulation.knows(scene) ? new SoftSimulation(scene) : Simulation.of_scene(scene, 0, false, () => undefined);
+/** Runs a scene as fast as it goes, as it is `shown` or as the command line measures it: for
+ * tests. */
+function digest(scene: string, steps: number, shown: boolean) {
+  const it = shown ? sceneWorld(scene, 0) : SoftSimulation.knows(scene) ? new SoftSimulation(scene, false) : Simulation.of_scene(scene, 0, false, () => undefined);
   let [milliseconds, longest] = [0, 0];
   for (let i = 0; i < steps; i++) {
     const start = performance.now();
@@ -314,7 +325,7 @@ function digest(scene: string, steps: number) {
   it.free();
 }
 
-const sceneWorld = (name: string, seed: number) => (SoftSimulation.knows(name) ? new SoftSimulation(name) : Simulation.of_scene(name, seed, true, tell));
+const sceneWorld = (name: string, seed: number) => (SoftSimulation.knows(name) ? new SoftSimulation(name, true) : Simulation.of_scene(name, seed, true, tell));
 
 /** Plays a story again and films it. */
 function remake(story: Story, as: "glb" | "film") {
@@ -429,7 +440,7 @@ function take(m: ToWorker) {
     }
     case "state": return post({ t: "state", step: it?.steps() ?? soft, digest: it?.digest() ?? "", deeds: done });
     case "remake": return remake(m.story, m.as);
-    case "digest": return digest(m.scene, m.steps);
+    case "digest": return digest(m.scene, m.steps, m.shown);
     case "rehearse": return rehearse();
   }
 }

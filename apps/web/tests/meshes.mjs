@@ -1,4 +1,4 @@
-// Mesh files made in code: a ball as OBJ, PLY, STL, GLB and glTF in a ZIP, and files that are none.
+// Mesh files made in code: a ball as OBJ, PLY, OFF, STL, GLB and glTF in a ZIP, and files that are none.
 
 import { deflateRawSync } from "node:zlib";
 
@@ -30,6 +30,8 @@ const { vertices, faces } = ball(3);
 const obj = [...vertices.map((v) => `v ${v.join(" ")}`), ...faces.map((f) => `f ${f.map((i) => i + 1).join(" ")}`)].join("\n");
 
 const ply = `ply\nformat ascii 1.0\nelement vertex ${vertices.length}\nproperty float x\nproperty float y\nproperty float z\nelement face ${faces.length}\nproperty list uchar int vertex_indices\nend_header\n${[...vertices.map((v) => v.join(" ")), ...faces.map((f) => `3 ${f.join(" ")}`)].join("\n")}\n`;
+
+const off = `OFF\n${vertices.length} ${faces.length} 0\n${[...vertices.map((v) => v.join(" ")), ...faces.map((f) => `3 ${f.join(" ")}`)].join("\n")}\n`;
 
 function stl() {
   const out = Buffer.alloc(84 + 50 * faces.length);
@@ -141,7 +143,7 @@ export function cup(wall) {
   return Buffer.from(lines.join("\n"));
 }
 
-export const GOOD = { "ball.obj": Buffer.from(obj), "ball.ply": Buffer.from(ply), "ball.stl": stl(), "ball.glb": glb(), "red ball.zip": zip({ "read me.txt": Buffer.from("a ball"), ...gltfFiles }) };
+export const GOOD = { "ball.obj": Buffer.from(obj), "ball.ply": Buffer.from(ply), "ball.off": Buffer.from(off), "ball.stl": stl(), "ball.glb": glb(), "red ball.zip": zip({ "read me.txt": Buffer.from("a ball"), ...gltfFiles }) };
 
 export const BAD = {
   "half.obj": Buffer.from(obj.slice(0, obj.length / 2) + "\nf 1 2 99999\n"),

@@ -45,7 +45,7 @@ pub fn about_small(name: &str) -> Option<&'static str> {
             "seventy bricks without mortar, hit by a steel ball every four seconds (the command line has a thousand)",
         ),
         "torus-on-cube" => Some(
-            "a soft torus falls on a cube and tears, with a ninth of the paper's tetrahedra (Marchal, Fig. 13)",
+            "a soft torus falls on a cube and tears, with a fourteenth of the paper's tetrahedra (Marchal, Fig. 13)",
         ),
         "ellipsoids-on-edge" => Some(
             "ten soft ellipsoids, of the paper's hundred, break on the edge of a cube (Marchal, Fig. 15)",

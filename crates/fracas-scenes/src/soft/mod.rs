@@ -144,7 +144,7 @@ impl SoftScene {
         Self::sized(name, torus_on_cube::SMALL, ellipsoids_on_edge::SMALL)
     }
 
-    fn sized(name: &str, torus: [u32; 2], layers: u8) -> Result<Self, UnknownSoftScene> {
+    fn sized(name: &str, torus: [u32; 3], layers: u8) -> Result<Self, UnknownSoftScene> {
         let known = Self::NAMES.iter().position(|&known| known == name);
         let (world, high) = match known {
             Some(0) => (torus_on_cube::world(torus), 1.4),

@@ -3,13 +3,13 @@
 use fracas_soft::{Material, SoftBody, SoftWorld, shapes};
 use glam::{Mat3, Vec3};
 
-/// Cells across the ring, and around it: 6,912 tetrahedra.
-pub(super) const FULL: [u32; 2] = [4, 72];
-/// The same for a browser: 768.
-pub(super) const SMALL: [u32; 2] = [2, 32];
+/// Cells across the ring (6,912 tetrahedra), around it, and along the cube's side.
+pub(super) const FULL: [u32; 3] = [4, 72, 5];
+/// The same for a browser: 480 tetrahedra.
+pub(super) const SMALL: [u32; 3] = [2, 20, 2];
 
 /// Scaled so that the torus meets the cube within half a second.
-pub(super) fn world([across, around]: [u32; 2]) -> SoftWorld {
+pub(super) fn world([across, around, side]: [u32; 3]) -> SoftWorld {
     let mut world = SoftWorld::new();
     world.floor = Some(0.0);
     world.stiffness = 3.0e7;
@@ -20,7 +20,7 @@ pub(super) fn world([across, around]: [u32; 2]) -> SoftWorld {
         tear_stretch: 1.5,
         ..Material::default()
     };
-    let cube = shapes::cuboid([5, 5, 5], Vec3::splat(0.7)).expect("the counts are positive");
+    let cube = shapes::cuboid([side; 3], Vec3::splat(0.7)).expect("the counts are positive");
     let cube = SoftBody::build(&cube, material).expect("the material is sound");
     world.add(
         cube.placed(Mat3::IDENTITY, Vec3::new(0.0, 0.35, 0.0))
