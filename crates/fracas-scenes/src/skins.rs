@@ -34,12 +34,14 @@ enum Of {
     },
     Model {
         model: Arc<Model>,
-        wardrobe: Wardrobe,
-        /// What was made, with the surface of which it is: numbers of pieces come again
-        /// where a scene goes back.
-        worn: Mutex<BTreeMap<PieceId, (Arc<FragmentSurface>, Arc<Worn>)>>,
+        wardrobe: Box<Wardrobe>,
+        worn: Mutex<Made>,
     },
 }
+
+/// What was made, with the surface of which it is: numbers of pieces come again where a scene
+/// goes back.
+type Made = BTreeMap<PieceId, (Arc<FragmentSurface>, Arc<Worn>)>;
 
 /// A piece of a model as it is seen.
 #[derive(Clone, Debug)]
@@ -98,7 +100,7 @@ impl Skin {
     pub fn of_model(model: Arc<Model>, mesh: Arc<TetMesh>) -> Self {
         let of = Of::Model {
             model,
-            wardrobe: Wardrobe::default(),
+            wardrobe: Box::default(),
             worn: Mutex::default(),
         };
         Self { mesh, of }
