@@ -126,7 +126,7 @@ pub struct Shatter {
     #[arg(long, default_value_t = 1.0)]
     crack_scale: f32,
     /// How high bumps on crack faces are that are finer than the tetrahedra, as a share of
-    /// the object's size, for example 0.003; the same on both sides of a crack.
+    /// the object's size, for example 0.003; both sides of a crack fit to less than that.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
     crack_detail: f32,
     /// Which surface the pieces have.

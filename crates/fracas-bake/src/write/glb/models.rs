@@ -170,7 +170,7 @@ mod tests {
             "materials": [{}, {
                 "pbrMetallicRoughness": { "baseColorTexture": { "index": 1, "texCoord": 1,
                     "extensions": { "KHR_texture_transform": { "rotation": 1 } } } },
-                "extensions": { "KHR_materials_clearcoat": { "clearcoatTexture": { "index": 0 } } },
+                "extensions": { "KHR_materials_clearcoat": { "clearcoatTexture": { "index": 0, "texCoord": 1 } } },
             }],
             "textures": [{ "source": 0, "sampler": 0 }, { "source": 0 }],
             "samplers": [{ "wrapS": 33071 }],
