@@ -12,9 +12,9 @@ const MOST_SHOWN = 6000;
 const post = (message: FromWorker, move: Transferable[] = []) =>
   (self as unknown as Worker).postMessage(message, move);
 
-/** Whether round things are drawn as round as they are; asked when there is something to
- * draw, since asking takes time. */
-let round: boolean | null = null;
+/** Whether round things are drawn as round as they are; asked while the library is still
+ * being compiled, since asking takes time. */
+const round = hasGraphicsCard();
 
 type World = Simulation | SoftSimulation | Playback;
 let world: World | null = null;
@@ -197,7 +197,6 @@ function born(number: number): Born {
   const body: Body = JSON.parse(world!.describe(number)) ?? { kind: "other" };
   bodies.set(number, body);
   if (body.kind !== "piece") return { number, body };
-  round ??= hasGraphicsCard();
   const shape = world instanceof Simulation && !round ? world.plain_geometry(number) : world!.geometry(number);
   const out: Born = { number, body, positions: shape.positions(), normals: shape.normals(), oldTriangles: shape.old_triangles() };
   const groups = shape.groups();
