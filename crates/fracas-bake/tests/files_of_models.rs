@@ -10,9 +10,12 @@ use serde_json::json;
 /// The eight bytes with which every PNG begins.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// A triangle: nine floats in a file of their own.
+/// A triangle: its corners and their coordinates on the picture, in a file of their own.
 fn corners() -> Vec<u8> {
-    let numbers = [0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let numbers = [
+        0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, // corners
+        0.0, 0.0, 1.0, 0.0, 0.0, 1.0, // coordinates
+    ];
     numbers.iter().flat_map(|v| v.to_le_bytes()).collect()
 }
 
@@ -21,14 +24,17 @@ fn gltf(buffer: &str, picture: &str) -> Vec<u8> {
     let document = json!({
         "asset": { "version": "2.0" },
         "scene": 0, "scenes": [{ "nodes": [0] }], "nodes": [{ "mesh": 0 }],
-        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 }, "material": 0 }] }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0, "TEXCOORD_0": 1 },
+            "material": 0 }] }],
         "materials": [{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }],
         "textures": [{ "source": 0 }],
         "images": [{ "uri": picture }],
         "accessors": [{ "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
-            "min": [0, 0, 0], "max": [1, 1, 0] }],
-        "bufferViews": [{ "buffer": 0, "byteLength": 36 }],
-        "buffers": [{ "uri": buffer, "byteLength": 36 }],
+            "min": [0, 0, 0], "max": [1, 1, 0] },
+            { "bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC2" }],
+        "bufferViews": [{ "buffer": 0, "byteLength": 36 },
+            { "buffer": 0, "byteOffset": 36, "byteLength": 24 }],
+        "buffers": [{ "uri": buffer, "byteLength": 60 }],
     });
     document.to_string().into_bytes()
 }

@@ -10,6 +10,11 @@
 //! that are slower than a threshold for two seconds; so does this, by the mean speed from one
 //! look to the next, which trembling does not raise. It holds for fragments that lie on
 //! something: what rolls or swings slowly, or hangs in the air for a moment, is not still.
+//!
+//! The engine takes bodies out of its steps by whole islands, and an island from which a contact
+//! has gone only after it was split, which may take some steps. A body that is put to sleep in
+//! such an island is moved meanwhile, and without contacts: it would fall through what it lies
+//! on, and wake what it meets there. So it has no weight until it is out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +40,34 @@ type Name = (u32, u32);
 /// been slow.
 pub(super) type Places = BTreeMap<Name, (Pose, u8)>;
 
+/// Bodies that sleep and that the engine moves all the same, with the scale of their gravity.
+pub(super) type Drowsy = Vec<(RigidBodyHandle, f32)>;
+
 impl World {
+    /// Takes, for the engine's step, the weight off bodies that sleep and are still among those
+    /// that it moves.
+    pub(super) fn hold_drowsy(&mut self) {
+        let bodies = &mut self.physics.bodies;
+        for handle in self.physics.islands.active_bodies() {
+            if let Some(body) = bodies.get_mut(handle)
+                && body.is_dynamic()
+                && body.is_sleeping()
+            {
+                self.drowsy.push((handle, body.gravity_scale()));
+                body.set_gravity_scale(0.0, false);
+            }
+        }
+    }
+
+    /// Gives them their weight back.
+    pub(super) fn let_drowsy_go(&mut self) {
+        for (handle, scale) in self.drowsy.drain(..) {
+            if let Some(body) = self.physics.bodies.get_mut(handle) {
+                body.set_gravity_scale(scale, false);
+            }
+        }
+    }
+
     /// Looks, when it is time to.
     pub(super) fn calm_down(&mut self) {
         let every = libm::ceilf(EVERY / self.settings.step).max(1.0) as u64;

@@ -69,6 +69,8 @@ pub struct World {
     bodies_lost: usize,
     /// Of the bodies that were awake, at the last look.
     places: calm::Places,
+    /// Within the engine's step alone.
+    drowsy: calm::Drowsy,
     clock: Arc<Clock>,
     /// When the step began, and the engine's part of it, by the clock.
     begun: f64,
@@ -116,6 +118,7 @@ impl World {
             floor: None,
             bodies_lost: 0,
             places: calm::Places::new(),
+            drowsy: calm::Drowsy::new(),
             clock: Arc::new(system_clock()),
             begun: 0.0,
             engine: EngineStep::default(),

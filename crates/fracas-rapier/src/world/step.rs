@@ -99,6 +99,7 @@ impl World {
 
     /// What the engine's own step (find pairs, query contacts, solve) needs beforehand.
     fn prepare_engine(&mut self) {
+        self.hold_drowsy();
         let forgotten = self.counters.forgotten();
         let voxel = self.voxels.prepare(&self.physics, forgotten, &self.clock);
         let start = (self.clock)();
@@ -107,6 +108,7 @@ impl World {
 
     /// What the engine's own step took.
     fn note_engine(&mut self) {
+        self.let_drowsy_go();
         let EngineStep { start, voxel } = self.engine;
         let spent = ((self.clock)() - start) * 1e3;
         let counters = &self.physics.physics_pipeline.counters;
