@@ -49,9 +49,10 @@ impl World {
     pub(super) fn hold_drowsy(&mut self) {
         let bodies = &mut self.physics.bodies;
         for handle in self.physics.islands.active_bodies() {
-            if let Some(body) = bodies.get_mut(handle)
-                && body.is_dynamic()
-                && body.is_sleeping()
+            // Whom one may change, the engine takes for changed: only those that sleep.
+            let is_drowsy = |body: &RigidBody| body.is_dynamic() && body.is_sleeping();
+            if bodies.get(handle).is_some_and(is_drowsy)
+                && let Some(body) = bodies.get_mut(handle)
             {
                 self.drowsy.push((handle, body.gravity_scale()));
                 body.set_gravity_scale(0.0, false);
