@@ -1,8 +1,9 @@
 //! Plays a scene and does nothing else: for profilers.
 //!
-//! Arguments: the scene, how many steps (default: the scene's own), and a seed (0). Prints
-//! what collision cost in the most expensive steps, how deep bodies overlap at the end, and a
-//! digest of where everything ended.
+//! Arguments: the scene, how many steps (default, or 0: the scene's own), a seed (0), and the
+//! contact method by the name that `fracas run --contacts` takes. Prints what collision cost in
+//! the most expensive steps and in all, how deep bodies overlap at the end, and a digest of
+//! where everything ended.
 //!
 //! ```text
 //! valgrind --tool=callgrind --toggle-collect='*narrow_phase*process_pair*' \
@@ -19,11 +20,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = arguments.next().ok_or("which scene?")?;
     let steps: Option<u64> = arguments.next().map(|count| count.parse()).transpose()?;
     let seed = arguments.next().map_or(Ok(0), |seed| seed.parse())?;
+    let contacts = arguments.next().map(|name| rigid::contacts_by_name(&name));
     let options = SceneOptions {
         seed,
+        contacts: contacts.transpose()?.unwrap_or_default(),
         ..SceneOptions::default()
     };
     let mut scene = rigid::by_name(&name, &options, &mut |_| ())?;
+    let steps = steps.filter(|&count| count > 0);
     let steps = steps.unwrap_or_else(|| scene.steps());
     let recording = Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ());
     let mut order: Vec<usize> = (0..recording.steps.len()).collect();
@@ -37,7 +41,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     let sum: f64 = recording.steps.iter().map(|s| s.times.collision).sum();
-    println!("collision of {steps} steps: {sum:.1} ms");
+    let points: u64 = recording.steps.iter().map(|s| s.visited_points).sum();
+    let total: f64 = recording.steps.iter().map(|s| s.times.total).sum();
+    let growth = 100.0 * recording.energy_growth_of_input();
+    println!(
+        "{steps} steps: collision {sum:.1} ms of {total:.1}, {points} points asked, energy grew by {growth:.2}%"
+    );
     let overlaps = scene.world().overlaps();
     let mean = overlaps.iter().map(|o| o.depth).sum::<f32>() / overlaps.len().max(1) as f32;
     println!(

@@ -228,7 +228,7 @@ impl<'a> FragmentDistance<'a> {
     /// without a search among the tetrahedra: one read for a point in a cell that is not
     /// the fragment's, one for a point before the object.
     #[inline]
-    fn inside_unless_free(&self, p: Vec3, free: f32) -> Option<Location> {
+    pub(crate) fn inside_unless_free(&self, p: Vec3, free: f32) -> Option<Location> {
         let is_outside = !self.field.occupancy.may_touch(self.cells(), p, 0.0)
             || self.field.old_surface.is_outside(p, free);
         if is_outside { None } else { self.inside(p) }

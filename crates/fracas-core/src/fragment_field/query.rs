@@ -340,6 +340,20 @@ impl<'a> FragmentDistance<'a> {
             && self.field.old_surface.least_distance(p) <= reach
     }
 
+    /// Whether `p` may be deeper in the fragment than `depth`: `false` only if it certainly is
+    /// not. What is inside is no deeper than the way to any place that is not, such as a
+    /// place on the unbroken object's surface: one read, and the distance to one triangle.
+    #[must_use]
+    pub(crate) fn may_be_deeper(&self, p: Vec3, depth: f32) -> bool {
+        let (triangle, _) = self.field.old_surface.triangle_near(p);
+        if triangle == NONE {
+            return true;
+        }
+        let to = self.field.features.to(self.fragments.mesh(), triangle, p);
+        // The factor covers rounding. NaN is no answer.
+        !(to.length_squared() * (1.0 + 1e-4) < depth * depth)
+    }
+
     /// The signed distance of `p` (negative inside), if `p` is inside or its
     /// distance is at most `max`.
     #[must_use]

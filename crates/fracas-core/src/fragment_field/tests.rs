@@ -448,3 +448,91 @@ fn trees_of_faces_have_the_same_bits_whenever_they_are_made() {
         }
     }
 }
+
+#[test]
+fn no_point_is_deeper_than_its_bound() {
+    let mut rng = Rng(91);
+    let mut scratch = SurfaceScratch::default();
+    let mut told = [0, 0];
+    for (seed, mesh) in [(3, ball(6)), (4, Arc::new(box_grid([5, 4, 3], Vec3::ONE)))] {
+        let (fragments, field) = broken(mesh.clone(), Propagation::ClosestFeature, seed, 10);
+        let (low, high) = mesh.bounds();
+        for id in fragments.living() {
+            let surface = FragmentSurface::extract(&fragments, id, &mut scratch);
+            let distance = field.of(&fragments, id);
+            for _ in 0..200 {
+                let p = rng.in_box(low, high);
+                let depth = rng.range(0.0, 0.3);
+                let may = distance.may_be_deeper(p, depth);
+                told[usize::from(may)] += 1;
+                if !may && distance.inside(p).is_some() {
+                    let exact = brute_force::closest(&surface, p).unwrap().distance;
+                    assert!(exact <= f64::from(depth), "{exact} > {depth} at {p}");
+                }
+            }
+        }
+    }
+    assert!(told.iter().all(|&count| count > 300), "{told:?}");
+}
+
+/// A fragment that does not tell how deep a place can be.
+struct Boundless<'a>(crate::FragmentDistance<'a>);
+
+impl crate::sphere_tree::Partner for Boundless<'_> {
+    fn sphere_may_touch(&self, p: Vec3, radius: f32) -> bool {
+        self.0.sphere_may_touch(p, radius)
+    }
+
+    fn sample(&self, p: Vec3, max: f32) -> Option<crate::sphere_tree::Sample> {
+        crate::sphere_tree::Partner::sample(&self.0, p, max)
+    }
+
+    fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
+        self.0.faces_near(p, max, out);
+    }
+}
+
+#[test]
+fn a_cast_that_knows_how_deep_a_place_can_be_finds_what_one_finds_that_does_not() {
+    use crate::Pose;
+    use crate::sphere_tree::{BuildOptions, Motion, SphereTree};
+    let mut rng = Rng(57);
+    let body = box_grid([3, 3, 3], Vec3::splat(0.4));
+    let tree = SphereTree::build(&body, &BuildOptions::default()).unwrap();
+    let (fragments, field) = broken(ball(6), Propagation::ClosestFeature, 5, 6);
+    let (mut through, mut clear) = (0, 0);
+    for id in fragments.living() {
+        let partner = field.of(&fragments, id);
+        for _ in 0..60 {
+            let from = rng.direction() * rng.range(1.0, 2.0);
+            let motion = Motion {
+                start: Pose::new(rng.direction(), rng.range(0.0, 3.0), from),
+                centre: Vec3::splat(0.2),
+                displacement: -from * rng.range(0.2, 1.5) + 0.4 * rng.direction(),
+                rotation: rng.direction() * rng.range(0.0, 2.0),
+            };
+            let rest = Motion::rest(Pose::IDENTITY);
+            let depth = rng.range(0.02, 0.2);
+            let bounded = tree.cast_to_depth(&motion, &partner, &rest, depth, &mut Vec::new());
+            let plain =
+                tree.cast_to_depth(&motion, &Boundless(partner), &rest, depth, &mut Vec::new());
+            // The level is found to a tenth: grazing ones may be told otherwise.
+            match (bounded, plain) {
+                (Some(a), Some(b)) => {
+                    through += 1;
+                    assert!((a.time - b.time).abs() < 0.05, "{a:?} {b:?}");
+                }
+                (None, None) => clear += 1,
+                _ => {
+                    let half =
+                        tree.cast_to_depth(&motion, &partner, &rest, 0.8 * depth, &mut Vec::new());
+                    assert!(half.is_some(), "{plain:?} at {depth}");
+                }
+            }
+        }
+    }
+    assert!(
+        through > 50 && clear > 50,
+        "{through} through, {clear} clear"
+    );
+}

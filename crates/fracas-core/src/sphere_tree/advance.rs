@@ -194,6 +194,13 @@ impl Relative {
     }
 }
 
+/// Whether the level may be `reach` away from a place: where that is negative, the place must
+/// be that deep inside.
+#[inline]
+fn may_reach<P: Partner + ?Sized>(partner: &P, p: Vec3, reach: f32) -> bool {
+    reach >= 0.0 || partner.may_be_deeper(p, -reach)
+}
+
 impl SphereTree {
     /// The first time within the step at which a point of this body comes within
     /// `target` (positive) of the partner, both moving; `None` if none does.
@@ -281,7 +288,8 @@ impl SphereTree {
             let p = pose.point(sphere.centre);
             let way = half * relative.speed(sphere.centre, sphere.radius, p, half);
             let reach = sphere.radius + way + level.distance + self.placement_error(&pose);
-            if !partner.sphere_may_touch(p, reach.max(0.0)) {
+            // What is to be found deep inside is not where even this place is shallower.
+            if !partner.sphere_may_touch(p, reach.max(0.0)) || !may_reach(partner, p, reach) {
                 continue;
             }
             let is_leaf = sphere.child_count == 0;
@@ -366,7 +374,14 @@ impl SphereTree {
             let p = pose.point(centre);
             let speed = relative.speed(centre, 0.0, p, to - time);
             let reach = level.distance + speed * (to - time) + self.placement_error(&pose);
+            if !may_reach(partner, p, reach) {
+                return None;
+            }
             let sample = partner.sample(p, reach.max(0.0))?;
+            // What starts inside is a contact already, and none of its impacts counts.
+            if time == 0.0 && level.distance < 0.0 && sample.distance < 0.0 {
+                return None;
+            }
             let free = sample.distance - level.distance;
             if free <= level.tolerance {
                 return Some(Impact {

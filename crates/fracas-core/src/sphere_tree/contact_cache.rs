@@ -52,7 +52,7 @@ const SKINS: [f32; 2] = [0.005, 0.04];
 /// A pair that moves farther than this in a step gets no list: it would be void at once.
 const FAST: f32 = 0.02;
 /// Steps of the present motion for which a list, and a point's distance, should last.
-const LIST_STEPS: f32 = 8.0;
+const LIST_STEPS: f32 = 4.0;
 const POINT_STEPS: f32 = 8.0;
 /// Skipped points are farther than the tolerance by at least this: much more than what
 /// rounding can do to a placed point, or to a point on the very boundary of the field.

@@ -31,6 +31,12 @@ pub trait Partner {
     /// (which is not negative).
     fn sample(&self, p: Vec3, max: f32) -> Option<Sample>;
 
+    /// Whether `p` may be deeper inside than `depth`: `false` only if it certainly is not.
+    /// A bound that costs less than [`Partner::sample`], where there is one.
+    fn may_be_deeper(&self, _p: Vec3, _depth: f32) -> bool {
+        true
+    }
+
     /// The flat pieces of surface within `max` of `p`, in place of what `out` held.
     /// Curved surfaces give their tangent plane at the closest point.
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>);
@@ -87,7 +93,7 @@ impl Partner for FragmentDistance<'_> {
         if !FragmentDistance::sphere_may_touch(self, p, max) {
             return None;
         }
-        if let Some(at) = self.inside(p) {
+        if let Some(at) = self.inside_unless_free(p, 0.0) {
             let found = self.penetration(&at);
             return Some(Sample {
                 distance: -found.depth,
@@ -102,6 +108,10 @@ impl Partner for FragmentDistance<'_> {
             distance: found.distance,
             normal: found.normal,
         })
+    }
+
+    fn may_be_deeper(&self, p: Vec3, depth: f32) -> bool {
+        FragmentDistance::may_be_deeper(self, p, depth)
     }
 
     fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {

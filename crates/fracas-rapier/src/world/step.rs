@@ -75,7 +75,12 @@ impl World {
         };
         self.stats.made_again = parts;
         let dt = whole.dt / parts as f32;
-        self.physics.integration_parameters.dt = dt;
+        let parameters = &mut self.physics.integration_parameters;
+        let rounds = parameters.num_solver_iterations;
+        parameters.dt = dt;
+        // The engine solves a step in rounds, each over its share of the time: parts have as
+        // many together as the whole has.
+        parameters.num_solver_iterations = rounds.div_ceil(parts as usize);
         for part in 1..=parts {
             if part > 1 {
                 self.breakables.before_step(dt, &mut self.physics.bodies);
@@ -94,7 +99,9 @@ impl World {
                 ..whole
             });
         }
-        self.physics.integration_parameters.dt = whole.dt;
+        let parameters = &mut self.physics.integration_parameters;
+        parameters.dt = whole.dt;
+        parameters.num_solver_iterations = rounds;
     }
 
     /// What the engine's own step (find pairs, query contacts, solve) needs beforehand.
