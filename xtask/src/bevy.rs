@@ -47,7 +47,8 @@ pub fn test() -> Outcome {
         return Ok(());
     }
     run(&version, &["fmt", "--check"])?;
-    run(&version, &["test", "--locked", "--tests", "--examples"])
+    run(&version, &["test", "--locked", "--tests", "--examples"])?;
+    run(&version, &["test", "--locked", "--doc"])
 }
 
 /// Compiles, as far as errors are found, what draws and the examples with a window, and runs

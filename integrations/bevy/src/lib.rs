@@ -8,7 +8,7 @@
 //! App::new()
 //!     .add_plugins(MinimalPlugins)
 //!     .add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
-//!     .add_plugins(FracasPlugin::default());
+//!     .add_plugins(FracasPlugin::<NoUserData>::default());
 //! ```
 //!
 //! Then `commands.spawn((Breakable::of("glass"), Mesh3d(mesh), Transform::default()))`: the
