@@ -116,7 +116,7 @@ fn fresh_row(board: &mut Board) {
             let collision = recording.summary(|s| s.times.collision);
             let first = recording.steps.first().map_or(0.0, |s| s.times.collision);
             Measured::new(first / collision.mean).note(format!(
-                "{first:.2} ms, mean {:.2}; it makes the trees of 64 fragments' faces",
+                "{first:.2} ms, mean {:.2}; it lists the points of every cut and makes 64 sphere trees",
                 collision.mean
             ))
         },

@@ -16,6 +16,7 @@ use fracas_fracture::stiffness::Elements;
 use fracas_fracture::{
     Decision, FractureEvent, FractureSettings, Impact, Material, Modes, ModesOptions,
 };
+use fracas_scenes::experiments::everyday::{CASES, ORIENTATIONS, agrees};
 use glam::{DVec3, Vec3};
 
 use crate::board::{Board, Measured, Target, best_ms};
@@ -29,6 +30,31 @@ pub fn rows(board: &mut Board) {
     bake(board);
     events(board);
     drops(board);
+    everyday(board);
+}
+
+/// Everyday things dropped from heights that they survive, and that break them: how many end
+/// as people know it (docs/decisions/0019-everyday-drops.md).
+fn everyday(board: &mut Board) {
+    board.row(
+        "fracture/everyday-agree",
+        "%",
+        Target::AtLeast(80.0),
+        || {
+            let differs = CASES.iter().filter(|case| {
+                let mut thing = case.thing();
+                let [low, high] = [case.survives, case.breaks].map(|height| thing.broken(height));
+                !agrees(low, high)
+            });
+            let names: Vec<&str> = differs.map(|case| case.name).collect();
+            let share = 1.0 - names.len() as f64 / CASES.len() as f64;
+            Measured::new(100.0 * share).note(format!(
+                "{} cases of {ORIENTATIONS} orientations; not so: {}",
+                CASES.len(),
+                names.join(", ")
+            ))
+        },
+    );
 }
 
 /// The material of the published frequencies.

@@ -6,6 +6,8 @@
 //! best of several runs: other work on the machine disturbs them least. A pair's time
 //! is that of both directions.
 
+mod kept;
+
 use std::time::{Duration, Instant};
 
 use fracas_conformance::broken::{Broken, cells};
@@ -202,11 +204,23 @@ fn near_pairs(object: &Broken, poses: &[Pose]) -> Vec<(FragmentId, FragmentId)> 
 #[derive(Clone, Copy)]
 enum Mode {
     Adaptive,
+    /// The same, with so many points at first.
+    From(u32),
     /// By the points of the cut, while the pair lies where it was born.
     NewbornFirst,
     Full,
     /// First 8 in the order of a plain queue.
     NaiveFirst8,
+}
+
+impl Mode {
+    /// Points of a new pair, in each direction.
+    fn first(self) -> u32 {
+        match self {
+            Self::From(first) => first,
+            _ => AdaptiveSettings::default().first,
+        }
+    }
 }
 
 /// Memory of a run over pairs.
@@ -225,8 +239,11 @@ fn ask(
     let mut query = Query::new(TOLERANCE * radius, radius);
     out.clear();
     match mode {
-        Mode::Adaptive => {
-            let settings = AdaptiveSettings::default();
+        Mode::Adaptive | Mode::From(_) => {
+            let settings = AdaptiveSettings {
+                first: mode.first(),
+                ..AdaptiveSettings::default()
+            };
             tree.contacts_adaptive(
                 &Question::new(pose, partner, &query),
                 &settings,
@@ -721,6 +738,7 @@ fn fresh_bunny(board: &mut Board, mesh: &TetMesh) {
         later.query(&object, &object.trees, &poses, mode, &mut Memory::default());
     }
     let (later, later_stats) = measure(&object.trees, Mode::Adaptive, &later);
+    kept::row(board, &object, &new);
     let prediction = TOLERANCE * object.tree(object.living()[0]).object_radius();
     let rivals: Vec<(Rival, f64, usize)> = built
         .iter()

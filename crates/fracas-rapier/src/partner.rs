@@ -17,7 +17,8 @@
 //! | compound | its parts | of each |
 //! | polyline, foreign custom shapes | none: [`UnsupportedShape`] | |
 //!
-//! Sheets are told in [`sheet`].
+//! Sheets are told in [`sheet`]. Rays and points at these shapes are the engine's own
+//! business; at a fragment [`crate::FragmentShape`] answers.
 
 mod sheet;
 #[cfg(test)]

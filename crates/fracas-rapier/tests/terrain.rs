@@ -88,9 +88,20 @@ fn depth_in_mesh(p: Vec3) -> f32 {
     depth.max(if p.y < 6.0 { p.x - WALL[0] } else { -1.0 })
 }
 
-/// Pieces of blocks, thrown; how deep each is behind the terrain at the end, and how many
-/// there were.
-fn thrown(shape: SharedShape, seed: u64, depth: impl Fn(Vec3) -> f32) -> (Vec<f32>, usize) {
+/// What became of pieces that were thrown.
+struct Thrown {
+    all: usize,
+    /// How deep each that is still there lies behind the terrain at the end.
+    depths: Vec<f32>,
+    /// Pieces that were once deeper behind it than a step can leave them: they went through.
+    through: usize,
+}
+
+/// Deeper than this behind terrain is through it: contacts lead nothing back from there.
+const THROUGH: f32 = 0.05;
+
+/// Pieces of blocks, thrown.
+fn thrown(shape: SharedShape, seed: u64, depth: impl Fn(Vec3) -> f32) -> Thrown {
     let mut rng = Rng(seed);
     let mut world = World::new(WorldSettings {
         lost_below: Some(-50.0),
@@ -119,35 +130,53 @@ fn thrown(shape: SharedShape, seed: u64, depth: impl Fn(Vec3) -> f32) -> (Vec<f3
         body.set_linvel(way * speed, true);
         body.set_angvel(spin, true);
     }
+    // What flew over the edge of the terrain fell beside it.
+    let inside = |p: Vec3| p.x.abs() < HALF - 0.5 && p.z.abs() < HALF - 0.5;
+    let mut was_inside = vec![true; pieces.len()];
+    let mut is_through = vec![false; pieces.len()];
     for _ in 0..90 {
         world.step();
+        for (i, &piece) in pieces.iter().enumerate() {
+            let centre = world.body(piece).map(|body| body.center_of_mass());
+            was_inside[i] &= centre.is_none_or(inside);
+            // What is gone without having left the square has fallen below it.
+            let deep = centre.is_none_or(|centre| depth(centre) > THROUGH);
+            is_through[i] |= was_inside[i] && deep;
+        }
     }
-    let inside = |p: Vec3| p.x.abs() < HALF - 0.5 && p.z.abs() < HALF - 0.5;
     let found = pieces.iter().filter_map(|&piece| {
         let centre = world.body(piece)?.center_of_mass();
-        // What flew over the edge of the terrain fell beside it.
         inside(centre).then(|| depth(centre))
     });
-    (found.collect(), pieces.len())
+    Thrown {
+        all: pieces.len(),
+        depths: found.collect(),
+        through: is_through.iter().filter(|&&through| through).count(),
+    }
 }
 
 #[test]
 fn fragments_stay_in_front_of_terrain() {
     for (name, mesh) in [("height field", false), ("ridged mesh", true)] {
         let (mut all, mut looked, mut behind, mut deepest) = (0, 0, 0, f32::NEG_INFINITY);
+        let mut went_through = 0;
         for seed in 0..9 {
-            let (depths, count) = if mesh {
+            let found = if mesh {
                 thrown(ridged_mesh(), seed, depth_in_mesh)
             } else {
                 thrown(height_field(), seed, |p| height(p.x) - p.y)
             };
-            all += count;
-            looked += depths.len();
-            behind += depths.iter().filter(|d| **d > 0.01).count();
-            deepest = depths.iter().copied().fold(deepest, f32::max);
+            all += found.all;
+            looked += found.depths.len();
+            behind += found.depths.iter().filter(|d| **d > 0.01).count();
+            deepest = found.depths.iter().copied().fold(deepest, f32::max);
+            went_through += found.through;
         }
-        println!("{name}: {behind} of {looked} behind ({all} thrown), deepest {deepest} m");
+        println!(
+            "{name}: {behind} of {looked} behind ({all} thrown), deepest {deepest} m, \
+             {went_through} went through on the way"
+        );
         assert!(all > 450 && looked > all / 2, "{name}: {looked} of {all}");
-        assert_eq!(behind, 0, "{name}");
+        assert_eq!([behind, went_through], [0, 0], "{name}");
     }
 }

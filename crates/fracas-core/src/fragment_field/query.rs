@@ -350,8 +350,9 @@ impl<'a> FragmentDistance<'a> {
             return true;
         }
         let to = self.field.features.to(self.fragments.mesh(), triangle, p);
-        // The factor covers rounding. NaN is no answer.
-        !(to.length_squared() * (1.0 + 1e-4) < depth * depth)
+        // The factor covers rounding. NaN is not shallow.
+        let is_shallow = to.length_squared() * (1.0 + 1e-4) < depth * depth;
+        !is_shallow
     }
 
     /// The signed distance of `p` (negative inside), if `p` is inside or its
