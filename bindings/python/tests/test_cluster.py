@@ -97,7 +97,9 @@ def test_ray_gives_the_same_bytes(made, shapes, settings, tmp_path, cluster, nod
 def test_a_killed_node_loses_nothing(
     made, shapes, settings, tmp_path, cluster, nodes, monkeypatch
 ):
-    """A node is killed while it makes samples; what it had begun is made elsewhere."""
+    """A node is killed, with its workers, when one has made half of a portion; the portion is
+    made elsewhere.
+    """
     import ray
 
     there = nodes(3)
@@ -109,24 +111,38 @@ def test_a_killed_node_loses_nothing(
         from fracas.dataset.run import make_portion
 
         node = ray.get_runtime_context().get_node_id()
-        (log / f"{node}.{portion[0]}.begun").touch()
-        done = make_portion(job, portion)
+        made, failed = make_portion(job, portion[:1])
+        (log / f"{node}.{portion[0]}.half").write_text(str(os.getpid()))
+        # Long enough to be seen.
+        time.sleep(0.5)
+        others = make_portion(job, portion[1:])
         (log / f"{node}.{portion[0]}.done").touch()
-        return done
+        return made + others[0], failed + others[1]
 
     monkeypatch.setattr(run, "make_portion", note_and_make)
     monkeypatch.setattr(run, "PORTION", 2)
     killed = {}
 
     def kill():
-        """Kills the first node that is in the middle of a portion while samples are there."""
+        """Kills the first node that is in the middle of a portion."""
         while not killed:
-            busy = {p.stem for p in log.glob("*.begun")} - {p.stem for p in log.glob("*.done")}
-            if busy and store.numbers(tmp_path / "set", "samples"):
-                name, portion = sorted(busy)[0].split(".")
+            done = {path.stem for path in log.glob("*.done")}
+            busy = [path for path in log.glob("*.half") if path.stem not in done]
+            pids = [(path, path.read_text()) for path in busy]
+            for path, pid in pids:
+                if not pid:
+                    continue
+                name, portion = path.stem.split(".")
                 victim = next(node for node in there if node.node_id == name)
+                process = victim.all_processes["raylet"][0].process
+                process.kill()
+                os.kill(int(pid), signal.SIGKILL)
                 cluster.remove_node(victim, allow_graceful=False)
-                killed.update(node=name, portion=portion)
+                whole = len(store.numbers(tmp_path / "set", "samples"))
+                finished = path.with_suffix(".done").exists()
+                killed.update(node=name, portion=portion, signal=-process.wait())
+                killed.update(samples=whole, finished=finished)
+                return
             time.sleep(0.005)
 
     killer = threading.Thread(target=kill, daemon=True)
@@ -135,11 +151,11 @@ def test_a_killed_node_loses_nothing(
         shapes, COUNT, tmp_path / "set", settings, ray=cluster.address, progress=None
     )
     killer.join(timeout=30)
-    assert killed, "a node was killed"
-    dead = {n["NodeID"] for n in ray.nodes() if not n["Alive"]}
-    assert killed["node"] in dead
-    again = [p.stem.split(".")[0] for p in log.glob(f"*.{killed['portion']}.begun")]
-    assert len(again) > 1, "what it had begun was begun again on another node"
+    assert killed["signal"] == signal.SIGKILL, "the node was killed"
+    assert not killed["finished"], "before it had finished its portion"
+    assert killed["samples"] < counts["samples"], "in the middle of the run"
+    again = {path.stem.split(".")[0] for path in log.glob(f"*.{killed['portion']}.half")}
+    assert len(again) == 2 and killed["node"] in again, "another node made the portion"
     assert counts["samples"] + counts["failed"] == COUNT
     assert files(tmp_path / "set") == files(made), "nothing lost, nothing doubled"
 
