@@ -106,6 +106,20 @@ def test_a_part_gives_the_same_samples(made, shapes, settings, tmp_path):
     assert samples and all(part[name] == whole[name] for name in samples)
 
 
+def test_shapes_of_one_name_are_not_mixed_up(settings, tmp_path):
+    """One process makes two data sets, whose shapes have the same name."""
+    filled = []
+    for name in ("brick", "ball"):
+        folder = tmp_path / name
+        folder.mkdir()
+        fracas.shape(name).boundary().save(folder / "thing.obj")
+        dataset.make(folder, 1, tmp_path / f"{name}-set", settings, processes=1, progress=None)
+        row = next(dataset.rows(tmp_path / f"{name}-set"))
+        filled.append(sum(row["volume"]) / row["size"] ** 3)
+    # Of the cube around it: half of the ball, a third or less of the brick.
+    assert filled[0] < 0.4 < filled[1], filled
+
+
 def test_a_killed_run_goes_on(made, shapes, settings, tmp_path):
     """Kills a pool at random moments until nothing is left to do."""
     out = tmp_path / "set"
