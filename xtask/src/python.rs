@@ -23,8 +23,11 @@ const PACKAGES: &[&str] = &[
     "trimesh>=4",
     "meshio>=5",
     "scipy",
+    "fsspec>=2024.2",
     "tomli>=2; python_version < '3.11'",
 ];
+/// What some tests need, which are skipped without it: not every Python has it yet.
+const RAY: &str = "ray>=2.9";
 /// Ends with an error where Python is too old or lacks what makes environments.
 const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
 
@@ -47,6 +50,7 @@ pub fn test() -> Outcome {
             return Ok(());
         }
     };
+    install_ray(&python, &target);
     install(&python, &built)?;
     let mut tests = Command::new(&python);
     tests
@@ -115,6 +119,23 @@ fn environment(python: &str, target: &Path, packages: &[&str]) -> Result<PathBuf
     run(pip.args(["-m", "pip", "install", "--quiet"]).args(packages))?;
     fs::write(&stamp, list).map_err(|e| format!("cannot write {}: {e}", stamp.display()))?;
     Ok(inside)
+}
+
+/// Adds Ray to the environment of the tests, or says that there is none.
+fn install_ray(python: &Path, target: &Path) {
+    let stamp = target.join("python/test/fracas-ray");
+    if fs::read_to_string(&stamp).is_ok_and(|old| old == RAY) {
+        return;
+    }
+    let mut pip = Command::new(python);
+    let installed = run(pip.args(["-m", "pip", "install", "--quiet", RAY]));
+    // A stamp that cannot be written only means that pip is asked again.
+    match installed {
+        Ok(()) => drop(fs::write(&stamp, RAY)),
+        Err(why) => {
+            println!("   SKIPPED: tests on a Ray cluster, which cannot be installed: {why}")
+        }
+    }
 }
 
 /// Puts the package into the environment, as a wheel would.

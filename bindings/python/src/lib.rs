@@ -9,6 +9,7 @@
 //! | `breaking` | shatter, pieces, who was whose neighbour |
 //! | `worlds` | blueprints and worlds |
 //! | `voxels`, `fastcd`, `depths` | the voxel tree, deforming meshes, distances on tetrahedra |
+//! | `sweeps` | the report's long sweeps, in parts |
 //! | `drawing`, `chance` | pictures; draws that are the same on every machine |
 //!
 //! Types and shapes of arrays are checked here, and numbers that only Python can get wrong.
@@ -23,6 +24,7 @@ mod drawing;
 mod errors;
 mod fastcd;
 mod meshes;
+mod sweeps;
 mod voxels;
 mod worlds;
 
@@ -55,5 +57,7 @@ fn _fracas(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(depths::overlapping_tets, module)?)?;
     module.add_function(wrap_pyfunction!(drawing::draw, module)?)?;
     module.add_function(wrap_pyfunction!(drawing::contact_sheet, module)?)?;
+    module.add_function(wrap_pyfunction!(sweeps::measure_shard, module)?)?;
+    module.add_function(wrap_pyfunction!(sweeps::merge_shards, module)?)?;
     Ok(())
 }

@@ -1,16 +1,15 @@
 """Data sets: the same bytes however they are made, whole after a kill, honest about failures."""
 
-import hashlib
 import io
 import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import COUNT, files
 
 import fracas
 from fracas import dataset
@@ -20,74 +19,6 @@ from fracas.dataset.settings import Settings, SettingsError, draw
 from fracas.dataset.show import load_pieces
 
 pq = pytest.importorskip("pyarrow.parquet")
-
-SMALL = """
-tets = 600
-modes = 8
-variants = 1
-duration = 0.4
-pieces = { integers = [3, 8] }
-size = 0.2
-event = { choice = ["drop", "hit", "pattern"] }
-drop = { height = { uniform = [3.0, 9.0] } }
-hit = { speed = { uniform = [8.0, 25.0] }, radius = 0.04, orientation = "any" }
-"""
-
-
-def drum(sides):
-    """A cylinder as an OFF file."""
-    turns = [2 * np.pi * i / sides for i in range(sides)]
-    ring = [(np.cos(t), np.sin(t)) for t in turns]
-    vertices = [f"{x:.6f} {y} {z:.6f}" for y in (0, 1.5) for x, z in ring]
-    down = " ".join(str(i) for i in range(sides))
-    up = " ".join(str(2 * sides - 1 - i) for i in range(sides))
-    faces = [f"{sides} {down}", f"{sides} {up}"]
-    for i in range(sides):
-        j = (i + 1) % sides
-        faces.append(f"4 {i} {i + sides} {j + sides} {j}")
-    return "\n".join([f"OFF\n{2 * sides} {len(faces)} 0", *vertices, *faces]) + "\n"
-
-
-@pytest.fixture(scope="module")
-def shapes(tmp_path_factory):
-    """Two shapes that are good, and two that are not."""
-    folder = tmp_path_factory.mktemp("shapes")
-    (folder / "Good").mkdir()
-    fracas.shape("brick").boundary().save(folder / "Good" / "brick.obj")
-    (folder / "Good" / "drum.off").write_text(drum(20))
-    (folder / "Bad").mkdir()
-    (folder / "Bad" / "garbage.obj").write_text("v 0 0 nonsense\n")
-    (folder / "Bad" / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory):
-    path = tmp_path_factory.mktemp("settings") / "small.toml"
-    path.write_text(SMALL)
-    return path
-
-
-def files(folder):
-    """All files of a data set, with what is in them."""
-    found = {}
-    for path in sorted(Path(folder).rglob("*")):
-        if path.is_file():
-            name = path.relative_to(folder).as_posix()
-            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
-
-
-COUNT = 14
-
-
-@pytest.fixture(scope="module")
-def made(shapes, settings, tmp_path_factory):
-    """A data set by one process."""
-    out = tmp_path_factory.mktemp("one") / "set"
-    counts = dataset.make(shapes, COUNT, out, settings, processes=1, progress=None)
-    assert counts["samples"] + counts["failed"] == COUNT and counts["samples"] >= 8
-    return out
 
 
 def test_samples_are_whole_and_told_of(made):
@@ -173,6 +104,20 @@ def test_a_part_gives_the_same_samples(made, shapes, settings, tmp_path):
     whole, part = files(made), files(tmp_path / "set")
     samples = [name for name in part if name.startswith(("samples/", "fracas/", "failed/"))]
     assert samples and all(part[name] == whole[name] for name in samples)
+
+
+def test_shapes_of_one_name_are_not_mixed_up(settings, tmp_path):
+    """One process makes two data sets, whose shapes have the same name."""
+    filled = []
+    for name in ("brick", "ball"):
+        folder = tmp_path / name
+        folder.mkdir()
+        fracas.shape(name).boundary().save(folder / "thing.obj")
+        dataset.make(folder, 1, tmp_path / f"{name}-set", settings, processes=1, progress=None)
+        row = next(dataset.rows(tmp_path / f"{name}-set"))
+        filled.append(sum(row["volume"]) / row["size"] ** 3)
+    # Of the cube around it: half of the ball, a third or less of the brick.
+    assert filled[0] < 0.4 < filled[1], filled
 
 
 def test_a_killed_run_goes_on(made, shapes, settings, tmp_path):
@@ -318,33 +263,3 @@ def test_the_command_says_what_is_wrong(tmp_path):
     assert "Traceback" not in done.stderr
     done = subprocess.run([*command, "--shapes", str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 1 and "no mesh file" in done.stderr
-
-
-def test_ray_gives_the_same_bytes(made, shapes, settings, tmp_path):
-    """On nodes of a real cluster on this machine, one of which is killed on the way."""
-    ray = pytest.importorskip("ray")
-    from ray.cluster_utils import Cluster
-
-    where = str(Path(fracas.__file__).parent.parent)
-    environment = os.environ.get("PYTHONPATH", "")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [where, environment]))
-    for nodes in (1, 2, 4):
-        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-        try:
-            others = [cluster.add_node(num_cpus=1) for _ in range(nodes - 1)]
-            ray.init(address=cluster.address, log_to_driver=False)
-            out = tmp_path / f"nodes-{nodes}"
-            if others:
-                import threading
-
-                def kill():
-                    while len(store.numbers(out, "samples")) < 2:
-                        time.sleep(0.02)
-                    cluster.remove_node(others[0], allow_graceful=False)
-
-                threading.Thread(target=kill, daemon=True).start()
-            dataset.make(shapes, COUNT, out, settings, ray=cluster.address, progress=None)
-            assert files(out) == files(made), nodes
-        finally:
-            ray.shutdown()
-            cluster.shutdown()

@@ -22,7 +22,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--shapes", required=True, metavar="DIR", help="a folder of mesh files, or: builtin"
     )
     making.add_argument("--count", required=True, type=int, metavar="N", help="how many samples")
-    making.add_argument("--out", required=True, metavar="DIR", help="where they go")
+    making.add_argument(
+        "--out", required=True, metavar="DIR", help="where they go: a folder, or a URL of fsspec"
+    )
     making.add_argument(
         "--settings", metavar="TOML", help="what is drawn for each sample (see default.toml)"
     )
@@ -35,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--ray", metavar="ADDRESS", help="a Ray cluster: its address, auto, or local"
     )
     showing = commands.add_parser("show", help="write a contact sheet and a page of statistics")
-    showing.add_argument("out", metavar="DIR", help="the data set")
+    showing.add_argument("out", metavar="DIR", help="the data set: a folder, or a URL")
     showing.add_argument("--most", type=int, default=SHOWN, metavar="N", help="samples to draw")
     options = parser.parse_args(arguments)
     try:

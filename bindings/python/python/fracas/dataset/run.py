@@ -1,23 +1,21 @@
 """Making many samples: in this process, on a pool of processes, or on a Ray cluster.
 
 Samples of one shape go together, so that a shape is filled and its modes are computed once.
-At most two portions for each worker are under way at a time; a portion whose worker dies is
-given out again.
+How portions are given out, and given out again, is in `fracas.cluster`.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Iterator, TextIO
 
 from .. import FracasError
+from ..cluster import Portion, on_pool, on_ray
+from ..storage import resolve
 from . import store, table
 from .sample import Job, Kinds, NothingBroke, make_sample, shape_of
 from .settings import Settings, SettingsError
@@ -25,10 +23,7 @@ from .shapes import find_shapes
 
 # Samples that are handed out together.
 PORTION = 8
-# A portion is given out again so often when its worker dies.
-AGAIN = 3
 
-Portion = list[int]
 Done = tuple[list[int], list[int]]
 
 
@@ -47,8 +42,8 @@ def make(
 
     `shapes` is a folder of mesh files, or `builtin`. `settings` is a TOML file. `processes`
     is the size of the pool, by default one for each processor; `ray` is the address of a Ray
-    cluster (`auto`, or `local` for one on this machine), which needs `out` on storage that
-    all of its nodes see. Returns how many samples are there and how many failed.
+    cluster (`auto`, or `local` for one on this machine), which needs `shapes` and `out` where
+    all of its nodes see them. `out` is a folder, or a URL that fsspec knows. Returns how many samples are there and how many failed.
     """
     if count < 0 or first < 0:
         raise SettingsError("count and first must not be negative")
@@ -57,20 +52,22 @@ def make(
     found = find_shapes(shapes)
     if not found:
         raise SettingsError(f"{shapes}: there is no mesh file in it")
-    job = Job(settings, found, str(Path(out).resolve()))
+    job = Job(settings, found, resolve(out))
     _check_job(job)
     store.tidy(job.out, settings["name"])
+    store.forget_lost(job.out)
     wanted = range(first, first + count)
     there = store.numbers(job.out, "samples") | store.numbers(job.out, "failed")
     left = [number for number in wanted if number not in there]
     report = Progress(len(wanted), len(wanted) - len(left), progress)
     portions = _portions(job, left)
     if ray is not None:
-        results = _on_ray(job, portions, ray)
+        results = on_ray(make_portion, job, portions, ray, partial(_give_up, job))
     elif (processes or os.cpu_count() or 1) == 1 or len(left) == 1:
         results = _here(job, portions)
     else:
-        results = _on_pool(job, portions, processes or os.cpu_count() or 1)
+        workers = processes or os.cpu_count() or 1
+        results = on_pool(make_portion, job, portions, workers, partial(_give_up, job))
     try:
         for made, failed in results:
             report.add(len(made), len(failed))
@@ -90,14 +87,13 @@ def _check_job(job: Job) -> None:
         {"category": s.category, "name": s.name, "digest": s.digest} for s in job.shapes
     ]
     text = store.as_json({"settings": job.settings.values, "shapes": shapes})
-    path = Path(job.out) / "job.json"
-    if path.exists():
-        if path.read_text(encoding="utf-8") != text:
-            raise SettingsError(
-                f"{job.out} holds a data set of other settings or shapes: choose another folder"
-            )
-        return
-    store.write_text(path, text)
+    storage = store.at(job.out)
+    if not storage.exists("job.json"):
+        store.write_text(job.out, "job.json", text)
+    elif storage.read("job.json") != text.encode():
+        raise SettingsError(
+            f"{job.out} holds a data set of other settings or shapes: choose another folder"
+        )
 
 
 def _portions(job: Job, left: list[int]) -> list[Portion]:
@@ -120,7 +116,7 @@ def make_portion(job: Job, portion: Portion) -> Done:
     made, failed = [], []
     for number in portion:
         # A portion that is given out again may be done in part.
-        if store.row_path(job.out, "samples", number).exists():
+        if store.is_made(job.out, number):
             made.append(number)
             continue
         bad: dict[str, Any] = {}
@@ -140,104 +136,13 @@ def _here(job: Job, portions: list[Portion]) -> Iterator[Done]:
         yield make_portion(job, portion)
 
 
-# Set once in each worker: with thousands of shapes it is too large to send each time.
-_job: Job
-
-
-def _start_worker(job: Job) -> None:
-    global _job
-    _job = job
-    # Ctrl-C is the parent's to hear.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _work(portion: Portion) -> Done:
-    return make_portion(_job, portion)
-
-
-def _on_pool(job: Job, portions: list[Portion], processes: int) -> Iterator[Done]:
-    # One thread each: the samples are what is done at once. A forked process would lack
-    # the threads of its parent, hence `spawn`.
-    before = os.environ.get("RAYON_NUM_THREADS")
-    os.environ["RAYON_NUM_THREADS"] = "1"
-    tries: dict[int, int] = {}
-    waiting = list(reversed(range(len(portions))))
-    try:
-        while waiting:
-            pool = ProcessPoolExecutor(
-                processes, get_context("spawn"), _start_worker, (job,)
-            )
-            under_way: dict[Any, int] = {}
-            try:
-                while waiting or under_way:
-                    while waiting and len(under_way) < 2 * processes:
-                        which = waiting.pop()
-                        under_way[pool.submit(_work, portions[which])] = which
-                    ready, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                    for future in ready:
-                        result = future.result()
-                        del under_way[future]
-                        yield result
-            except BrokenProcessPool:
-                # It is not known whose worker died: all that were under way are suspect.
-                for which in under_way.values():
-                    tries[which] = tries.get(which, 0) + 1
-                    if tries[which] < AGAIN:
-                        waiting.append(which)
-                    else:
-                        yield _give_up(job, portions[which])
-            finally:
-                workers = list((pool._processes or {}).values())
-                pool.shutdown(wait=False, cancel_futures=True)
-                # After Ctrl-C nobody waits for what is under way; what is written is whole.
-                if under_way:
-                    for worker in workers:
-                        worker.terminate()
-    finally:
-        if before is None:
-            del os.environ["RAYON_NUM_THREADS"]
-        else:
-            os.environ["RAYON_NUM_THREADS"] = before
-
-
 def _give_up(job: Job, portion: Portion) -> Done:
-    there = store.numbers(job.out, "samples")
-    failed = [number for number in portion if number not in there]
+    """Notes that samples kill their workers."""
+    made = [number for number in portion if store.is_made(job.out, number)]
+    failed = [number for number in portion if number not in made]
     for number in failed:
-        store.save_failure(job, number, f"its worker died {AGAIN} times")
-    return [number for number in portion if number in there], failed
-
-
-def _on_ray(job: Job, portions: list[Portion], address: str) -> Iterator[Done]:
-    import ray
-
-    ours = not ray.is_initialized()
-    if ours:
-        ray.init(
-            address=None if address == "local" else address,
-            log_to_driver=False,
-            include_dashboard=False if address == "local" else None,
-        )
-    try:
-        task = ray.remote(make_portion).options(
-            num_cpus=1,
-            max_retries=-1,
-            runtime_env={"env_vars": {"RAYON_NUM_THREADS": "1"}},
-        )
-        shared = ray.put(job)
-        waiting = list(reversed(portions))
-        under_way: list[Any] = []
-        while waiting or under_way:
-            # Nodes come and go.
-            most = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
-            while waiting and len(under_way) < most:
-                under_way.append(task.remote(shared, waiting.pop()))
-            ready, under_way = ray.wait(under_way, num_returns=1)
-            for result in ray.get(ready):
-                yield result
-    finally:
-        if ours:
-            ray.shutdown()
+        store.save_failure(job, number, "its worker died again and again", lost=True)
+    return made, failed
 
 
 class Progress:

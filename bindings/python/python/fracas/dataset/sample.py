@@ -54,18 +54,19 @@ class Kinds:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.made: dict[tuple[str, int], Kind] = {}
-        self.bad: dict[str, str] = {}
+        self.made: dict[tuple[Shape, int], Kind] = {}
+        self.bad: dict[Shape, str] = {}
 
     def get(self, shape: Shape, variant: int) -> Kind:
-        if shape.folder in self.bad:
-            raise BadShape(shape, self.bad[shape.folder])
-        key = (shape.folder, variant)
+        # Not by its name alone: a process may make several data sets.
+        if shape in self.bad:
+            raise BadShape(shape, self.bad[shape])
+        key = (shape, variant)
         if key not in self.made:
             try:
                 kind = make_kind(self.settings, shape, variant)
             except (FracasError, RuntimeError, MemoryError) as error:
-                self.bad[shape.folder] = str(error)
+                self.bad[shape] = str(error)
                 raise BadShape(shape, str(error)) from None
             while len(self.made) >= self.MOST:
                 del self.made[next(iter(self.made))]

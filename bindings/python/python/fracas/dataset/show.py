@@ -14,6 +14,7 @@ from typing import Any, Iterable
 import numpy as np
 
 from .. import contact_sheet, draw, read
+from ..storage import is_url
 from . import store
 
 Mesh = tuple[np.ndarray, np.ndarray]
@@ -25,10 +26,12 @@ COLOURS = [
 ]
 
 
-def show(out: str | Path, most: int = SHOWN) -> tuple[Path, Path]:
-    """Writes `contact_sheet.png` and `index.html` into a data set; returns their paths."""
-    out = Path(out)
-    if not (out / "job.json").exists():
+def show(out: str | Path, most: int = SHOWN) -> tuple[Any, Any]:
+    """Writes `contact_sheet.png` and `index.html` into a data set; returns their paths (or
+    URLs, where it lies at one).
+    """
+    storage = store.at(out)
+    if not storage.exists("job.json"):
         raise FileNotFoundError(f"{out} holds no data set: there is no job.json in it")
     facts = _Facts()
     count = len(store.numbers(out, "samples"))
@@ -40,17 +43,18 @@ def show(out: str | Path, most: int = SHOWN) -> tuple[Path, Path]:
         facts.add(row)
         if i in places:
             tiles += _draw_sample(out, row)
-    name = json.loads((out / "job.json").read_text(encoding="utf-8"))["settings"]["name"]
+    name = json.loads(storage.read("job.json"))["settings"]["name"]
     title = f"{name}: {count} samples; whole, and after the fall"
-    sheet = out / "contact_sheet.png"
-    sheet.write_bytes(contact_sheet(tiles, columns=4, title=title))
-    page = out / "index.html"
+    storage.write("contact_sheet.png", contact_sheet(tiles, columns=4, title=title))
     bad, failed = store.bad_shapes(out), store.failures(out)
-    page.write_text(_page(name, facts, bad, failed), encoding="utf-8")
-    return sheet, page
+    store.write_text(out, "index.html", _page(name, facts, bad, failed))
+    files = ("contact_sheet.png", "index.html")
+    if is_url(out):
+        return tuple(f"{str(out).rstrip('/')}/{file}" for file in files)
+    return tuple(Path(out) / file for file in files)
 
 
-def _draw_sample(out: Path, row: dict[str, Any]) -> list[tuple[Any, str]]:
+def _draw_sample(out: str | Path, row: dict[str, Any]) -> list[tuple[Any, str]]:
     meshes = load_pieces(out, row)
     whole, after = [], []
     start = row["pose_whole"]
@@ -86,19 +90,19 @@ def _moved(point: list[float], pose: dict[str, list[float]]) -> np.ndarray:
 
 def load_pieces(out: str | Path, row: dict[str, Any]) -> list[Mesh]:
     """The pieces of a sample: vertices and triangles of each."""
-    out = Path(out)
+    storage = store.at(out)
     if row["files"][0].endswith(".glb"):
-        return _read_glb(out / row["files"][0])
+        return _read_glb(storage.read(row["files"][0]))
     meshes = []
     for name in row["files"]:
-        surface = read(out / name)
+        with storage.fetch(name) as path:
+            surface = read(path)
         meshes.append((surface.positions, surface.triangles))
     return meshes
 
 
-def _read_glb(path: Path) -> list[Mesh]:
+def _read_glb(data: bytes) -> list[Mesh]:
     """The pieces of a GLB of ours: one node each."""
-    data = path.read_bytes()
     length = struct.unpack_from("<I", data, 12)[0]
     document = json.loads(data[20 : 20 + length])
     binary = data[28 + length :]

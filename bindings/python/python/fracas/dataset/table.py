@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from .. import __version__
@@ -22,8 +20,8 @@ def write_all(job: Job) -> None:
     failed = store.failures(job.out)
     lines = ["category,shape,reason\n"]
     lines += [f"{b['category']},{b['shape']},{_quoted(b['reason'])}\n" for b in bad]
-    store.write_text(Path(job.out) / "bad_shapes.csv", "".join(lines))
-    store.write_text(Path(job.out) / "README.md", _card(job, counts, bad, failed))
+    store.write_text(job.out, "bad_shapes.csv", "".join(lines))
+    store.write_text(job.out, "README.md", _card(job, counts, bad, failed))
 
 
 def _quoted(text: str) -> str:
@@ -88,23 +86,24 @@ def _write_table(job: Job) -> dict[str, Counter]:
 
     counts: dict[str, Counter] = {"event": Counter(), "material": Counter(), "category": Counter()}
     pieces = Counter()
-    path = Path(job.out) / "samples.parquet"
-    beside = path.with_name(f".samples.parquet.{os.getpid()}")
     columns = schema()
-    with pq.ParquetWriter(beside, columns, compression="zstd") as writer:
-        batch: list[dict[str, Any]] = []
-        for row in store.rows(job.out):
-            counts["event"][row["event"]["kind"]] += 1
-            counts["material"][row["material"]] += 1
-            counts["category"][row["category"]] += 1
-            pieces[row["pieces"]] += 1
-            batch.append(row)
-            if len(batch) == BATCH:
+    storage = store.at(job.out)
+    with storage.scratch() as work:
+        path = work / "samples.parquet"
+        with pq.ParquetWriter(path, columns, compression="zstd") as writer:
+            batch: list[dict[str, Any]] = []
+            for row in store.rows(job.out):
+                counts["event"][row["event"]["kind"]] += 1
+                counts["material"][row["material"]] += 1
+                counts["category"][row["category"]] += 1
+                pieces[row["pieces"]] += 1
+                batch.append(row)
+                if len(batch) == BATCH:
+                    writer.write_table(pa.Table.from_pylist(batch, columns))
+                    batch.clear()
+            if batch:
                 writer.write_table(pa.Table.from_pylist(batch, columns))
-                batch.clear()
-        if batch:
-            writer.write_table(pa.Table.from_pylist(batch, columns))
-    os.replace(beside, path)
+        storage.put_file(path, path.name)
     counts["pieces"] = pieces
     return counts
 
@@ -122,8 +121,8 @@ def _write_lists(job: Job) -> None:
             number = (number * 31 + byte) % 1_000_003
         lists["val" if number % 5 == 0 else "train"].append(folder)
     for kind, folders in lists.items():
-        path = Path(job.out) / f"{name}.{kind}.txt"
-        store.write_text(path, "".join(folder + "\n" for folder in folders))
+        text = "".join(folder + "\n" for folder in folders)
+        store.write_text(job.out, f"{name}.{kind}.txt", text)
 
 
 def _card(job: Job, counts: dict[str, Counter], bad: list[Any], failed: list[Any]) -> str:
