@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask test`, `bench`, `web`, `bevy-window`, `bevy-web`,
-//! `wheel`, `soak`, `fuzz`, `digests`.
+//! `wheel`, `ray`, `soak`, `fuzz`, `digests`.
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
@@ -43,6 +43,8 @@ enum Task {
     BevyWeb,
     /// Build the Python wheel of bindings/python into target/wheels.
     Wheel,
+    /// Install Ray, and run the Python tests on clusters of several nodes on this machine.
+    Ray,
     /// Random scenes with random edits, for as long as told; what fails is made small and
     /// written to out/soak as a TOML scene.
     Soak {
@@ -133,6 +135,7 @@ fn main() -> ExitCode {
         Task::BevyWindow => bevy::window(),
         Task::BevyWeb => bevy::web(),
         Task::Wheel => python::wheel(),
+        Task::Ray => python::ray(),
         Task::Soak { minutes, seed } => {
             let numbers = [minutes.to_string(), seed.to_string()];
             example("fracas-scenes", "soak", &[&numbers[0], &numbers[1]])

@@ -26,13 +26,28 @@ const PACKAGES: &[&str] = &[
     "fsspec>=2024.2",
     "tomli>=2; python_version < '3.11'",
 ];
-/// What some tests need, which are skipped without it: not every Python has it yet.
+/// What the tests on a cluster need beside it: 70 MB, and a minute to install.
 const RAY: &str = "ray>=2.9";
 /// Ends with an error where Python is too old or lacks what makes environments.
 const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
 
-/// Tests the module from Python.
+/// Tests the module from Python. Tests on a Ray cluster are skipped: [`ray`] runs them.
 pub fn test() -> Outcome {
+    run_tests("test", PACKAGES, &[])
+}
+
+/// The tests on clusters of several Ray nodes on this machine, one of which is killed.
+pub fn ray() -> Outcome {
+    let packages = [PACKAGES, &[RAY]].concat();
+    run_tests(
+        "ray",
+        &packages,
+        &["tests/test_cluster.py", "tests/test_sweep.py"],
+    )
+}
+
+/// Runs some tests, or all of them, with these packages.
+fn run_tests(name: &str, packages: &[&str], which: &[&str]) -> Outcome {
     let Some(python) = find_python() else {
         println!("   SKIPPED: there is no Python 3.10 or newer with venv and pip");
         return Ok(());
@@ -42,7 +57,7 @@ pub fn test() -> Outcome {
     let what = ["--lib", "--bin", "fracas", "--example", "bits"];
     cargo(&[&["build", "--workspace"][..], &what].concat(), &[])?;
     let built = target.join("debug");
-    let python = match environment(&python, &target, PACKAGES) {
+    let python = match environment(&python, &target, name, packages) {
         Ok(python) => python,
         // Without a package index, say.
         Err(why) => {
@@ -50,12 +65,12 @@ pub fn test() -> Outcome {
             return Ok(());
         }
     };
-    install_ray(&python, &target);
     install(&python, &built)?;
     let mut tests = Command::new(&python);
     tests
         .args(["-m", "pytest", "-q", "-ra", "--durations=5"])
         .args(["-p", "no:cacheprovider"])
+        .args(which)
         .current_dir(FOLDER)
         .env("FRACAS_BITS", built.join(program("examples/bits")))
         .env("FRACAS_COMMAND", built.join(program("fracas")));
@@ -66,7 +81,7 @@ pub fn test() -> Outcome {
 pub fn wheel() -> Outcome {
     let python = find_python().ok_or("a wheel is built with Python 3.10 or newer, venv and pip")?;
     let target = target_folder()?;
-    let python = environment(&python, &target, &["maturin>=1.9,<2"])?;
+    let python = environment(&python, &target, "wheel", &["maturin>=1.9,<2"])?;
     let out = target.join("wheels");
     let mut build = Command::new(&python);
     build
@@ -92,14 +107,13 @@ fn find_python() -> Option<String> {
     })
 }
 
-/// A virtual environment with these packages, made once for each list. Returns its Python.
-fn environment(python: &str, target: &Path, packages: &[&str]) -> Result<PathBuf, String> {
-    // One for each list, so that one command does not undo the other's.
-    let name = if packages == PACKAGES {
-        "test"
-    } else {
-        "wheel"
-    };
+/// A virtual environment of a name with these packages, made once. Returns its Python.
+fn environment(
+    python: &str,
+    target: &Path,
+    name: &str,
+    packages: &[&str],
+) -> Result<PathBuf, String> {
     let folder = target.join("python").join(name);
     let inside = if cfg!(windows) {
         folder.join("Scripts/python.exe")
@@ -119,23 +133,6 @@ fn environment(python: &str, target: &Path, packages: &[&str]) -> Result<PathBuf
     run(pip.args(["-m", "pip", "install", "--quiet"]).args(packages))?;
     fs::write(&stamp, list).map_err(|e| format!("cannot write {}: {e}", stamp.display()))?;
     Ok(inside)
-}
-
-/// Adds Ray to the environment of the tests, or says that there is none.
-fn install_ray(python: &Path, target: &Path) {
-    let stamp = target.join("python/test/fracas-ray");
-    if fs::read_to_string(&stamp).is_ok_and(|old| old == RAY) {
-        return;
-    }
-    let mut pip = Command::new(python);
-    let installed = run(pip.args(["-m", "pip", "install", "--quiet", RAY]));
-    // A stamp that cannot be written only means that pip is asked again.
-    match installed {
-        Ok(()) => drop(fs::write(&stamp, RAY)),
-        Err(why) => {
-            println!("   SKIPPED: tests on a Ray cluster, which cannot be installed: {why}")
-        }
-    }
 }
 
 /// Puts the package into the environment, as a wheel would.
