@@ -174,6 +174,9 @@ impl From<Pattern> for shatter::Pattern {
 /// What can go wrong.
 #[derive(Debug, Error)]
 pub enum ShatterError {
+    /// The pieces do not fit into one file.
+    #[error(transparent)]
+    Glb(#[from] fracas_bake::write::glb::GlbError),
     /// The mesh cannot be read or filled.
     #[error("{0}{advice}", advice = advice(.0))]
     Bake(#[from] BakeError),
