@@ -88,7 +88,7 @@ fn models(folder: &Path) -> Vec<(String, PathBuf)> {
 }
 
 /// Models in whose own triangles every piece is closed (filled with 3,000 tetrahedra, in
-/// eight pieces, seed 1). All others are draped.
+/// eight pieces, seed 1), and more may be. All others are mended or draped.
 const CLOSED: [&str; 3] = [
     "box",
     "textured/BoxTextured.glb",
@@ -154,7 +154,9 @@ fn models_keep_area_attributes_materials_and_pictures_in_closed_pieces() {
         let names = names.iter().map(|n| (*n).to_owned());
         names.filter(|n| seen.contains(n)).collect()
     };
-    assert_eq!(closed, known(&CLOSED));
+    for name in known(&CLOSED) {
+        assert!(closed.contains(&name), "{name} is open; closed: {closed:?}");
+    }
     assert_eq!(left_out, known(&LEFT_OUT));
 }
 
@@ -301,7 +303,7 @@ fn check_attributes(model: &Model, pieces: &[ModelPiece], name: &str) {
 
 /// Written and read again.
 fn check_files(model: &Model, pieces: &[ModelPiece], name: &str) {
-    let written = files(model, pieces, CrackLook::default(), Format::Glb, "out");
+    let written = files(model, pieces, CrackLook::default(), Format::Glb, "out").unwrap();
     let bytes = &written[0].1;
     let again = Model::read_bytes("out.glb", bytes, &mut |other| {
         panic!("{name}: a GLB asks for {other}")
@@ -478,7 +480,7 @@ fn an_obj_with_its_materials_comes_in_and_every_format_goes_out() {
         (Format::Obj, "obj"),
         (Format::Usda, "usda"),
     ] {
-        let all = files(&plain, &broken.pieces, CrackLook::default(), format, "cube");
+        let all = files(&plain, &broken.pieces, CrackLook::default(), format, "cube").unwrap();
         assert_eq!(all[0].0, format!("cube.{end}"));
         assert!(all.iter().all(|file| !file.1.is_empty()));
         if format != Format::Usda {
@@ -524,6 +526,7 @@ fn damaged_models_are_errors_and_numbers_that_are_not_finite_are_warned_of() {
         Format::Glb,
         "x",
     )
+    .unwrap()
     .remove(0)
     .1;
     let none = &mut |_: &str| panic!("nothing is beside it");

@@ -174,6 +174,9 @@ impl From<Pattern> for shatter::Pattern {
 /// What can go wrong.
 #[derive(Debug, Error)]
 pub enum ShatterError {
+    /// The pieces do not fit into one file.
+    #[error(transparent)]
+    Glb(#[from] fracas_bake::write::glb::GlbError),
     /// The mesh cannot be read or filled.
     #[error("{0}{advice}", advice = advice(.0))]
     Bake(#[from] BakeError),
@@ -272,12 +275,12 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     };
     let broken = subject.shatter_with(&options.plan(), &look, &mut |what| say!("{what}"))?;
     tell(options, &subject, &broken);
-    for (path, bytes) in broken.files(&options.output, output_format(options), options.explode) {
+    for (path, bytes) in broken.files(&options.output, output_format(options), options.explode)? {
         files::save(&path, bytes)?;
         say!("wrote {}", path.display());
     }
     if options.hulls {
-        let (path, bytes) = hulls(options, &broken.model_pieces(options.explode));
+        let (path, bytes) = hulls(options, &broken.model_pieces(options.explode))?;
         files::save(&path, bytes)?;
         say!("wrote {}", path.display());
     }
@@ -307,7 +310,7 @@ fn detail(options: &Shatter, mesh: &TetMesh) -> Option<CrackDetail> {
 }
 
 /// The convex hulls of pieces as a GLB file. A piece so flat that it has none is left out.
-fn hulls(options: &Shatter, pieces: &[ModelPiece]) -> (PathBuf, Vec<u8>) {
+fn hulls(options: &Shatter, pieces: &[ModelPiece]) -> Result<(PathBuf, Vec<u8>), ShatterError> {
     let hulls: Vec<ModelPiece> = pieces
         .iter()
         .filter_map(|piece| {
@@ -335,9 +338,9 @@ fn hulls(options: &Shatter, pieces: &[ModelPiece]) -> (PathBuf, Vec<u8>) {
         write::CrackLook::default(),
         Format::Glb,
         &stem,
-    )
+    )?
     .remove(0);
-    (options.output.with_file_name(file.0), file.1)
+    Ok((options.output.with_file_name(file.0), file.1))
 }
 
 /// Says what came of it.

@@ -446,7 +446,8 @@ impl Broken {
             let stem = path
                 .file_stem()
                 .map_or("fragments".into(), |s| s.to_string_lossy());
-            let all = files(&self.model, &pieces, CrackLook::default(), format, &stem);
+            let all = files(&self.model, &pieces, CrackLook::default(), format, &stem)
+                .map_err(|e| refuse(e.to_string()))?;
             let mut written = Vec::new();
             for (i, (name, bytes)) in all.iter().enumerate() {
                 let path = if i == 0 {

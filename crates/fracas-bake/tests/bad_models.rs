@@ -130,7 +130,10 @@ fn broken(model: &Model) -> Model {
         })
         .collect();
     let look = CrackLook::default();
-    let written = files(model, &pieces, look, Format::Glb, "out").remove(0).1;
+    let written = files(model, &pieces, look, Format::Glb, "out")
+        .unwrap()
+        .remove(0)
+        .1;
     let mut missing = |_: &str| fracas_bake::read("there is no such file").map(|_| Vec::new());
     Model::read_bytes("out.glb", &written, &mut missing).unwrap()
 }

@@ -71,6 +71,24 @@ impl Polygon {
         self.count += 1;
     }
 
+    /// Of a polygon on crack plane `k` of a piece: what touches the piece that holds local
+    /// node `beyond`, on the plane's other side. Planes that part what is beyond do not part
+    /// this piece; but so both pieces have the same polygon.
+    pub(crate) fn touching(&self, cut: &TetCut, k: u8, beyond: usize) -> Option<Self> {
+        let mut polygon = *self;
+        for plane in &cut.planes()[k as usize + 1..] {
+            let Some(nodes) = sides_from(plane, beyond) else {
+                continue;
+            };
+            match polygon.clip(nodes) {
+                Clipped::Whole => {}
+                Clipped::Nothing => return None,
+                Clipped::Part(left, _) => polygon = left,
+            }
+        }
+        Some(polygon)
+    }
+
     /// Keeps the side of a plane on which the nodes `kept` are.
     fn clip(&self, [kept, other]: [u8; 2]) -> Clipped {
         // A corner of a part's piece holds nodes of one side of the part only.

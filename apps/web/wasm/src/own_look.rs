@@ -124,6 +124,8 @@ impl OwnLook {
     #[must_use]
     pub fn glb(&self, pieces: &[ModelPiece], name: &str) -> Vec<u8> {
         let all = files(&self.model, pieces, CrackLook::default(), Format::Glb, name);
-        all.into_iter().next().map_or_else(Vec::new, |file| file.1)
+        // A page has no four gibibytes.
+        let all = all.unwrap_or_default().into_iter();
+        all.map(|file| file.1).next().unwrap_or_default()
     }
 }

@@ -12,6 +12,8 @@ use std::path::Path;
 use glam::{DMat4, DVec3, Vec3};
 use serde_json::{Value, json};
 
+use crate::write::glb::{GlbError, container};
+
 use super::gltf::{list, matrix_of};
 use super::pieces::{Buffers, ModelPiece};
 use super::{Attribute, Model};
@@ -59,18 +61,20 @@ impl Default for CrackLook {
 }
 
 /// The files: names and bytes, the main one first. `stem` is the name without its end.
-#[must_use]
+///
+/// # Errors
+/// When a binary glTF would be larger than the format can be.
 pub fn files(
     model: &Model,
     pieces: &[ModelPiece],
     look: CrackLook,
     format: Format,
     stem: &str,
-) -> Vec<(String, Vec<u8>)> {
+) -> Result<Vec<(String, Vec<u8>)>, GlbError> {
     match format {
         Format::Glb | Format::Gltf => gltf(model, pieces, look, format, stem),
-        Format::Obj => obj(model, pieces, look, stem),
-        Format::Usda => usda(model, pieces, look, stem),
+        Format::Obj => Ok(obj(model, pieces, look, stem)),
+        Format::Usda => Ok(usda(model, pieces, look, stem)),
     }
 }
 
@@ -178,7 +182,7 @@ fn gltf(
     look: CrackLook,
     format: Format,
     stem: &str,
-) -> Vec<(String, Vec<u8>)> {
+) -> Result<Vec<(String, Vec<u8>)>, GlbError> {
     let mut root = model.document.clone();
     root["asset"] =
         json!({ "version": "2.0", "generator": concat!("fracas ", env!("CARGO_PKG_VERSION")) });
@@ -305,9 +309,10 @@ fn gltf(
             (format!("{stem}.bin"), data.bytes),
         ];
         all.extend(others);
-        return all;
+        return Ok(all);
     }
-    vec![(format!("{stem}.glb"), container(&root, &data.bytes))]
+    let file = container(&root, &data.bytes)?;
+    Ok(vec![(format!("{stem}.glb"), file)])
 }
 
 fn image_file(stem: &str, i: usize, mime: &str) -> String {
@@ -319,26 +324,6 @@ fn image_file(stem: &str, i: usize, mime: &str) -> String {
         _ => "bin",
     };
     format!("{stem}-image-{i}.{end}")
-}
-
-fn container(root: &Value, bytes: &[u8]) -> Vec<u8> {
-    let mut text = root.to_string().into_bytes();
-    text.resize(text.len().next_multiple_of(4), b' ');
-    let total = 12 + 8 + text.len() + if bytes.is_empty() { 0 } else { 8 + bytes.len() };
-    let mut file = Vec::with_capacity(total);
-    let word = |file: &mut Vec<u8>, v: usize| file.extend((v as u32).to_le_bytes());
-    file.extend(b"glTF");
-    word(&mut file, 2);
-    word(&mut file, total);
-    word(&mut file, text.len());
-    file.extend(b"JSON");
-    file.extend(&text);
-    if !bytes.is_empty() {
-        word(&mut file, bytes.len());
-        file.extend(b"BIN\0");
-        file.extend(bytes);
-    }
-    file
 }
 
 fn primitive(data: &mut Data, surface: &Buffers, centre: Vec3, crack: usize) -> Value {

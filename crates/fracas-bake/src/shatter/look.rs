@@ -10,6 +10,7 @@ use glam::Vec3;
 
 use crate::SurfaceMesh;
 use crate::model::drape::Drape;
+use crate::model::mend::close_gaps;
 use crate::model::pieces::{Buffers, plain_surfaces, surfaces as surfaces_of};
 use crate::model::{Attribute, Model};
 
@@ -142,11 +143,15 @@ impl Wardrobe {
             SkinMap::build(fragments.mesh(), &positions, &triangles)
         });
         let map = map.as_ref().map_err(Clone::clone)?;
-        let dressed: Vec<Vec<Buffers>> = pieces
+        let mut dressed: Vec<Vec<Buffers>> = pieces
             .iter()
             .map(|&id| surfaces_of(model, &map.dress(fragments, id), crack_scale))
             .collect();
-        let open = dressed.iter().filter(|s| open_sides(s) > 0).count();
+        let widest = fragments.mesh().mean_edge_length();
+        let closed = dressed
+            .iter_mut()
+            .map(|parts| close_gaps(parts, widest, crack_scale));
+        let open = closed.filter(|is_closed| !is_closed).count();
         if open == 0 {
             return Ok((dressed, None));
         }

@@ -35,6 +35,7 @@ use crate::model::Model;
 use crate::model::detail::{CrackDetail, roughen};
 use crate::model::pieces::{Buffers, ModelPiece};
 use crate::model::write::{CrackLook, Format, files};
+use crate::write::glb::GlbError;
 use crate::write::write_file;
 
 pub use look::{
@@ -63,6 +64,9 @@ pub enum ShatterError {
     /// A file of this kind cannot hold pieces.
     #[error("pieces are written as .glb, .gltf, .obj or .usda, not as {}", .0.display())]
     Format(PathBuf),
+    /// The pieces are too many for one file.
+    #[error(transparent)]
+    Glb(#[from] GlbError),
     /// The file cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {
@@ -270,7 +274,7 @@ impl Shattered<'_> {
         let path = path.as_ref();
         let format = Format::of_path(path).ok_or_else(|| ShatterError::Format(path.into()))?;
         let mut written = Vec::new();
-        for (path, bytes) in self.files(path, format, 0.0) {
+        for (path, bytes) in self.files(path, format, 0.0)? {
             write_file(&path, &bytes).map_err(|source| ShatterError::Write {
                 path: path.clone(),
                 source,
@@ -282,8 +286,15 @@ impl Shattered<'_> {
 
     /// The files of all pieces: the first has the name that is given, whatever its ending;
     /// the others stand beside it.
-    #[must_use]
-    pub fn files(&self, path: &Path, format: Format, explode: f32) -> Vec<(PathBuf, Vec<u8>)> {
+    ///
+    /// # Errors
+    /// When a binary glTF would be larger than the format can be.
+    pub fn files(
+        &self,
+        path: &Path,
+        format: Format,
+        explode: f32,
+    ) -> Result<Vec<(PathBuf, Vec<u8>)>, GlbError> {
         let stem = path
             .file_stem()
             .map_or("fragments".into(), |s| s.to_string_lossy());
@@ -294,12 +305,13 @@ impl Shattered<'_> {
             CrackLook::default(),
             format,
             &stem,
-        );
+        )?;
         let all = all.into_iter().enumerate();
-        all.map(|(i, (name, bytes))| {
-            let beside = || path.with_file_name(&name);
-            (if i == 0 { path.into() } else { beside() }, bytes)
-        })
-        .collect()
+        Ok(all
+            .map(|(i, (name, bytes))| {
+                let beside = || path.with_file_name(&name);
+                (if i == 0 { path.into() } else { beside() }, bytes)
+            })
+            .collect())
     }
 }

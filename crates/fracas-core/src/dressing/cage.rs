@@ -9,17 +9,22 @@
 //!
 //! Steps, a few times: sample the skin -> for what no tetrahedron holds, the nearest
 //! boundary face -> its nodes move along their normals by what is missing, less where a
-//! tetrahedron would become flat.
+//! tetrahedron would become flat. Then the same for parts of triangles between samples that
+//! no tetrahedron holds.
 
 use glam::DVec3;
 
 use crate::tet_mesh::TetMesh;
 
+use super::polygon::Polygon;
 use super::tets::{CageTet, TetGrid, bounds};
 
 /// A tetrahedron of the cage keeps at least this share of its volume.
-const SMALLEST: f64 = 0.05;
+const SMALLEST: f64 = 0.01;
 const ROUNDS: usize = 24;
+
+/// How often a step that flattens a tetrahedron is made smaller.
+const HALVINGS: usize = 10;
 
 /// What is farther from the tetrahedra than so many mean edges is nothing that they cut off
 /// where it is round: the cage does not reach out for it.
@@ -60,7 +65,12 @@ pub(super) fn enclose(
         let slot = faces_of[tet as usize].iter().position(|&f| f == u32::MAX);
         faces_of[tet as usize][slot.unwrap_or(0)] = i as u32;
     }
-    let edge = f64::from(mesh.mean_edge_length());
+    let surface = Boundary {
+        faces,
+        faces_of,
+        edge: f64::from(mesh.mean_edge_length()),
+    };
+    let edge = surface.edge;
     // Models and meshes like the same round numbers: where a skin runs along faces and
     // edges of tetrahedra, rounding would decide on which side it is. Every node goes a
     // hair astray.
@@ -75,7 +85,7 @@ pub(super) fn enclose(
         .iter()
         .map(|&b| if b { 2e-3 * edge } else { 0.0 })
         .collect();
-    raise(mesh, &faces, &volumes, &room, &mut cage);
+    raise(mesh, &surface.faces, &volumes, &room, &mut cage);
     let mut outside = samples(positions, triangles, 0.4 * edge);
     let (low, high) = bounds(&original);
     let reach = DVec3::splat(FARTHEST * edge);
@@ -86,26 +96,32 @@ pub(super) fn enclose(
         if outside.is_empty() {
             break;
         }
-        let mut wanted = vec![0.0_f64; cage.len()];
-        let normals = node_normals(&faces, &cage);
-        for &p in &outside {
-            let Some((face, distance)) = nearest_face(&grid, p, &faces, &faces_of, &cage) else {
-                continue;
-            };
-            if distance > FARTHEST * edge {
-                continue;
-            }
-            let nodes = faces[face as usize].0;
-            let [a, b, c] = nodes.map(|n| cage[n as usize]);
-            let normal = (b - a).cross(c - a).normalize_or_zero();
-            for n in nodes {
-                let along = normals[n as usize].dot(normal).max(0.35);
-                let by = (distance + 2e-3 * edge) / along;
-                wanted[n as usize] = wanted[n as usize].max(by.min(0.5 * edge));
-            }
-        }
+        let wanted = reaching_out(&grid, &outside, &surface, &cage);
         drop(grid);
-        if !raise(mesh, &faces, &volumes, &wanted, &mut cage) {
+        if !raise(mesh, &surface.faces, &volumes, &wanted, &mut cage) {
+            break;
+        }
+    }
+    // Points of a triangle may be inside and what is between them not: over a hollow of the
+    // cage.
+    let mut open: Vec<[DVec3; 3]> = triangles
+        .iter()
+        .map(|t| t.map(|v| positions[v as usize]))
+        .filter(|t| {
+            t.iter()
+                .all(|p| p.cmpge(low - reach).all() && p.cmple(high + reach).all())
+        })
+        .collect();
+    for _ in 0..ROUNDS {
+        let grid = TetGrid::build(mesh, &cage);
+        let mut parts = Vec::new();
+        open.retain(|&triangle| leaves(&grid, triangle, &mut parts));
+        if open.is_empty() {
+            break;
+        }
+        let wanted = reaching_out(&grid, &parts, &surface, &cage);
+        drop(grid);
+        if !raise(mesh, &surface.faces, &volumes, &wanted, &mut cage) {
             break;
         }
     }
@@ -116,6 +132,80 @@ pub(super) fn enclose(
         .count();
     drop(grid);
     (cage, left)
+}
+
+/// The boundary of the mesh.
+struct Boundary {
+    /// Nodes of each face, and its tetrahedron.
+    faces: Vec<([u32; 3], u32)>,
+    /// For each tetrahedron its faces.
+    faces_of: Vec<[u32; 4]>,
+    /// The mean edge of the mesh.
+    edge: f64,
+}
+
+/// By how much each node must go outwards for points outside to be inside.
+fn reaching_out(
+    grid: &TetGrid<'_>,
+    outside: &[DVec3],
+    surface: &Boundary,
+    cage: &[DVec3],
+) -> Vec<f64> {
+    let edge = surface.edge;
+    let mut wanted = vec![0.0_f64; cage.len()];
+    let normals = node_normals(&surface.faces, cage);
+    for &p in outside {
+        let Some((face, distance)) = nearest_face(grid, p, surface, cage) else {
+            continue;
+        };
+        if distance > FARTHEST * edge {
+            continue;
+        }
+        let nodes = surface.faces[face as usize].0;
+        let [a, b, c] = nodes.map(|n| cage[n as usize]);
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        for n in nodes {
+            let along = normals[n as usize].dot(normal).max(0.35);
+            let by = (distance + 2e-3 * edge) / along;
+            wanted[n as usize] = wanted[n as usize].max(by.min(0.5 * edge));
+        }
+    }
+    wanted
+}
+
+/// Whether parts of a triangle lie in no tetrahedron; their middles go to `parts`.
+fn leaves(grid: &TetGrid<'_>, corners: [DVec3; 3], parts: &mut Vec<DVec3>) -> bool {
+    let [a, b, c] = corners;
+    let whole = grid.holding(a);
+    if whole.is_some_and(|t| [b, c].iter().all(|&p| grid.tet(t).holds(p))) {
+        return false;
+    }
+    let mut near = Vec::new();
+    grid.near(a.min(b).min(c), a.max(b).max(c), &mut near);
+    let triangle = Polygon::triangle(corners);
+    let mut rest = vec![triangle];
+    for tet in near {
+        let shape = grid.tet(tet);
+        let faces = [0, 1, 2, 3].map(|i| 4 * tet + i);
+        let bounds = shape.bounds();
+        let mut outside = Vec::new();
+        for polygon in rest {
+            let before = outside.len();
+            if !polygon.meets(bounds) || shape.clip(&polygon, faces, Some(&mut outside)).is_empty()
+            {
+                outside.truncate(before);
+                outside.push(polygon);
+            }
+        }
+        rest = outside;
+        if rest.is_empty() {
+            return false;
+        }
+    }
+    let least = 1e-8 * triangle.doubled_area().length();
+    rest.retain(|polygon| polygon.doubled_area().length() > least);
+    parts.extend(rest.iter().map(Polygon::middle));
+    !rest.is_empty()
 }
 
 /// Points of the skin, no farther apart than `spacing` on large triangles.
@@ -181,7 +271,7 @@ fn raise(
         .collect();
     touched.sort_unstable();
     touched.dedup();
-    for round in 0..8 {
+    for round in 0..HALVINGS {
         let place = |n: u32| cage[n as usize] + normals[n as usize] * by[n as usize];
         let flat: Vec<u32> = touched
             .iter()
@@ -198,7 +288,11 @@ fn raise(
         }
         for t in flat {
             for n in mesh.tets()[t as usize] {
-                by[n as usize] = if round < 6 { 0.5 * by[n as usize] } else { 0.0 };
+                by[n as usize] = if round + 2 < HALVINGS {
+                    0.5 * by[n as usize]
+                } else {
+                    0.0
+                };
             }
         }
     }
@@ -214,8 +308,7 @@ fn raise(
 fn nearest_face(
     grid: &TetGrid<'_>,
     p: DVec3,
-    faces: &[([u32; 3], u32)],
-    faces_of: &[[u32; 4]],
+    surface: &Boundary,
     cage: &[DVec3],
 ) -> Option<(u32, f64)> {
     let mut found = Vec::new();
@@ -224,8 +317,11 @@ fn nearest_face(
     for _ in 0..12 {
         grid.near(p - reach, p + reach, &mut found);
         for &t in &found {
-            for &face in faces_of[t as usize].iter().filter(|&&f| f != u32::MAX) {
-                let corners = faces[face as usize].0.map(|n| cage[n as usize]);
+            for &face in surface.faces_of[t as usize]
+                .iter()
+                .filter(|&&f| f != u32::MAX)
+            {
+                let corners = surface.faces[face as usize].0.map(|n| cage[n as usize]);
                 let distance = p.distance(closest_point(p, corners));
                 if best.is_none_or(|b| distance < b.0) {
                     best = Some((distance, face));

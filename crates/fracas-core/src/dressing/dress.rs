@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
-use crate::cut_piece::{CornerPoints, Piece, Side, signs};
+use crate::cut_piece::signs;
 use crate::fragment::{FragmentId, Fragments};
 use crate::tet_mesh::NONE;
 
+use super::SkinMap;
 use super::ears::{self, Corner};
+use super::names::{Name, Points, face_numbers, plane_number};
+use super::outline::{Frame, OutlineSide, cancel, link};
 use super::polygon::{Polygon, Tag};
-use super::solids::crossing;
 use super::tets::CageTet;
-use super::weld::Weld;
-use super::{SAME, SkinMap};
 
 /// A corner of a cut triangle of the skin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +44,8 @@ pub struct CrackFace {
     pub normal: Vec3,
 }
 
-/// What one fragment shows. Corners at the same place have the same bits.
+/// What one fragment shows. Corners at the same place have the same bits, and so have crack
+/// faces of the two fragments that a crack parts: the same triangles, turned over.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dress {
     /// Triangles of the skin that are its as a whole.
@@ -55,9 +56,18 @@ pub struct Dress {
     pub cracks: Vec<CrackFace>,
 }
 
-/// A side of a cut triangle that lies on a crack: begin and end as the skin's
-/// triangle runs, and its solid.
-type RimSide = (DVec3, DVec3, u32);
+/// A side of a cut triangle that lies on a crack.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RimSide {
+    /// Begin and end, as the skin's triangle runs.
+    pub ends: [u32; 2],
+    pub triangle: u32,
+    pub solid: u32,
+}
+
+/// Where a piece of crack is: the tetrahedron, the plane in it, and the first local node of
+/// the piece beyond.
+pub(super) type CellKey = (u32, u8, u8);
 
 impl SkinMap {
     /// What a living fragment shows; of a broken one nothing.
@@ -75,23 +85,27 @@ impl SkinMap {
             map: self,
             fragments,
             id,
-            weld: Weld::new(SAME * self.size),
-            skin_vertices: BTreeMap::new(),
+            points: Points::new(self, fragments),
             rims: BTreeMap::new(),
             dress: Dress::default(),
         };
-        let mut seen = vec![false; self.triangles.len()];
         let mut cut_tets = Vec::new();
+        let mut sorting = Sorting::new(self);
         fragments.for_each_tet_of(id, |tet, local| {
+            let planes = Planes::of(self, fragments, tet, local);
             for &triangle in self.triangles_of.get(tet) {
-                if !std::mem::replace(&mut seen[triangle as usize], true) {
-                    dresser.add_triangle(triangle);
-                }
+                sorting.note(triangle, &planes);
             }
             if fragments.cut(tet).is_some() {
                 cut_tets.push((tet, local));
             }
         });
+        dresser.dress.whole = std::mem::take(&mut sorting.whole);
+        for triangle in std::mem::take(&mut sorting.touched) {
+            if sorting.is_cut(triangle) {
+                dresser.cut_triangle(triangle);
+            }
+        }
         for (tet, local) in cut_tets {
             dresser.add_cracks(tet, local);
         }
@@ -99,58 +113,165 @@ impl SkinMap {
     }
 }
 
-struct Dresser<'a> {
-    map: &'a SkinMap,
-    fragments: &'a Fragments,
-    id: FragmentId,
-    weld: Weld,
-    /// Vertices of the skin among the welded points.
-    skin_vertices: BTreeMap<u32, u32>,
-    /// Rims by tetrahedron and plane.
-    rims: BTreeMap<(u32, u8), Vec<RimSide>>,
-    dress: Dress,
+/// What is known of a triangle in one tetrahedron.
+#[derive(Clone, Copy, PartialEq)]
+enum Verdict {
+    Own,
+    Other,
+    /// A plane passes between its corners, or comes near one.
+    Unsure,
 }
 
-/// A side of an outline: begin and end, and the side of the skin triangle it lies on.
-type OutlineSide = (u32, u32, Option<u8>);
+/// The planes that part a fragment from others in one tetrahedron, turned so that the
+/// fragment is above.
+struct Planes {
+    /// Height at the origin of space, and gradient.
+    heights: [(f64, DVec3); 3],
+    count: usize,
+    /// What is nearer to a plane is unsure.
+    near: f64,
+}
+
+impl Planes {
+    fn of(map: &SkinMap, fragments: &Fragments, tet: u32, local: usize) -> Self {
+        let mut planes = Self {
+            heights: [(0.0, DVec3::ZERO); 3],
+            count: 0,
+            near: 1e-9 * map.size,
+        };
+        let Some(cut) = fragments.cut(tet) else {
+            return planes;
+        };
+        let corners = fragments.mesh().tets()[tet as usize].map(|n| map.cage[n as usize]);
+        for plane in cut.planes() {
+            if plane[local] == 0.0 {
+                continue;
+            }
+            let sign = f64::from(plane[local].signum());
+            let (value, gradient) = CageTet::linear_of(corners, plane.map(f64::from));
+            let scale = sign / gradient.length().max(f64::MIN_POSITIVE);
+            planes.heights[planes.count] =
+                (scale * (value - gradient.dot(corners[0])), gradient * scale);
+            planes.count += 1;
+        }
+        planes
+    }
+
+    fn verdict(&self, corners: [DVec3; 3]) -> Verdict {
+        let mut verdict = Verdict::Own;
+        for &(value, gradient) in &self.heights[..self.count] {
+            let [a, b, c] = corners.map(|p| value + gradient.dot(p));
+            let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+            if high < -self.near {
+                // Whatever the other planes say.
+                return Verdict::Other;
+            }
+            if low <= self.near {
+                verdict = Verdict::Unsure;
+            }
+        }
+        verdict
+    }
+}
+
+/// Which triangles are a fragment's as a whole: those that are its in every tetrahedron they
+/// meet. Most are, or are another's; only the rest is cut.
+struct Sorting<'a> {
+    map: &'a SkinMap,
+    /// For each triangle, in how many tetrahedra it is the fragment's; [`Self::UNSURE`] where
+    /// one of them does not know.
+    own: Vec<u32>,
+    /// Triangles that are not the fragment's as a whole, or not known to be so yet.
+    touched: Vec<u32>,
+    whole: Vec<u32>,
+}
+
+impl<'a> Sorting<'a> {
+    const UNSURE: u32 = u32::MAX;
+
+    fn new(map: &'a SkinMap) -> Self {
+        Self {
+            map,
+            own: vec![0; map.triangles.len()],
+            touched: Vec::new(),
+            whole: Vec::new(),
+        }
+    }
+
+    fn note(&mut self, triangle: u32, planes: &Planes) {
+        let tets = self.map.tets_of.get(triangle).len() as u32;
+        let is_careful = self.map.careful[triangle as usize];
+        let own = &mut self.own[triangle as usize];
+        match planes.verdict(self.map.corners(triangle)) {
+            Verdict::Own if tets == 1 => self.whole.push(triangle),
+            _ if *own == Self::UNSURE => {}
+            // What lies in no tetrahedron may still be the fragment's.
+            Verdict::Other if !is_careful => {}
+            Verdict::Unsure | Verdict::Other => {
+                *own = Self::UNSURE;
+                self.touched.push(triangle);
+            }
+            Verdict::Own => {
+                *own += 1;
+                if *own == tets {
+                    self.whole.push(triangle);
+                } else if *own == 1 {
+                    self.touched.push(triangle);
+                }
+            }
+        }
+    }
+
+    /// Whether a touched triangle is to be cut; says so once.
+    fn is_cut(&mut self, triangle: u32) -> bool {
+        let tets = self.map.tets_of.get(triangle).len() as u32;
+        let own = std::mem::replace(&mut self.own[triangle as usize], 0);
+        own == Self::UNSURE || (own > 0 && own < tets)
+    }
+}
+
+pub(super) struct Dresser<'a> {
+    pub map: &'a SkinMap,
+    pub fragments: &'a Fragments,
+    pub id: FragmentId,
+    pub points: Points<'a>,
+    pub rims: BTreeMap<CellKey, Vec<RimSide>>,
+    pub dress: Dress,
+}
+
+/// What of a triangle is the fragment's in one tetrahedron.
+struct Part {
+    polygon: Polygon,
+    /// Its corners, and the side of the triangle on which the side from there on lies.
+    ring: Vec<(u32, Option<u8>)>,
+}
 
 impl Dresser<'_> {
     fn tet(&self, tet: u32) -> CageTet {
         CageTet::new(self.fragments.mesh().tets()[tet as usize], &self.map.cage)
     }
 
-    fn fragment_of(&self, node: u32) -> FragmentId {
+    pub fn fragment_of(&self, node: u32) -> FragmentId {
         self.fragments.node_fragment()[node as usize]
     }
 
-    fn add_triangle(&mut self, triangle: u32) {
-        let tets = self.map.tets_of.get(triangle);
-        if tets.iter().all(|&t| self.fragments.cut(t).is_none()) {
-            // Tetrahedra without a cut that meet one triangle hang together.
-            let node = self.fragments.mesh().tets()[tets[0] as usize][0];
-            let careful = self.map.careful[triangle as usize] && tets.len() > 1;
-            if !careful && self.fragment_of(node) == self.id {
-                self.dress.whole.push(triangle);
-            } else if careful {
-                self.cut_triangle(triangle, tets);
-            }
-            return;
-        }
-        self.cut_triangle(triangle, tets);
-    }
-
     /// The part of a triangle that is the fragment's.
-    fn cut_triangle(&mut self, triangle: u32, tets: &[u32]) {
-        let corners = self.map.corners(triangle);
-        let whole = Polygon::triangle(corners);
-        let smallest = 1e-14 * whole.doubled_area().length();
-        let mut parts: Vec<Polygon> = Vec::new();
-        if let ([tet], false) = (tets, self.map.careful[triangle as usize]) {
+    fn cut_triangle(&mut self, triangle: u32) {
+        let map = self.map;
+        let tets = map.tets_of.get(triangle);
+        let whole = Polygon::triangle(map.corners(triangle));
+        let mut parts: Vec<Part> = Vec::new();
+        let is_careful = map.careful[triangle as usize];
+        if let ([tet], false) = (tets, is_careful) {
             parts.extend(self.own_part(*tet, whole, triangle));
-        } else if self.map.careful[triangle as usize] {
+        } else if is_careful {
+            if self.has_one_owner(triangle, tets) {
+                return;
+            }
             let mut rest = vec![whole];
             for &tet in tets {
                 let shape = self.tet(tet);
+                let faces = face_numbers(self.fragments.mesh(), tet);
                 let bounds = shape.bounds();
                 let mut outside = Vec::new();
                 for polygon in rest {
@@ -159,7 +280,7 @@ impl Dresser<'_> {
                         continue;
                     }
                     let before = outside.len();
-                    let inside = shape.clip(&polygon, Some(&mut outside));
+                    let inside = shape.clip(&polygon, faces, Some(&mut outside));
                     if inside.is_empty() {
                         // What the tetrahedron does not hold stays in one part.
                         outside.truncate(before);
@@ -170,18 +291,40 @@ impl Dresser<'_> {
                 rest = outside;
             }
             rest.retain(|polygon| self.nearest_fragment(polygon.middle(), tets) == self.id);
-            parts.extend(rest);
+            for polygon in rest {
+                let ring = self.ring(&polygon, triangle);
+                parts.push(Part { polygon, ring });
+            }
         } else {
             for &tet in tets {
-                let inside = self.tet(tet).clip(&whole, None);
+                let faces = face_numbers(self.fragments.mesh(), tet);
+                let inside = self.tet(tet).clip(&whole, faces, None);
                 parts.extend(self.own_part(tet, inside, triangle));
             }
         }
-        parts.retain(|part| !part.is_empty());
-        if parts.is_empty() {
-            return;
+        if !parts.is_empty() {
+            self.emit_parts(triangle, &parts);
         }
-        self.emit_parts(triangle, &parts, smallest);
+    }
+
+    /// Whether a triangle that a fragment cannot have as a whole is another's as a whole.
+    fn has_one_owner(&self, triangle: u32, tets: &[u32]) -> bool {
+        let corners = self.map.corners(triangle);
+        let owns = |tet: u32, local: usize| {
+            let planes = Planes::of(self.map, self.fragments, tet, local);
+            planes.verdict(corners) == Verdict::Own
+        };
+        let nodes = |tet: u32| self.fragments.mesh().tets()[tet as usize];
+        let Some(local) = (0..4).find(|&i| owns(tets[0], i)) else {
+            return false;
+        };
+        let owner = self.fragment_of(nodes(tets[0])[local]);
+        tets.iter().all(|&tet| {
+            let local = nodes(tet)
+                .iter()
+                .position(|&n| self.fragment_of(n) == owner);
+            local.is_some_and(|local| owns(tet, local))
+        })
     }
 
     /// The fragment of the nearest node of some tetrahedra.
@@ -194,70 +337,152 @@ impl Dresser<'_> {
         nearest.map_or(self.id, |n| self.fragment_of(n))
     }
 
+    /// The named corners of a part of a triangle.
+    fn ring(&mut self, polygon: &Polygon, triangle: u32) -> Vec<(u32, Option<u8>)> {
+        let mut ring = Vec::with_capacity(8);
+        for (p, before, after) in polygon.corners() {
+            let name = self.points.name_of(triangle, before, after);
+            let skin = match after {
+                Tag::Skin(side) => Some(side),
+                Tag::Face(_) | Tag::Plane(_) => None,
+            };
+            ring.push((self.points.index(name, p), skin));
+        }
+        ring
+    }
+
     /// Cuts a polygon in a tetrahedron by its planes and notes the rim.
-    fn own_part(&mut self, tet: u32, polygon: Polygon, triangle: u32) -> Option<Polygon> {
+    fn own_part(&mut self, tet: u32, polygon: Polygon, triangle: u32) -> Option<Part> {
         if polygon.is_empty() {
             return None;
         }
         let nodes = self.fragments.mesh().tets()[tet as usize];
         let local = nodes.iter().position(|&n| self.fragment_of(n) == self.id)?;
-        let Some(cut) = self.fragments.cut(tet) else {
-            return Some(polygon);
+        let fragments = self.fragments;
+        let Some(cut) = fragments.cut(tet) else {
+            let ring = self.ring(&polygon, triangle);
+            return Some(Part { polygon, ring });
         };
-        let shape = self.tet(tet);
         let mut part = polygon;
         for (k, plane) in cut.planes().iter().enumerate() {
-            let [positive, negative] = signs(plane);
-            let own = 1 << local;
-            if (positive | negative) & own == 0 {
+            if plane[local] == 0.0 {
                 continue;
             }
-            let (value, gradient) = shape.linear(plane.map(f64::from));
-            let origin = shape.corners[0];
+            let number = plane_number(tet, k);
+            let (value, origin, gradient) = self.points.linear(number)?;
             let height = |p: DVec3| value + gradient.dot(p - origin);
-            let (upper, lower) = part.split(height, Tag::Plane(k as u8));
-            part = if positive & own != 0 { upper } else { lower };
+            let (upper, lower) = part.split(height, Tag::Plane(number));
+            part = if plane[local] > 0.0 { upper } else { lower };
             if part.is_empty() {
                 return None;
             }
         }
-        let solid = self.map.solids.of_triangle[triangle as usize];
-        if solid != NONE {
-            for (a, b, tag) in part.sides() {
-                if let Tag::Plane(k) = tag {
-                    self.rims.entry((tet, k)).or_default().push((a, b, solid));
-                }
+        let ends: Vec<(DVec3, Tag)> = part.corners().map(|(p, _, tag)| (p, tag)).collect();
+        let plain = self.ring(&part, triangle);
+        let mut ring = Vec::with_capacity(plain.len() + 2);
+        for i in 0..plain.len() {
+            ring.push(plain[i]);
+            let next = (i + 1) % plain.len();
+            if let (begin, Tag::Plane(number)) = ends[i] {
+                let rim = Rim {
+                    planes: cut.planes(),
+                    number,
+                    triangle,
+                    ends: [plain[i].0, plain[next].0],
+                };
+                let k = number as usize % 4;
+                let [positive, negative] = signs(&cut.planes()[k]);
+                let beyond = if positive & (1 << local) != 0 {
+                    negative
+                } else {
+                    positive
+                };
+                self.add_rim(&rim, [begin, ends[next].0], beyond, &mut ring);
             }
         }
-        Some(part)
+        Some(Part {
+            polygon: part,
+            ring,
+        })
+    }
+
+    /// Notes a side on a crack: divided where what is beyond is parted, so that the pieces
+    /// there have the same corners.
+    fn add_rim(
+        &mut self,
+        rim: &Rim<'_>,
+        [begin, end]: [DVec3; 2],
+        mut beyond: u8,
+        ring: &mut Vec<(u32, Option<u8>)>,
+    ) {
+        let (tet, k) = (rim.number / 4, rim.number as usize % 4);
+        for (l, plane) in rim.planes.iter().enumerate().skip(k + 1) {
+            let [positive, negative] = signs(plane);
+            if positive & beyond == 0 || negative & beyond == 0 {
+                continue;
+            }
+            let other = plane_number(tet, l);
+            let Some((value, origin, gradient)) = self.points.linear(other) else {
+                continue;
+            };
+            let height = |p: DVec3| value + gradient.dot(p - origin);
+            let (h, g) = (height(begin), height(end));
+            if (h > 0.0) == (g > 0.0) {
+                beyond &= if h > 0.0 { positive } else { negative };
+                continue;
+            }
+            let middle = begin + (end - begin) * (h / (h - g));
+            let name = Name::Planes(rim.triangle, [rim.number, other]);
+            let between = self.points.index(name, middle);
+            let [first, last] = rim.ends;
+            let sides = if h > 0.0 {
+                [positive, negative]
+            } else {
+                [negative, positive]
+            };
+            // What is beyond may be parted again on either side.
+            let rest = Rim {
+                ends: [first, between],
+                ..*rim
+            };
+            self.add_rim(&rest, [begin, middle], beyond & sides[0], ring);
+            ring.push((between, None));
+            let rest = Rim {
+                ends: [between, last],
+                ..*rim
+            };
+            self.add_rim(&rest, [middle, end], beyond & sides[1], ring);
+            return;
+        }
+        let solid = self.map.solids.of_triangle[rim.triangle as usize];
+        if solid != NONE {
+            let key = (tet, k as u8, beyond.trailing_zeros() as u8);
+            self.rims.entry(key).or_default().push(RimSide {
+                ends: rim.ends,
+                triangle: rim.triangle,
+                solid,
+            });
+        }
     }
 
     /// Joins the parts of one triangle and fills the outline.
-    fn emit_parts(&mut self, triangle: u32, parts: &[Polygon], smallest: f64) {
-        let vertices = self.map.triangles[triangle as usize];
-        let corners = self.map.corners(triangle);
-        let names = vertices.map(|v| {
-            let weld = &mut self.weld;
-            let position = self.map.positions[v as usize];
-            *self
-                .skin_vertices
-                .entry(v)
-                .or_insert_with(|| weld.index(position))
-        });
+    fn emit_parts(&mut self, triangle: u32, parts: &[Part]) {
+        let map = self.map;
+        let corners = map.corners(triangle);
+        let names = map.triangles[triangle as usize]
+            .map(|v| self.points.index(Name::Vertex(v), DVec3::ZERO));
         let mut sides: Vec<OutlineSide> = Vec::new();
-        for part in parts {
-            for (a, b, tag) in part.sides() {
-                let (a, b) = (self.weld.index(a), self.weld.index(b));
+        for Part { ring, .. } in parts {
+            for (i, &(a, skin)) in ring.iter().enumerate() {
+                let b = ring[(i + 1) % ring.len()].0;
                 if a != b {
-                    let skin = match tag {
-                        Tag::Skin(side) => Some(side),
-                        Tag::Face(_) | Tag::Plane(_) => None,
-                    };
                     sides.push((a, b, skin));
                 }
             }
         }
-        cancel(&mut sides);
+        if parts.len() > 1 {
+            cancel(&mut sides);
+        }
         let mut loops = link(sides);
         for outline in &mut loops {
             // Between two sides on the same side of the triangle there is no corner.
@@ -283,38 +508,32 @@ impl Dresser<'_> {
         let flat: Vec<Vec<Corner>> = loops
             .iter()
             .map(|outline| {
-                let place = |name: u32| frame.flat(self.weld.point(name));
+                let place = |name: u32| frame.flat(self.points.place(name));
                 outline.iter().map(|s| (s.0, place(s.0))).collect()
             })
             .collect();
         let mut faces = Vec::new();
         ears::triangulate(&flat, &mut faces);
-        if self.map.careful[triangle as usize] && !self.covers(&faces, parts, normal.length()) {
+        if map.careful[triangle as usize] && !self.covers(&faces, parts, normal.length()) {
             faces.clear();
-            for part in parts {
-                let points = part.points().iter();
-                let around: Vec<u32> = points.map(|&p| self.weld.index(p)).collect();
-                faces.extend((2..around.len()).map(|i| [around[0], around[i - 1], around[i]]));
+            for Part { ring, .. } in parts {
+                faces.extend((2..ring.len()).map(|i| [ring[0].0, ring[i - 1].0, ring[i].0]));
             }
         }
         for face in faces {
-            let points = face.map(|name| self.weld.point(name));
-            let area = (points[1] - points[0])
-                .cross(points[2] - points[0])
-                .length();
-            if area < smallest {
-                continue;
-            }
-            let corner = |name: u32, p: DVec3| SkinCorner {
-                position: p.as_vec3(),
-                weights: match names.iter().position(|&n| n == name) {
-                    Some(k) => [0, 1, 2].map(|i| f32::from(u8::from(i == k))),
-                    None => weights_in(corners, p),
-                },
+            let corner = |name: u32| {
+                let p = self.points.place(name);
+                SkinCorner {
+                    position: p.as_vec3(),
+                    weights: match names.iter().position(|&n| n == name) {
+                        Some(k) => [0, 1, 2].map(|i| f32::from(u8::from(i == k))),
+                        None => weights_in(corners, p),
+                    },
+                }
             };
             self.dress.cut.push(SkinFace {
                 triangle,
-                corners: std::array::from_fn(|i| corner(face[i], points[i])),
+                corners: face.map(corner),
             });
         }
     }
@@ -322,360 +541,29 @@ impl Dresser<'_> {
     /// Whether the joined parts of a triangle have the area of the parts. Where a skin leaves
     /// the cage, or the cage runs through itself, parts meet side by side without the same
     /// corners, and their outline is none. `whole` is twice the triangle's area.
-    fn covers(&self, faces: &[[u32; 3]], parts: &[Polygon], whole: f64) -> bool {
+    fn covers(&self, faces: &[[u32; 3]], parts: &[Part], whole: f64) -> bool {
         let area = |face: &[u32; 3]| {
-            let [a, b, c] = face.map(|name| self.weld.point(name));
+            let [a, b, c] = face.map(|name| self.points.place(name));
             (b - a).cross(c - a).length()
         };
         let joined: f64 = faces.iter().map(area).sum();
-        let wanted: f64 = parts.iter().map(|p| p.doubled_area().length()).sum();
+        let wanted: f64 = parts
+            .iter()
+            .map(|p| p.polygon.doubled_area().length())
+            .sum();
         (joined - wanted).abs() <= 1e-6 * whole
     }
-
-    /// The crack faces of the fragment's piece of one tetrahedron.
-    fn add_cracks(&mut self, tet: u32, local: usize) {
-        let mesh = self.fragments.mesh().clone();
-        let cut = self.fragments.cut(tet);
-        let piece = Piece::of(cut, local);
-        let points = CornerPoints::new(&mesh, tet, cut);
-        let nodes = mesh.tets()[tet as usize];
-        let has_solids = self.map.solids.count() > 0;
-        for polygon in piece.polygons() {
-            let Side::Plane(k) = polygon.side else {
-                continue;
-            };
-            let places: Vec<DVec3> = polygon
-                .corners()
-                .iter()
-                .map(|&corner| {
-                    let weights = points.weights(corner);
-                    // In the order of the nodes, as every tetrahedron around does it.
-                    let mut order = [0, 1, 2, 3];
-                    order.sort_unstable_by_key(|&i| nodes[i]);
-                    order.iter().fold(DVec3::ZERO, |sum, &i| {
-                        let n = nodes[i] as usize;
-                        let place = if has_solids {
-                            self.map.cage[n]
-                        } else {
-                            mesh.positions()[n].as_dvec3()
-                        };
-                        sum + place * weights[i]
-                    })
-                })
-                .collect();
-            let mut normal = DVec3::ZERO;
-            for i in 2..places.len() {
-                normal += (places[i - 1] - places[0]).cross(places[i] - places[0]);
-            }
-            let border: Vec<u32> = places.iter().map(|&p| self.weld.index(p)).collect();
-            if !has_solids {
-                self.fill(&[border], normal);
-                continue;
-            }
-            let rims = self.rims.remove(&(tet, k)).unwrap_or_default();
-            let near = self.map.triangles_of.get(tet).iter();
-            let mut solids: Vec<u32> = near
-                .map(|&t| self.map.solids.of_triangle[t as usize])
-                .filter(|&s| s != NONE)
-                .collect();
-            let winds = |s: &u32| nodes.iter().any(|&n| self.map.solids.winding(*s, n) != 0);
-            solids.extend((0..self.map.solids.count() as u32).filter(winds));
-            solids.sort_unstable();
-            solids.dedup();
-            for solid in solids {
-                let loops = self.loops(tet, &border, &places, &rims, solid);
-                self.fill(&loops, normal);
-            }
-        }
-    }
-
-    /// The outlines of what is inside a solid of a crack polygon.
-    fn loops(
-        &mut self,
-        tet: u32,
-        border: &[u32],
-        places: &[DVec3],
-        rims: &[RimSide],
-        solid: u32,
-    ) -> Vec<Vec<u32>> {
-        let turned = self.map.solids.turned[solid as usize];
-        let mut sides: Vec<OutlineSide> = Vec::new();
-        for &(a, b, _) in rims.iter().filter(|side| side.2 == solid) {
-            let (a, b) = (self.weld.index(a), self.weld.index(b));
-            if a != b {
-                // Against the skin's own sense.
-                sides.push(if turned { (a, b, None) } else { (b, a, None) });
-            }
-        }
-        cancel(&mut sides);
-        if sides.is_empty() {
-            let middle = places.iter().sum::<DVec3>() / places.len() as f64;
-            return match self.is_inside(tet, solid, middle) {
-                true => vec![border.to_vec()],
-                false => Vec::new(),
-            };
-        }
-        let (mut loops, chains) = chains(sides);
-        if chains.is_empty() {
-            // Rims that touch no border: holes in the polygon, or islands.
-            let inside = self.is_inside(tet, solid, places[0]);
-            if inside {
-                loops.push(border.to_vec());
-            }
-            return loops;
-        }
-        // Where along the border each chain begins and ends.
-        let at = |name: u32| along_border(self.weld.point(name), places);
-        let ends: Vec<(f64, f64)> = chains
-            .iter()
-            .map(|chain| (at(chain[0]), at(chain[chain.len() - 1])))
-            .collect();
-        let count = places.len() as f64;
-        let ahead = |from: f64, to: f64| {
-            let way = to - from;
-            if way < 0.0 { way + count } else { way }
-        };
-        let mut used = vec![false; chains.len()];
-        for first in 0..chains.len() {
-            if used[first] {
-                continue;
-            }
-            let mut outline: Vec<u32> = Vec::new();
-            let mut current = first;
-            loop {
-                used[current] = true;
-                outline.extend(&chains[current]);
-                let end = ends[current].1;
-                // On along the border to where the next chain begins.
-                let next = (0..chains.len())
-                    .filter(|&i| !used[i] || i == first)
-                    .min_by(|&i, &j| ahead(end, ends[i].0).total_cmp(&ahead(end, ends[j].0)))
-                    .unwrap_or(first);
-                let way = ahead(end, ends[next].0);
-                let mut corner = end.floor() + 1.0;
-                while corner - end < way {
-                    outline.push(border[corner as usize % border.len()]);
-                    corner += 1.0;
-                }
-                if next == first {
-                    break;
-                }
-                current = next;
-            }
-            outline.dedup();
-            while outline.len() > 1 && outline.first() == outline.last() {
-                outline.pop();
-            }
-            if outline.len() >= 3 {
-                loops.push(outline);
-            }
-        }
-        loops
-    }
-
-    /// Whether a point of a tetrahedron is inside a solid: most of the ways from its
-    /// nodes say so.
-    fn is_inside(&self, tet: u32, solid: u32, p: DVec3) -> bool {
-        let nodes = self.fragments.mesh().tets()[tet as usize];
-        let near = self.map.triangles_of.get(tet);
-        let own = |&&t: &&u32| self.map.solids.of_triangle[t as usize] == solid;
-        let turned = self.map.solids.turned[solid as usize];
-        let mut votes = 0_i32;
-        for n in nodes {
-            let from = self.map.cage[n as usize];
-            let crossings = near
-                .iter()
-                .filter(own)
-                .map(|&t| crossing(from, p, self.map.corners(t)))
-                .try_fold(0, |sum, c| c.map(|c| sum + c));
-            let Some(crossings) = crossings else {
-                continue;
-            };
-            let by = if turned { -crossings } else { crossings };
-            votes += if self.map.solids.winding(solid, n) + by > 0 {
-                1
-            } else {
-                -1
-            };
-        }
-        votes > 0
-    }
-
-    /// Fills outlines in a plane with crack faces.
-    fn fill(&mut self, loops: &[Vec<u32>], normal: DVec3) {
-        let Some(first) = loops.first() else {
-            return;
-        };
-        let Some(unit) = normal.try_normalize() else {
-            return;
-        };
-        let frame = Frame::new(normal, self.weld.point(first[0]));
-        let place = |name: u32| frame.flat(self.weld.point(name));
-        let flat: Vec<Vec<Corner>> = loops
-            .iter()
-            .map(|outline| outline.iter().map(|&name| (name, place(name))).collect())
-            .collect();
-        let mut faces = Vec::new();
-        ears::triangulate(&flat, &mut faces);
-        for face in faces {
-            self.dress.cracks.push(CrackFace {
-                corners: face.map(|name| self.weld.point(name).as_vec3()),
-                normal: unit.as_vec3(),
-            });
-        }
-    }
 }
 
-/// Two directions in a plane.
-struct Frame {
-    origin: DVec3,
-    u: DVec3,
-    v: DVec3,
-}
-
-impl Frame {
-    fn new(normal: DVec3, origin: DVec3) -> Self {
-        let normal = normal.normalize_or(DVec3::Z);
-        let u = normal.any_orthonormal_vector();
-        Self {
-            origin,
-            u,
-            v: normal.cross(u),
-        }
-    }
-
-    fn flat(&self, p: DVec3) -> DVec2 {
-        let p = p - self.origin;
-        DVec2::new(p.dot(self.u), p.dot(self.v))
-    }
-}
-
-/// Removes sides that run against each other.
-fn cancel(sides: &mut Vec<OutlineSide>) {
-    let mut order: Vec<usize> = (0..sides.len()).collect();
-    order.sort_by_key(|&i| {
-        let (a, b, _) = sides[i];
-        (a.min(b), a.max(b), i)
-    });
-    let mut gone = vec![false; sides.len()];
-    let same = |&i: &usize, &j: &usize| {
-        let key = |k: usize| (sides[k].0.min(sides[k].1), sides[k].0.max(sides[k].1));
-        key(i) == key(j)
-    };
-    for edge in order.chunk_by(same) {
-        let (mut forward, mut backward): (Vec<usize>, Vec<usize>) =
-            edge.iter().partition(|&&i| sides[i].0 < sides[i].1);
-        // Sides of the triangle stay, where there is a choice.
-        forward.sort_by_key(|&i| sides[i].2.is_some());
-        backward.sort_by_key(|&i| sides[i].2.is_some());
-        for (&i, &j) in forward.iter().zip(&backward) {
-            gone[i] = true;
-            gone[j] = true;
-        }
-    }
-    let mut kept = gone.iter().map(|gone| !gone);
-    sides.retain(|_| kept.next().unwrap_or(true));
-}
-
-/// Sides as closed loops; what does not close is closed by force.
-fn link(sides: Vec<OutlineSide>) -> Vec<Vec<OutlineSide>> {
-    let mut from: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (i, side) in sides.iter().enumerate() {
-        from.entry(side.0).or_default().push(i);
-    }
-    let mut used = vec![false; sides.len()];
-    let mut loops = Vec::new();
-    for first in 0..sides.len() {
-        if used[first] {
-            continue;
-        }
-        let mut outline = Vec::new();
-        let mut current = first;
-        loop {
-            used[current] = true;
-            outline.push(sides[current]);
-            if sides[current].1 == sides[first].0 {
-                break;
-            }
-            let next = from
-                .get(&sides[current].1)
-                .and_then(|list| list.iter().copied().find(|&i| !used[i]));
-            match next {
-                Some(next) => current = next,
-                None => break,
-            }
-        }
-        loops.push(outline);
-    }
-    loops
-}
-
-/// Sides as closed loops and as open chains, both by the names of their points.
-fn chains(sides: Vec<OutlineSide>) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
-    let mut from: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    let mut arriving: BTreeMap<u32, i32> = BTreeMap::new();
-    for (i, side) in sides.iter().enumerate() {
-        from.entry(side.0).or_default().push(i);
-        *arriving.entry(side.0).or_default() -= 1;
-        *arriving.entry(side.1).or_default() += 1;
-    }
-    let mut used = vec![false; sides.len()];
-    let (mut loops, mut open) = (Vec::new(), Vec::new());
-    // Chains first: they begin where more leaves than arrives.
-    let mut starts: Vec<usize> = (0..sides.len())
-        .filter(|&i| arriving[&sides[i].0] < 0)
-        .collect();
-    starts.extend(0..sides.len());
-    for first in starts {
-        if used[first] {
-            continue;
-        }
-        let mut names = vec![sides[first].0];
-        let mut current = first;
-        loop {
-            used[current] = true;
-            let end = sides[current].1;
-            if end == names[0] {
-                loops.push(names);
-                break;
-            }
-            names.push(end);
-            let next = from
-                .get(&end)
-                .and_then(|list| list.iter().copied().find(|&i| !used[i]));
-            match next {
-                Some(next) => current = next,
-                None => {
-                    open.push(names);
-                    break;
-                }
-            }
-        }
-    }
-    (loops, open)
-}
-
-/// Where on the border of a polygon a point is: the number of the corner before it, and
-/// the share of the side.
-fn along_border(p: DVec3, corners: &[DVec3]) -> f64 {
-    let mut best = (f64::INFINITY, 0.0);
-    for (i, &a) in corners.iter().enumerate() {
-        let b = corners[(i + 1) % corners.len()];
-        let side = b - a;
-        let length = side.length_squared();
-        let t = if length > 0.0 {
-            ((p - a).dot(side) / length).clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
-        let distance = p.distance_squared(a + side * t);
-        if distance < best.0 {
-            // The end of a side is the begin of the next.
-            let at = (i as f64 + t) % corners.len() as f64;
-            best = (distance, at);
-        }
-    }
-    best.1
+/// A side of a part of a triangle that lies on a crack.
+#[derive(Clone, Copy)]
+struct Rim<'a> {
+    /// All of the tetrahedron.
+    planes: &'a [[f32; 4]],
+    /// The one that it lies on.
+    number: u32,
+    triangle: u32,
+    ends: [u32; 2],
 }
 
 fn weights_in([a, b, c]: [DVec3; 3], p: DVec3) -> [f32; 3] {

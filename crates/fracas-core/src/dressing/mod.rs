@@ -25,14 +25,16 @@
 //! however thin the wall (`docs/decisions/0021`).
 
 mod cage;
+mod crack_cells;
 mod dress;
 mod ears;
 mod fine_boundary;
 mod fine_dress;
+mod names;
+mod outline;
 mod polygon;
 mod solids;
 mod tets;
-mod weld;
 
 pub use dress::{CrackFace, Dress, SkinCorner, SkinFace};
 pub use fine_boundary::{FacePoint, FineBoundary, FinePoint, FineSurface};
@@ -138,9 +140,6 @@ pub struct SkinMap {
     fit: SkinFit,
     size: f64,
 }
-
-/// Points closer than this share of the skin's size are one.
-const SAME: f64 = 1e-7;
 
 impl SkinMap {
     /// Lays a skin on a mesh. Triangles keep their numbers.
@@ -282,7 +281,7 @@ fn meeting_tets(
                 if tet_low.cmpgt(high).any() || tet_high.cmplt(low).any() {
                     continue;
                 }
-                let inside = cage_tet.clip(&polygon, None);
+                let inside = cage_tet.clip(&polygon, [0, 1, 2, 3], None);
                 if !inside.is_empty() {
                     sum += inside.doubled_area().length();
                     lists.entries.push(tet);

@@ -7,10 +7,11 @@ use glam::DVec3;
 pub(super) enum Tag {
     /// The side of the skin triangle that begins at this corner.
     Skin(u8),
-    /// The face of a tetrahedron opposite this node.
-    Face(u8),
-    /// The crack plane with this index.
-    Plane(u8),
+    /// A face of the mesh, by its number ([`face_number`](super::names::face_number)).
+    Face(u32),
+    /// A crack plane of a tetrahedron, by its number
+    /// ([`plane_number`](super::names::plane_number)).
+    Plane(u32),
 }
 
 /// Three sides, one more for each of four faces and three planes, and room to spare
@@ -67,8 +68,17 @@ impl Polygon {
         least.cmple(high).all() && most.cmpge(low).all()
     }
 
+    /// Its corners: where they are, the side that ends there, the side that begins there.
+    pub fn corners(&self) -> impl Iterator<Item = (DVec3, Tag, Tag)> + '_ {
+        (0..self.count).map(|i| {
+            let before = if i == 0 { self.count - 1 } else { i - 1 };
+            (self.points[i], self.tags[before], self.tags[i])
+        })
+    }
+
     /// Its sides: begin, end, origin.
-    pub fn sides(&self) -> impl Iterator<Item = (DVec3, DVec3, Tag)> + '_ {
+    #[cfg(test)]
+    fn sides(&self) -> impl Iterator<Item = (DVec3, DVec3, Tag)> + '_ {
         (0..self.count).map(|i| {
             let next = if i + 1 == self.count { 0 } else { i + 1 };
             (self.points[i], self.points[next], self.tags[i])
@@ -98,6 +108,12 @@ impl Polygon {
         for (h, &p) in heights.iter_mut().zip(self.points()) {
             *h = height(p);
             above += usize::from(*h > 0.0);
+        }
+        if self.tags[..self.count].contains(&tag) {
+            // It has a side there already: all of it is on one side, whatever the rounding.
+            let heights = heights[..self.count].iter().copied();
+            let farthest = heights.fold(0.0_f64, |m, h| if h.abs() > m.abs() { h } else { m });
+            above = if farthest > 0.0 { self.count } else { 0 };
         }
         if above == self.count {
             return (*self, Self::empty());
@@ -155,6 +171,17 @@ mod tests {
             // The area lies to the left of every side.
             assert!(part.doubled_area().z > 0.0);
         }
+    }
+
+    #[test]
+    fn a_polygon_is_not_parted_twice_by_one_plane() {
+        let triangle = Polygon::triangle([DVec3::ZERO, DVec3::X * 2.0, DVec3::Y * 2.0]);
+        let (upper, _) = triangle.split(|p| p.x - 0.5, Tag::Face(7));
+        // The same plane, computed with an error that changes its sign along the side.
+        let again = |p: DVec3| p.x - 0.5 + 1e-9 * (p.y - 0.7);
+        let (kept, none) = upper.split(again, Tag::Face(7));
+        assert!(none.is_empty() && kept.points() == upper.points());
+        assert!(!upper.split(again, Tag::Face(8)).1.is_empty());
     }
 
     #[test]

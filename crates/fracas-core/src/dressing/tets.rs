@@ -45,10 +45,16 @@ impl CageTet {
     }
 
     /// What of a polygon lies inside; what lies outside, in convex parts, goes to `rest`.
-    pub fn clip(&self, polygon: &Polygon, mut rest: Option<&mut Vec<Polygon>>) -> Polygon {
+    /// `faces` are the numbers of its faces.
+    pub fn clip(
+        &self,
+        polygon: &Polygon,
+        faces: [u32; 4],
+        mut rest: Option<&mut Vec<Polygon>>,
+    ) -> Polygon {
         let mut inside = *polygon;
         for i in 0..4 {
-            let (upper, lower) = inside.split(|p| self.height(i, p), Tag::Face(i as u8));
+            let (upper, lower) = inside.split(|p| self.height(i, p), Tag::Face(faces[i]));
             let (kept, left) = if self.planes[i].2 {
                 (upper, lower)
             } else {
@@ -74,8 +80,7 @@ impl CageTet {
 
     /// The linear function that has these values at the corners: value at the first
     /// corner, and gradient.
-    pub fn linear(&self, levels: [f64; 4]) -> (f64, DVec3) {
-        let [a, b, c, d] = self.corners;
+    pub fn linear_of([a, b, c, d]: [DVec3; 4], levels: [f64; 4]) -> (f64, DVec3) {
         let (u, v, w) = (b - a, c - a, d - a);
         let volume = u.cross(v).dot(w);
         let gradient = (v.cross(w) * (levels[1] - levels[0])

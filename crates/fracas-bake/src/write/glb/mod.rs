@@ -438,31 +438,7 @@ impl Glb {
         if !self.bytes.is_empty() {
             root["buffers"] = json!([{ "byteLength": self.bytes.len() }]);
         }
-        let mut text = root.to_string().into_bytes();
-        text.resize(text.len().next_multiple_of(4), b' ');
-        let binary = if self.bytes.is_empty() {
-            0
-        } else {
-            8 + self.bytes.len()
-        };
-        let total = 12 + 8 + text.len() + binary;
-        if u32::try_from(total).is_err() {
-            return Err(GlbError::TooLarge { bytes: total });
-        }
-        let mut file = Vec::with_capacity(total);
-        let word = |file: &mut Vec<u8>, v: usize| file.extend((v as u32).to_le_bytes());
-        file.extend(b"glTF");
-        word(&mut file, 2);
-        word(&mut file, total);
-        word(&mut file, text.len());
-        file.extend(b"JSON");
-        file.extend(&text);
-        if binary > 0 {
-            word(&mut file, self.bytes.len());
-            file.extend(b"BIN\0");
-            file.extend(&self.bytes);
-        }
-        Ok(file)
+        container(&root, &self.bytes)
     }
 
     /// Writes the file.
@@ -688,4 +664,34 @@ fn unit_rotations(name: &str, values: &[[f32; 4]]) -> Result<Vec<[f32; 4]>, GlbE
         })
     };
     values.iter().enumerate().map(unit).collect()
+}
+
+/// Binary glTF of a document and its buffer, whose length is a multiple of four.
+pub(crate) fn container(root: &Value, bytes: &[u8]) -> Result<Vec<u8>, GlbError> {
+    let mut text = root.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let total = total_length(text.len(), bytes.len())?;
+    let mut file = Vec::with_capacity(total);
+    let word = |file: &mut Vec<u8>, v: usize| file.extend((v as u32).to_le_bytes());
+    file.extend(b"glTF");
+    word(&mut file, 2);
+    word(&mut file, total);
+    word(&mut file, text.len());
+    file.extend(b"JSON");
+    file.extend(&text);
+    if !bytes.is_empty() {
+        word(&mut file, bytes.len());
+        file.extend(b"BIN\0");
+        file.extend(bytes);
+    }
+    Ok(file)
+}
+
+/// The length of a file with so much text and so many bytes in its buffer.
+fn total_length(text: usize, bytes: usize) -> Result<usize, GlbError> {
+    let total = 12 + 8 + text + if bytes == 0 { 0 } else { 8 + bytes };
+    match u32::try_from(total) {
+        Ok(_) => Ok(total),
+        Err(_) => Err(GlbError::TooLarge { bytes: total }),
+    }
 }

@@ -130,3 +130,12 @@ fn an_empty_file_is_valid() {
     let document = gltf::Gltf::from_slice(&bytes).unwrap().document;
     assert_eq!(document.nodes().count(), 0);
 }
+
+#[test]
+fn files_of_four_gibibytes_are_refused() {
+    let most = u32::MAX as usize;
+    assert_eq!(total_length(100, 0).ok(), Some(120));
+    assert_eq!(total_length(100, most - 128).ok(), Some(most));
+    let refused = total_length(100, most - 127);
+    assert!(matches!(refused, Err(GlbError::TooLarge { bytes }) if bytes == most + 1));
+}
