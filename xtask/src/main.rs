@@ -1,10 +1,11 @@
 //! The project's own commands: `cargo xtask test`, `bench`, `web`, `bevy-window`, `bevy-web`,
-//! `wheel`, `soak`, `fuzz`, `digests`.
+//! `wheel`, `soak`, `fuzz`, `mutants`, `digests`.
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
 mod bevy;
 mod licences;
+mod mutants;
 mod python;
 mod skips;
 mod stage;
@@ -62,6 +63,9 @@ enum Task {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Break lines, one at a time, and tell which ones no test notices: a sample of each
+    /// subject (decision 0018). Takes hours on two cores; not part of the tests.
+    Mutants(mutants::Options),
     /// Compare the state in which every scene ends with the digests that are kept: in debug
     /// (serial and parallel, as `cargo xtask test` does) and in release, each crate alone.
     Digests {
@@ -141,6 +145,7 @@ fn main() -> ExitCode {
             let numbers = [minutes.to_string(), seed.to_string()];
             example("fracas-conformance", "fuzz", &[&numbers[0], &numbers[1]])
         }
+        Task::Mutants(options) => mutants::run(&options),
         Task::Digests { write } => digests(write),
         Task::Bench { arguments } => bench(&arguments),
     };
@@ -252,6 +257,6 @@ fn packages() -> Outcome {
 /// `--tests`: what is marked `test = false` has none and is not linked once more. Examples are
 /// not built: the lints have checked them, and the stages that run one build it.
 fn tests() -> Outcome {
-    skips::cargo_test(&["test", "--workspace", "--tests"])?;
+    skips::cargo_test("tests", &["test", "--workspace", "--tests"])?;
     cargo(&["test", "--workspace", "--doc"], &[])
 }

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::skips;
 use crate::stage::{Outcome, cargo};
 use crate::web::target_folder;
 
@@ -31,8 +32,8 @@ const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3
 /// Tests the module from Python.
 pub fn test() -> Outcome {
     let Some(python) = find_python() else {
-        println!("   SKIPPED: there is no Python 3.10 or newer with venv and pip");
-        return Ok(());
+        let why = "there is no Python 3.10 or newer with venv and pip";
+        return skips::whole("python", why.into());
     };
     let target = target_folder()?;
     // The same build as the tests': nothing is compiled twice.
@@ -43,8 +44,8 @@ pub fn test() -> Outcome {
         Ok(python) => python,
         // Without a package index, say.
         Err(why) => {
-            println!("   SKIPPED: what its tests need cannot be installed: {why}");
-            return Ok(());
+            let why = format!("what its tests need cannot be installed: {why}");
+            return skips::whole("python", why);
         }
     };
     install(&python, &built)?;
@@ -55,7 +56,7 @@ pub fn test() -> Outcome {
         .current_dir(FOLDER)
         .env("FRACAS_BITS", built.join(program("examples/bits")))
         .env("FRACAS_COMMAND", built.join(program("fracas")));
-    run(&mut tests)
+    skips::run_counted("python", &mut tests)
 }
 
 /// Builds the wheel, in release, into `target/wheels`.
