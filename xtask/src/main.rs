@@ -62,6 +62,9 @@ enum Task {
         /// Of all chance.
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Only the readers whose name contains this.
+        #[arg(long, default_value = "")]
+        only: String,
     },
     /// Break lines, one at a time, and tell which ones no test notices: a sample of each
     /// subject (decision 0018). Takes hours on two cores; not part of the tests.
@@ -141,9 +144,14 @@ fn main() -> ExitCode {
             let numbers = [minutes.to_string(), seed.to_string()];
             example("fracas-scenes", "soak", &[&numbers[0], &numbers[1]])
         }
-        Task::Fuzz { minutes, seed } => {
+        Task::Fuzz {
+            minutes,
+            seed,
+            only,
+        } => {
             let numbers = [minutes.to_string(), seed.to_string()];
-            example("fracas-conformance", "fuzz", &[&numbers[0], &numbers[1]])
+            let told = [&numbers[0], &numbers[1], &only].map(String::as_str);
+            example("fracas-conformance", "fuzz", &told)
         }
         Task::Mutants(options) => mutants::run(&options),
         Task::Digests { write } => digests(write),

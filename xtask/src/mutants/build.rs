@@ -38,7 +38,7 @@ pub mod mutant_switch {
 pub fn programs(
     folder: &Path,
     sample: &mut [Mutant],
-    proving: &[String],
+    (proving, unit): (&[String], bool),
 ) -> Result<Vec<Value>, String> {
     let tree = folder.join("tree");
     let tracked = copy_tree(&tree)?;
@@ -48,8 +48,15 @@ pub fn programs(
         packages.extend(broken.iter().map(String::as_str).chain(OTHERS));
     }
     let named = packages.iter().flat_map(|p| ["--package", p]);
-    let test = ["test", "--no-run", "--tests"];
-    let arguments: Vec<&str> = test.into_iter().chain(named).collect();
+    let test = ["test", "--no-run", if unit { "--lib" } else { "--tests" }];
+    let mut arguments: Vec<&str> = test.into_iter().chain(named).collect();
+    // Compiling many bodies is what takes longest.
+    let cheap = broken.iter().flat_map(|b| {
+        let key = format!("profile.dev.package.{b}");
+        [format!("{key}.opt-level=1"), format!("{key}.debug=false")]
+    });
+    let cheap: Vec<String> = cheap.collect();
+    arguments.extend(cheap.iter().flat_map(|c| ["--config", c.as_str()]));
     for _ in 0..ROUNDS {
         let planted = plant_all(&tree, &tracked, sample)?;
         let (passed, messages) = build(&tree, &arguments)?;

@@ -47,6 +47,9 @@ pub struct Options {
     /// Whose tests must notice (without one: the broken crate's, the engine's, conformance).
     #[arg(long)]
     tests: Vec<String>,
+    /// Build and run only the unit tests of these crates.
+    #[arg(long)]
+    unit: bool,
     /// A list that `cargo mutants --list --json` wrote: then cargo-mutants is not needed.
     #[arg(long)]
     list: Option<PathBuf>,
@@ -104,7 +107,7 @@ pub fn run(options: &Options) -> Outcome {
         }
         println!("   {}: {count} mutants", subject.name);
     }
-    let programs = build::programs(&folder, &mut sample, &options.tests)?;
+    let programs = build::programs(&folder, &mut sample, (&options.tests, options.unit))?;
     write_plan(&folder, &sample, &programs)?;
     if options.build_only {
         println!(

@@ -15,10 +15,15 @@ use serde_json::{Value, json};
 
 use crate::stage::Outcome;
 
-/// A mutant may take so much longer than the unbroken program before it counts as one that
-/// does not end, and so many seconds more: machines are shared.
-const PATIENCE: f64 = 5.0;
+/// A mutant may take so much more time of the processor than the unbroken program takes by
+/// the clock, and so many seconds more, before it counts as one that does not end. By the
+/// clock it may take far longer: machines are shared.
+const PATIENCE: f64 = 2.0;
 const MORE_PATIENCE: f64 = 20.0;
+const CLOCK_PATIENCE: f64 = 30.0;
+
+/// The signal that a program ends by which has used up its processor time.
+const TIME_USED_UP: i32 = 24;
 
 /// Memory that a program may have, in kilobytes: a loop that lost its end fills it.
 const MOST_MEMORY: u64 = 8_000_000;
@@ -105,8 +110,7 @@ fn try_unbroken(
             seconds: longest,
         };
         let begun = Instant::now();
-        let limit = Duration::from_secs_f64(2.0 * longest);
-        let ended = run_program(folder, &program, &[], 0, threads, limit);
+        let ended = run_program(folder, &program, &[], 0, threads, 2.0 * longest);
         program.seconds = begun.elapsed().as_secs_f64();
         match ended {
             Run::Failed => return Err(format!("{} fails without a mutant", program.path)),
@@ -164,7 +168,7 @@ fn try_mutant(
         .filter(|p| !(p.library && p.package == package));
     runs.extend(others.map(|p| (p, Vec::new())));
     for (program, filter) in runs {
-        let limit = Duration::from_secs_f64(PATIENCE * program.seconds + MORE_PATIENCE);
+        let limit = PATIENCE * program.seconds + MORE_PATIENCE;
         let by = format!(" ({})", program.path);
         match run_program(folder, program, &filter, number, threads, limit) {
             Run::Passed => (),
@@ -175,24 +179,23 @@ fn try_mutant(
     ("missed", String::new())
 }
 
-/// Runs a program with a mutant on (zero: none) until it ends, a test of it fails, or the
-/// time is over.
+/// Runs a program with a mutant on (zero: none) until it ends, a test of it fails, or each of
+/// its threads has had `limit` seconds of a processor.
 fn run_program(
     folder: &Path,
     program: &Program,
     filter: &[&str],
     mutant: u64,
     threads: usize,
-    limit: Duration,
+    limit: f64,
 ) -> Run {
     let path = folder.join(&program.path);
     let home = folder.join(&program.home);
     let mut command = if cfg!(unix) {
         let mut shell = Command::new("sh");
-        shell.args([
-            "-c",
-            &format!("ulimit -v {MOST_MEMORY}; exec \"$0\" \"$@\""),
-        ]);
+        let processor = (limit * threads as f64).ceil();
+        let limits = format!("ulimit -v {MOST_MEMORY}; ulimit -S -t {processor}");
+        shell.args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")]);
         shell.arg(&path);
         shell
     } else {
@@ -223,7 +226,7 @@ fn run_program(
             }
         }
     });
-    let end = Instant::now() + limit;
+    let end = Instant::now() + Duration::from_secs_f64(CLOCK_PATIENCE * limit);
     let ended = loop {
         match lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
             // The first test that fails is enough.
@@ -243,8 +246,20 @@ fn run_program(
     let _ = reader.join();
     ended.unwrap_or_else(|| match status {
         Ok(status) if status.success() => Run::Passed,
+        Ok(status) if signal(status) == Some(TIME_USED_UP) => Run::Timeout,
         _ => Run::Failed,
     })
+}
+
+/// The signal that ended a program.
+fn signal(status: std::process::ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    return std::os::unix::process::ExitStatusExt::signal(&status);
+    #[cfg(not(unix))]
+    {
+        let _ = status;
+        None
+    }
 }
 
 /// The share that was noticed, of those that compile, for each subject. What does not end is
@@ -302,8 +317,7 @@ mod tests {
                 seconds: 0.0,
             }
         };
-        let try_it = |program: &Program, mutant: u64, seconds: f64| {
-            let limit = Duration::from_secs_f64(seconds);
+        let try_it = |program: &Program, mutant: u64, limit: f64| {
             run_program(&folder, program, &["tree"], mutant, 1, limit)
         };
         let switched = program("switched", "test \"$1\" = tree && test $FRACAS_MUTANT != 3");
@@ -312,8 +326,10 @@ mod tests {
         // The first failed test ends it: nobody waits for the rest.
         let slow = program("slow", "echo 'test a ... FAILED'; exec sleep 1000");
         assert!(try_it(&slow, 1, 60.0) == Run::Failed);
-        let endless = program("endless", "exec sleep 1000");
-        assert!(try_it(&endless, 1, 0.2) == Run::Timeout);
+        let asleep = program("asleep", "exec sleep 1000");
+        assert!(try_it(&asleep, 1, 0.01) == Run::Timeout);
+        let endless = program("endless", "while :; do :; done");
+        assert!(try_it(&endless, 1, 1.0) == Run::Timeout);
     }
 
     #[test]
