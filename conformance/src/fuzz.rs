@@ -6,8 +6,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use fracas_bake::asset::OBJECT;
+use fracas_bake::model::{Attribute, Model};
+use fracas_bake::read::volume::read_volume_bytes;
 use fracas_bake::write::glb::{Glb, Material as GlbMaterial, Part, Place};
-use fracas_bake::{Asset, Mesh, read_bytes, shapes, write_msh, write_obj, write_ply, write_vtu};
+use fracas_bake::{
+    Asset, Mesh, ReadError, read_bytes, read_bytes_with, shapes, write_msh, write_obj, write_ply,
+    write_vtu,
+};
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{FieldOptions, sphere_tree::BuildOptions};
 use fracas_rapier::{Blueprint, Breakable, World, WorldSettings};
@@ -17,7 +23,7 @@ use fracas_scenes::rigid::{SceneOptions, by_name};
 use fracas_scenes::soak::Plan;
 use glam::Vec3;
 
-use crate::procedural;
+use crate::{procedural, textured};
 
 /// No file of some kilobytes may take longer, on whatever machine.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,12 +39,17 @@ fn time_spent(start: Instant) -> Duration {
 /// Gives bytes to a reader, whatever comes of it.
 type Read = Box<dyn Fn(&[u8])>;
 
+/// Damages a file, with bytes of another at hand.
+type Damage = fn(&mut Vec<u8>, &[u8], &mut Rng);
+
 /// A reader under test, with sound files to damage.
 pub struct Target {
     /// Its name.
     pub name: &'static str,
     /// Sound files.
     pub corpus: Vec<Vec<u8>>,
+    /// How they are damaged.
+    damage: Damage,
     read: Read,
 }
 
@@ -61,7 +72,7 @@ impl Target {
         let mut bytes = self.corpus[rng.below(self.corpus.len())].clone();
         for _ in 0..=rng.below(4) {
             let other = rng.below(self.corpus.len());
-            damage(&mut bytes, &self.corpus[other], rng);
+            (self.damage)(&mut bytes, &self.corpus[other], rng);
         }
         bytes
     }
@@ -127,7 +138,10 @@ fn damage(bytes: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
 #[must_use]
 pub fn targets() -> Vec<Target> {
     let mut all = mesh_targets();
-    all.push(asset_target());
+    all.extend(model_targets());
+    all.extend(tetgen_targets());
+    all.push(volume_target());
+    all.extend(asset_targets());
     all.push(snapshot_target());
     all.push(recording_target());
     all.push(scene_target());
@@ -174,13 +188,134 @@ fn mesh_targets() -> Vec<Target> {
         .map(|(name, bytes)| Target {
             name,
             corpus: vec![bytes],
+            damage,
             read: Box::new(move |bytes| read_mesh(name, bytes)),
         })
         .collect()
 }
 
+/// Models with their looks: GLB, glTF with sound files beside it, MTL beside a sound OBJ.
+fn model_targets() -> Vec<Target> {
+    let models = textured::in_memory();
+    let documents = models.iter().map(|m| m.document.clone()).collect();
+    let binaries = models.iter().map(|m| m.binary.clone()).collect();
+    let beside: Vec<_> = models.into_iter().flat_map(|m| m.beside).collect();
+    let object = b"mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nusemtl red\n\
+        f 1/1 3/1 2/1\nusemtl blue\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+    let materials = b"newmtl red\nKd 1 0 0\nNs 90.5\nd 0.5\nmap_Kd -s 1 1 1 -o 0 0 0 a.png\n\
+        newmtl blue\nKa 0 0 0\nKd 0 0 1\nKs 1 1 1\nKe 0 0 0\nNi 1.5\nillum 2\n\
+        map_Bump -bm 0.3 b.png\nTr 0.25\nPr 0.4\nPm 0\n";
+    vec![
+        Target {
+            name: "model.glb",
+            corpus: binaries,
+            damage,
+            read: Box::new(|bytes| read_model("a.glb", bytes, &mut |name| Err(missing(name)))),
+        },
+        Target {
+            name: "model.gltf",
+            corpus: documents,
+            damage,
+            read: Box::new(move |bytes| {
+                read_model("a.gltf", bytes, &mut |name| {
+                    let found = beside.iter().find(|(n, _)| n == name);
+                    found.map(|f| f.1.clone()).ok_or_else(|| missing(name))
+                });
+            }),
+        },
+        Target {
+            name: "model.mtl",
+            corpus: vec![materials.to_vec()],
+            damage,
+            read: Box::new(move |bytes| {
+                read_model("a.obj", object, &mut |name| {
+                    let is_it = name == "a.mtl";
+                    is_it.then(|| bytes.to_vec()).ok_or_else(|| missing(name))
+                });
+            }),
+        },
+    ]
+}
+
+fn missing(name: &str) -> ReadError {
+    let error = read_bytes(name, b"no mesh at all");
+    error.err().expect("what is no mesh is refused")
+}
+
+fn read_model(
+    name: &str,
+    bytes: &[u8],
+    beside: &mut dyn FnMut(&str) -> Result<Vec<u8>, ReadError>,
+) {
+    match Model::read_bytes(name, bytes, beside) {
+        Ok(model) => {
+            for part in model.parts() {
+                let count = part.positions.len();
+                let corners = part.triangles.as_flattened();
+                assert!(corners.iter().all(|&c| (c as usize) < count));
+                let fits = |a: &Attribute| a.values.len() == a.width * count;
+                assert!(part.attributes.iter().all(fits));
+                assert!(part.positions.iter().all(|p| p.is_finite()));
+            }
+        }
+        Err(error) => assert!(!error.reason().is_empty() && !error.help().is_empty()),
+    }
+}
+
+/// The two files of TetGen, each with a sound other one.
+fn tetgen_targets() -> [Target; 2] {
+    let nodes =
+        b"# nodes\n5 3 1 1\n1 0 0 0 7 1\n2 1 0 0 7 1\n3 0 1 0 7 0\n4 0 0 1 7 1\n5 1 1 1 7 1\n";
+    let elements = b"2 4 1\n1 1 2 3 4 5\n2 5 2 4 3 5\n";
+    let target = |name: &'static str, bytes: &[u8], other: &[u8]| {
+        let other = other.to_vec();
+        Target {
+            name,
+            corpus: vec![bytes.to_vec()],
+            damage,
+            read: Box::new(move |bytes| {
+                check_mesh(read_bytes_with(name, bytes, &mut |_| Ok(other.clone())));
+            }),
+        }
+    };
+    [
+        target("a.node", nodes, elements),
+        target("a.ele", elements, nodes),
+    ]
+}
+
+fn volume_target() -> Target {
+    let file = |fields: &str, data: &[u8]| {
+        let head = format!("NRRD0004\n# a comment\n{fields}\nkey:=value\n\n");
+        [head.as_bytes(), data].concat()
+    };
+    let plain = "type: uint8\ndimension: 3\nsizes: 3 2 2\nspacings: 1 0.5 2\nencoding: raw";
+    let words = "type: short\ndimension: 3\nsizes: 2 2 2\nendian: big\nencoding: ascii\n\
+        space: left-posterior-superior\nspace directions: (1,0,0) (0,1,0) (0,0,2)\n\
+        space origin: (0,0,0)";
+    Target {
+        name: "a.nrrd",
+        corpus: vec![
+            file(plain, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
+            file(words, b"1 2 3 4 -5 6 7 8\n"),
+        ],
+        damage,
+        read: Box::new(|bytes| match read_volume_bytes("a.nrrd", bytes) {
+            Ok(volume) => {
+                let count: u64 = volume.counts().iter().map(|&c| u64::from(c)).product();
+                assert_eq!(count, volume.values().len() as u64);
+            }
+            Err(error) => assert!(!error.reason().is_empty() && !error.help().is_empty()),
+        }),
+    }
+}
+
 fn read_mesh(name: &str, bytes: &[u8]) {
-    match read_bytes(name, bytes) {
+    check_mesh(read_bytes(name, bytes));
+}
+
+fn check_mesh(read: Result<Mesh, ReadError>) {
+    match read {
         Ok(Mesh::Surface(mesh, _)) => mesh.validate().expect("what is read is sound"),
         Ok(Mesh::Tets(soup)) => {
             if let Ok((mesh, _)) = soup.into_mesh() {
@@ -191,19 +326,74 @@ fn read_mesh(name: &str, bytes: &[u8]) {
     }
 }
 
-fn asset_target() -> Target {
+/// Assets with damage anywhere, which a checksum finds; and with damage inside of sections and
+/// right checksums, so that what reads the sections is tried.
+fn asset_targets() -> [Target; 2] {
     let plain = Asset::new("box", box_grid([2, 1, 1], Vec3::ONE));
     let mut skinned = plain.clone();
     skinned.set_skin(procedural::torus(1.0, 0.3, 5, 4));
-    Target {
-        name: "asset",
-        corpus: vec![plain.to_bytes(), skinned.to_bytes()],
+    let mut baked = plain.clone();
+    baked.add_object().expect("field and tree of a box");
+    let baked = baked.to_bytes();
+    let corpus = vec![plain.to_bytes(), skinned.to_bytes(), baked];
+    let kinds: [(&'static str, Damage); 2] = [("asset", damage), ("section", damage_section)];
+    kinds.map(|(name, damage)| Target {
+        name,
+        corpus: corpus.clone(),
+        damage,
         read: Box::new(|bytes| {
             if let Ok(asset) = Asset::from_bytes(bytes) {
                 asset.mesh().validate().expect("what is read is sound");
+                // Field and tree are read when a body is made of them.
+                if asset.section(OBJECT).is_some()
+                    && let Ok(object) = asset.object()
+                {
+                    object.tree.validate().expect("sound");
+                }
             }
         }),
+    })
+}
+
+/// Length of an asset's header, and of a section's (`fracas_bake::asset`).
+const FILE_HEADER: usize = 32;
+const SECTION_HEADER: usize = 24;
+
+/// Damages the content of one section of a sound asset; lengths and checksums fit again.
+fn damage_section(bytes: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
+    let mut sections = Vec::new();
+    let mut at = FILE_HEADER;
+    while let Some(header) = bytes.get(at..at + SECTION_HEADER) {
+        let length = u64::from_le_bytes(header[8..16].try_into().expect("eight bytes")) as usize;
+        let content = at + SECTION_HEADER;
+        sections.push((
+            header[..8].to_vec(),
+            bytes[content..content + length].to_vec(),
+        ));
+        at = content + length.next_multiple_of(8);
     }
+    let hit = rng.below(sections.len());
+    damage(&mut sections[hit].1, other, rng);
+    bytes.truncate(16);
+    for (head, content) in &sections {
+        // Twelve bytes of the file's header are still to come.
+        let mut section = head.clone();
+        section.extend((content.len() as u64).to_le_bytes());
+        let mut checksum = crc32fast::Hasher::new();
+        checksum.update(&section);
+        checksum.update(content);
+        section.extend(checksum.finalize().to_le_bytes());
+        section.extend([0; 4]);
+        section.extend(content);
+        section.resize(section.len().next_multiple_of(8), 0);
+        bytes.extend(section);
+    }
+    let length = bytes.len() + (FILE_HEADER - 16);
+    let mut header = bytes[..16].to_vec();
+    header.extend((length as u64).to_le_bytes());
+    header.extend(crc32fast::hash(&header).to_le_bytes());
+    header.extend([0; 4]);
+    bytes.splice(..16, header);
 }
 
 fn snapshot_target() -> Target {
@@ -223,6 +413,7 @@ fn snapshot_target() -> Target {
     Target {
         name: "snapshot",
         corpus: vec![bytes],
+        damage,
         read: Box::new(move |bytes| {
             let mut world = World::new(WorldSettings::default());
             world.stock(&brick);
@@ -245,6 +436,7 @@ fn recording_target() -> Target {
     Target {
         name: "recording",
         corpus: vec![filming.finish().to_bytes()],
+        damage,
         read: Box::new(|bytes| {
             if let Ok(film) = Film::from_bytes(bytes) {
                 for frame in 0..film.steps().min(8) {
@@ -261,6 +453,7 @@ fn scene_target() -> Target {
         corpus: (0..12)
             .map(|s| Plan::draw(s).to_toml().into_bytes())
             .collect(),
+        damage,
         read: Box::new(|bytes| {
             if let Ok(text) = std::str::from_utf8(bytes) {
                 let _ = UserScene::parse(text, "fuzz.toml");

@@ -42,6 +42,33 @@ pub fn make(folder: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
     Ok(made)
 }
 
+/// The models made in code in memory: each as its document with the files beside it, and as
+/// one binary file.
+#[must_use]
+pub fn in_memory() -> Vec<InMemory> {
+    [("vase", vase()), ("box", painted_box())]
+        .into_iter()
+        .map(|(name, made)| InMemory {
+            document: made.document.to_string().into_bytes(),
+            beside: vec![
+                (format!("{name}.bin"), made.data.clone()),
+                (format!("textures/{name}.png"), made.picture.clone()),
+            ],
+            binary: made.to_binary(),
+        })
+        .collect()
+}
+
+/// A model in memory.
+pub struct InMemory {
+    /// A `.gltf` file.
+    pub document: Vec<u8>,
+    /// The files it names.
+    pub beside: Vec<(String, Vec<u8>)>,
+    /// The same as a `.glb` file.
+    pub binary: Vec<u8>,
+}
+
 /// A glTF file in the making.
 struct Made {
     document: Value,
@@ -104,6 +131,37 @@ impl Made {
         let accessors = accessors.expect("a list by construction");
         accessors.push(accessor);
         json!(accessors.len() - 1)
+    }
+
+    /// As a GLB file: buffer and picture inside.
+    fn to_binary(&self) -> Vec<u8> {
+        let (mut document, mut data) = (self.document.clone(), self.data.clone());
+        let views = document["bufferViews"].as_array_mut();
+        let views = views.expect("a list by construction");
+        document["images"] = json!([{ "bufferView": views.len(), "mimeType": "image/png" }]);
+        let view = json!({
+            "buffer": 0, "byteOffset": data.len(), "byteLength": self.picture.len(),
+        });
+        document["bufferViews"]
+            .as_array_mut()
+            .expect("a list")
+            .push(view);
+        data.extend(&self.picture);
+        data.resize(data.len().next_multiple_of(4), 0);
+        document["buffers"] = json!([{ "byteLength": data.len() }]);
+        let mut text = document.to_string().into_bytes();
+        text.resize(text.len().next_multiple_of(4), b' ');
+        let mut bytes = b"glTF".to_vec();
+        let length = 12 + 8 + text.len() + 8 + data.len();
+        for number in [2, length as u32, text.len() as u32] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(b"JSON");
+        bytes.extend(text);
+        bytes.extend((data.len() as u32).to_le_bytes());
+        bytes.extend(b"BIN\0");
+        bytes.extend(data);
+        bytes
     }
 
     fn finish(mut self, name: &str, rest: Value) -> Self {
@@ -328,6 +386,21 @@ mod tests {
     use super::*;
     use fracas_bake::model::Model;
     use fracas_bake::{Mesh, inspect_surface};
+
+    #[test]
+    fn a_model_is_the_same_with_files_beside_it_and_in_one() {
+        for made in in_memory() {
+            let mut beside = |name: &str| {
+                let found = made.beside.iter().find(|(n, _)| n == name);
+                Ok(found.expect("a file it names").1.clone())
+            };
+            let apart = Model::read_bytes("a.gltf", &made.document, &mut beside).unwrap();
+            let whole = Model::read_bytes("a.glb", &made.binary, &mut |_| unreachable!()).unwrap();
+            assert_eq!(apart.parts(), whole.parts());
+            assert_eq!(apart.images()[0].bytes, whole.images()[0].bytes);
+            assert_eq!(whole.warnings(), [""; 0]);
+        }
+    }
 
     #[test]
     fn the_models_are_closed_and_have_all_they_name() {

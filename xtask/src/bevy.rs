@@ -11,6 +11,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use crate::skips;
 use crate::stage::{Outcome, cargo};
 
 const FOLDER: &str = "integrations/bevy";
@@ -39,15 +40,16 @@ start({ module_or_path: "./fracas_bg.wasm" }).catch((e) => { if (!String(e).incl
 pub fn test() -> Outcome {
     let version = toolchain()?;
     if let Err(why) = ensure_toolchain(&version) {
-        println!("   SKIPPED: there is no Rust {version} for Bevy: {why}");
-        return Ok(());
+        let why = format!("there is no Rust {version} for Bevy: {why}");
+        return skips::whole("bevy", why);
     }
     if !has_packages(&version) {
-        println!("   SKIPPED: Bevy's packages cannot be fetched");
-        return Ok(());
+        return skips::whole("bevy", "Bevy's packages cannot be fetched".into());
     }
     run(&version, &["fmt", "--check"])?;
-    run(&version, &["test", "--locked", "--tests", "--examples"])?;
+    let tests = ["test", "--locked", "--tests", "--examples"];
+    println!("   cargo +{version} {}", tests.join(" "));
+    skips::run_counted("bevy", &mut command(&version, &tests))?;
     run(&version, &["test", "--locked", "--doc"])
 }
 

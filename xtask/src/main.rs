@@ -1,10 +1,11 @@
 //! The project's own commands: `cargo xtask test`, `bench`, `web`, `bevy-window`, `bevy-web`,
-//! `wheel`, `ray`, `soak`, `fuzz`, `digests`.
+//! `wheel`, `ray`, `soak`, `fuzz`, `mutants`, `digests`.
 //!
 //! Each does all the set-up it needs and says what it is doing.
 
 mod bevy;
 mod licences;
+mod mutants;
 mod python;
 mod skips;
 mod stage;
@@ -63,7 +64,13 @@ enum Task {
         /// Of all chance.
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Only the readers whose name contains this.
+        #[arg(long, default_value = "")]
+        only: String,
     },
+    /// Break lines, one at a time, and tell which ones no test notices: a sample of each
+    /// subject (decision 0018). Takes hours on two cores; not part of the tests.
+    Mutants(mutants::Options),
     /// Compare the state in which every scene ends with the digests that are kept: in debug
     /// (serial and parallel, as `cargo xtask test` does) and in release, each crate alone.
     Digests {
@@ -140,10 +147,16 @@ fn main() -> ExitCode {
             let numbers = [minutes.to_string(), seed.to_string()];
             example("fracas-scenes", "soak", &[&numbers[0], &numbers[1]])
         }
-        Task::Fuzz { minutes, seed } => {
+        Task::Fuzz {
+            minutes,
+            seed,
+            only,
+        } => {
             let numbers = [minutes.to_string(), seed.to_string()];
-            example("fracas-conformance", "fuzz", &[&numbers[0], &numbers[1]])
+            let told = [&numbers[0], &numbers[1], &only].map(String::as_str);
+            example("fracas-conformance", "fuzz", &told)
         }
+        Task::Mutants(options) => mutants::run(&options),
         Task::Digests { write } => digests(write),
         Task::Bench { arguments } => bench(&arguments),
     };
@@ -255,6 +268,6 @@ fn packages() -> Outcome {
 /// `--tests`: what is marked `test = false` has none and is not linked once more. Examples are
 /// not built: the lints have checked them, and the stages that run one build it.
 fn tests() -> Outcome {
-    skips::cargo_test(&["test", "--workspace", "--tests"])?;
+    skips::cargo_test("tests", &["test", "--workspace", "--tests"])?;
     cargo(&["test", "--workspace", "--doc"], &[])
 }

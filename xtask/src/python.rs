@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::skips;
 use crate::stage::{Outcome, cargo};
 use crate::web::target_folder;
 
@@ -49,8 +50,8 @@ pub fn ray() -> Outcome {
 /// Runs some tests, or all of them, with these packages.
 fn run_tests(name: &str, packages: &[&str], which: &[&str]) -> Outcome {
     let Some(python) = find_python() else {
-        println!("   SKIPPED: there is no Python 3.10 or newer with venv and pip");
-        return Ok(());
+        let why = "there is no Python 3.10 or newer with venv and pip";
+        return skips::whole("python", why.into());
     };
     let target = target_folder()?;
     // The same build as the tests': nothing is compiled twice.
@@ -61,8 +62,8 @@ fn run_tests(name: &str, packages: &[&str], which: &[&str]) -> Outcome {
         Ok(python) => python,
         // Without a package index, say.
         Err(why) => {
-            println!("   SKIPPED: what its tests need cannot be installed: {why}");
-            return Ok(());
+            let why = format!("what its tests need cannot be installed: {why}");
+            return skips::whole("python", why);
         }
     };
     install(&python, &built)?;
@@ -74,7 +75,7 @@ fn run_tests(name: &str, packages: &[&str], which: &[&str]) -> Outcome {
         .current_dir(FOLDER)
         .env("FRACAS_BITS", built.join(program("examples/bits")))
         .env("FRACAS_COMMAND", built.join(program("fracas")));
-    run(&mut tests)
+    skips::run_counted("python", &mut tests)
 }
 
 /// Builds the wheel, in release, into `target/wheels`.

@@ -4,6 +4,8 @@ use std::env;
 use std::process::Command;
 use std::time::Instant;
 
+use crate::skips;
+
 /// What a stage ends with; an error is what to tell the user.
 pub type Outcome = Result<(), String>;
 
@@ -51,6 +53,9 @@ pub fn run_all(stages: &[Stage], only: Option<&str>) -> Outcome {
         table.push((stage.name, begin.elapsed().as_secs_f64()));
     }
     println!("\n== all passed");
+    for (name, why) in skips::skipped_stages() {
+        println!("   BUT NOT {name}: it was skipped as a whole, {why}");
+    }
     for (name, seconds) in table {
         println!("   {name:<14} {seconds:>7.1} s");
     }

@@ -13,6 +13,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::skips;
 use crate::stage::{Outcome, cargo, ensure_target};
 
 const WASM: &str = "wasm32-unknown-unknown";
@@ -75,18 +76,14 @@ pub fn test() -> Outcome {
     validate(&built, &target.join("broken-models"))?;
     let native = built.join("examples/native").display().to_string();
     let command = built.join("fracas").display().to_string();
-    let status = Command::new("node")
+    let mut tests = Command::new("node");
+    tests
         .arg("tests/run.mjs")
         .current_dir(FOLDER)
         .env("CHROMIUM", chromium)
         .env("FRACAS_NATIVE", native)
-        .env("FRACAS_COMMAND", command)
-        .status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("the page's tests ended with {status}")),
-        Err(error) => Err(format!("cannot run node: {error}")),
-    }
+        .env("FRACAS_COMMAND", command);
+    skips::run_counted("web", &mut tests)
 }
 
 /// The Khronos validator finds no error in what broken models are written as.

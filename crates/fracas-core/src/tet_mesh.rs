@@ -47,6 +47,14 @@ pub enum TetMeshError {
         /// Its position as given.
         position: Vec3,
     },
+    /// A node is farther from the origin than single precision can cube.
+    #[error("node {node} is too far away to compute with: {position} (1e12 at most)")]
+    TooFar {
+        /// The node.
+        node: u32,
+        /// Its position as given.
+        position: Vec3,
+    },
     /// A tetrahedron names a node that does not exist.
     #[error("tetrahedron {tet} names node {node}, but there are only {nodes} nodes")]
     NodeOutOfRange {
@@ -289,14 +297,20 @@ fn check_nodes(positions: &[Vec3]) -> Result<(), TetMeshError> {
             limit,
         });
     }
-    match positions.iter().position(|p| !p.is_finite()) {
-        Some(node) => Err(TetMeshError::NotFinite {
-            node: node as u32,
-            position: positions[node],
-        }),
-        None => Ok(()),
-    }
+    let far = |p: &Vec3| !p.is_finite() || p.abs().max_element() > FARTHEST;
+    let Some(node) = positions.iter().position(far) else {
+        return Ok(());
+    };
+    let (node, position) = (node as u32, positions[node]);
+    Err(if position.is_finite() {
+        TetMeshError::TooFar { node, position }
+    } else {
+        TetMeshError::NotFinite { node, position }
+    })
 }
+
+/// Volumes of what is larger are no numbers, and so are the cells of grids around it.
+const FARTHEST: f32 = 1e12;
 
 fn check_tets(positions: &[Vec3], tets: &[[u32; 4]]) -> Result<(), TetMeshError> {
     // Four entries a tetrahedron in the flat rows, which are indexed by u32 too.
@@ -512,6 +526,16 @@ mod tests {
             TetMesh::build(bad, vec![[0, 1, 2, 3]]),
             Err(TetMeshError::NotFinite { node: 2, .. })
         ));
+        // Its edges have no length in single precision, and grids around it no cells.
+        let mut far = p.clone();
+        far[3].z = 1.5e26;
+        assert!(matches!(
+            TetMesh::build(far.clone(), vec![[0, 1, 2, 3]]),
+            Err(TetMeshError::TooFar { node: 3, .. })
+        ));
+        far[3].z = 1e12;
+        let largest = TetMesh::build(far, vec![[0, 1, 2, 3]]).unwrap();
+        assert!(largest.mean_edge_length().is_finite() && largest.volume().is_finite());
         let mut extra = p.clone();
         extra.push(Vec3::ONE);
         assert!(matches!(

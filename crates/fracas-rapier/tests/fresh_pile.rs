@@ -6,109 +6,17 @@
 //! cells demand.
 
 mod common;
+#[path = "common/cut_cube.rs"]
+mod cut_cube;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use common::blueprint;
+use cut_cube::{CUTS, PIECES, best, corner_drops, cube, cut, groups, nearest};
 use fracas_core::FragmentId;
-use fracas_core::sphere_tree::AdaptiveSettings;
 use fracas_core::testing::Rng;
-use fracas_fracture::sequence::CrackSequence;
-use fracas_rapier::{
-    Breakable, ContactMode, ContactSettings, PieceId, SolverPoints, World, WorldSettings,
-};
-use glam::{DVec3, Quat, Vec3};
+use fracas_rapier::{PieceId, World, WorldSettings};
+use glam::{DVec3, Vec3};
 use parry3d::math::Pose;
-
-const CELLS: usize = 128;
-const PIECES: usize = 32;
-
-/// Seeds of cells; each but the first ones joins the piece of the nearest before it,
-/// so that pieces branch and interlock.
-fn groups(rng: &mut Rng) -> Vec<Vec<Vec3>> {
-    let mut draw = || {
-        Vec3::new(
-            rng.range(-0.5, 0.5),
-            rng.range(-0.5, 0.5),
-            rng.range(-0.5, 0.5),
-        )
-    };
-    let seeds: Vec<Vec3> = (0..CELLS).map(|_| draw()).collect();
-    let mut groups = vec![Vec::new(); PIECES];
-    let mut group_of: Vec<usize> = Vec::new();
-    for (i, &seed) in seeds.iter().enumerate() {
-        let to = |&a: &usize, &b: &usize| {
-            let (a, b): (Vec3, Vec3) = (seeds[a], seeds[b]);
-            seed.distance_squared(a)
-                .total_cmp(&seed.distance_squared(b))
-        };
-        let group = if i < PIECES {
-            i
-        } else {
-            group_of[(0..i).min_by(to).unwrap()]
-        };
-        group_of.push(group);
-        groups[group].push(seed);
-    }
-    groups
-}
-
-fn nearest(p: Vec3, seeds: impl IntoIterator<Item = Vec3>) -> (Vec3, f32) {
-    let mut best = (Vec3::ZERO, f32::INFINITY);
-    for s in seeds {
-        let d = p.distance_squared(s);
-        if d < best.1 {
-            best = (s, d);
-        }
-    }
-    best
-}
-
-/// Cuts the world's only body along the groups' faces.
-fn cut(world: &mut World, groups: &[Vec<Vec3>]) -> Vec<PieceId> {
-    let whole = world.pieces().next().unwrap();
-    let fracture = {
-        let state = world.shape(whole).unwrap().object().read();
-        let positions = state.fragments().mesh().positions().to_vec();
-        let mut sequence = CrackSequence::new(state.fragments(), whole.fragment).unwrap();
-        let mut work = vec![(0_u32, groups.to_vec())];
-        while let Some((part, groups)) = work.pop() {
-            if groups.len() < 2 {
-                continue;
-            }
-            let (left, right) = groups.split_at(groups.len() / 2);
-            let level = |n: u32| {
-                let p = positions[n as usize];
-                let (a, to_a) = nearest(p, left.iter().flatten().copied());
-                let (b, to_b) = nearest(p, right.iter().flatten().copied());
-                (to_a - to_b) / (2.0 * a.distance(b)).max(1e-6)
-            };
-            match sequence.split(part, level) {
-                Some(new) => {
-                    work.push((part, left.to_vec()));
-                    work.push((new, right.to_vec()));
-                }
-                None => {
-                    let inside = level(sequence.part(part)[0]) < 0.0;
-                    work.push((part, if inside { left } else { right }.to_vec()));
-                }
-            }
-        }
-        sequence.finish().unwrap()
-    };
-    world.break_piece(whole, fracture)
-}
-
-fn cube(settings: WorldSettings, pose: Pose, friction: f32) -> World {
-    let mut world = World::new(settings);
-    let options = Breakable {
-        friction,
-        ..Breakable::new(blueprint([10, 10, 10], Vec3::ONE))
-    };
-    world.add(options.at(pose));
-    world
-}
 
 /// Piece `b` may not move against piece `a` beyond a face: `normal . (v_b - v_a) >= 0`.
 struct Face {
@@ -317,68 +225,6 @@ fn pieces_that_have_just_parted_are_let_go_as_their_faces_allow() {
     assert!(mean[0] > 0.7 * mean[1], "glued: {mean:?}");
 }
 
-/// Drops the cut cube on its corner; the deepest overlap at the end, in metres.
-fn corner_drop(settings: WorldSettings, seed: u64) -> f32 {
-    let turn = Quat::from_rotation_arc(Vec3::ONE.normalize(), Vec3::NEG_Y);
-    let corner = 0.75_f32.sqrt();
-    let pose = Pose::from_parts(Vec3::Y * (0.6 + corner), turn);
-    let mut world = cube(settings, pose, 0.6);
-    world.add_floor(0.0, 0.6);
-    let pieces = cut(&mut world, &groups(&mut Rng(seed)));
-    for _ in 0..480 {
-        world.step();
-    }
-    let deepest = world.deepest_overlap();
-    let fastest = pieces
-        .iter()
-        .filter_map(|&p| world.body(p))
-        .map(|b| b.linvel().length())
-        .fold(0.0, f32::max);
-    println!("corner drop: {deepest} m overlap at rest, fastest piece {fastest} m/s");
-    assert_eq!(world.bodies_lost(), 0);
-    deepest
-}
-
-/// The deepest overlaps of as many cuts as there are seeds, the least first.
-fn corner_drops(settings: WorldSettings, seeds: Range<u64>) -> Vec<f32> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    let drop_all = |first: u64| -> Vec<f32> {
-        let mine = (seeds.start + first..seeds.end).step_by(threads as usize);
-        mine.map(|seed| corner_drop(settings, seed)).collect()
-    };
-    let mut deepest: Vec<f32> = std::thread::scope(|scope| {
-        let shares: Vec<_> = (0..threads)
-            .map(|first| scope.spawn(move || drop_all(first)))
-            .collect();
-        let drops = shares.into_iter().map(|share| share.join());
-        drops
-            .flat_map(|drops| drops.expect("a drop that ends"))
-            .collect()
-    });
-    deepest.sort_by(f32::total_cmp);
-    deepest
-}
-
-/// Which piece comes to lie on which is chance, so the median of many cuts counts. Of seven
-/// it is anything from 3.6 to 6.5 mm (docs/decisions/0020-whole-and-convex.md).
-const CUTS: Range<u64> = 5..33;
-
-fn at_60_hz() -> WorldSettings {
-    WorldSettings {
-        length_unit: 1.0,
-        ..WorldSettings::measured(1.0 / 60.0)
-    }
-}
-
-/// The best of [`settings_of_the_corner_drop`].
-fn best() -> WorldSettings {
-    WorldSettings {
-        friction_in_bias: true,
-        contact_frequency: 60.0,
-        ..at_60_hz()
-    }
-}
-
 #[test]
 fn a_cube_dropped_on_its_corner_ends_without_overlap() {
     let deepest = corner_drops(best(), CUTS);
@@ -387,84 +233,4 @@ fn a_cube_dropped_on_its_corner_ends_without_overlap() {
     // A crumb that lies under a piece of a hundred times its mass. Of 400 cuts one or two are
     // deeper than 20 mm, the deepest by 26 (docs/decisions/0012-a-load-is-no-blow.md).
     assert!(deepest[deepest.len() - 1] < 0.03, "{deepest:?} m");
-}
-
-#[test]
-#[ignore = "an experiment: what the settings do to the corner drop"]
-fn settings_of_the_corner_drop() {
-    let all_contacts = ContactSettings {
-        mode: ContactMode::Full,
-        ..at_60_hz().contacts
-    };
-    let small = WorldSettings {
-        length_unit: 0.1,
-        ..at_60_hz()
-    };
-    let rubbing = WorldSettings {
-        friction_in_bias: true,
-        ..at_60_hz()
-    };
-    for (name, settings) in [
-        ("as it is", at_60_hz()),
-        ("small unit", small),
-        ("friction in bias", rubbing),
-        (
-            "small unit, friction in bias",
-            WorldSettings {
-                friction_in_bias: true,
-                ..small
-            },
-        ),
-        (
-            "friction in bias, no look ahead",
-            WorldSettings {
-                look_ahead: 0.0,
-                ..rubbing
-            },
-        ),
-        (
-            "friction in bias, all contacts",
-            WorldSettings {
-                contacts: all_contacts,
-                ..rubbing
-            },
-        ),
-    ] {
-        println!("{name}: {:?} m", corner_drops(settings, CUTS));
-    }
-}
-
-#[test]
-#[ignore = "an experiment: how few points for the solver are enough"]
-fn solver_points_of_the_corner_drop() {
-    let with = |mode: ContactMode, selection: SolverPoints| WorldSettings {
-        contacts: ContactSettings {
-            mode,
-            solver_points: selection,
-            ..best().contacts
-        },
-        ..best()
-    };
-    let adaptive = |first: u32| {
-        ContactMode::Adaptive(AdaptiveSettings {
-            first,
-            ..AdaptiveSettings::default()
-        })
-    };
-    let firsts = [1, 2, 4, 6, 8, 12, 16, 24, 32];
-    let modes = firsts.map(adaptive).into_iter().chain([ContactMode::Full]);
-    for (i, mode) in modes.enumerate() {
-        let name = firsts.get(i).map_or("all".into(), u32::to_string);
-        for selection in [SolverPoints::All, SolverPoints::FourPerNormal] {
-            let deepest = corner_drops(with(mode, selection), 5..117);
-            let median = 1e3 * deepest[deepest.len() / 2];
-            let most = 1e3 * deepest[deepest.len() - 1];
-            let over = deepest.iter().filter(|d| **d > 0.005).count();
-            println!(
-                "{name} at first, {selection:?}: median {median:.1} mm, most {most:.1}, {over} of \
-                 {} over 5",
-                deepest.len()
-            );
-        }
-    }
 }

@@ -396,3 +396,46 @@ fn apart(e: &Seen, f: &Seen) -> bool {
     let other = [strictly(f, e.from), strictly(f, e.to)];
     sides[0] * sides[1] > 0 || other[0] * other[1] > 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An edge that does not move.
+    fn edge(ids: [u32; 2], from: [f64; 2], to: [f64; 2]) -> Seen {
+        Seen {
+            from: [DVec2::from(from); 2],
+            to: [DVec2::from(to); 2],
+            ids,
+        }
+    }
+
+    #[test]
+    fn a_contour_is_counted_where_it_crosses_upwards() {
+        let square = [[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]];
+        let mut contour: Vec<Seen> = (0..4)
+            .map(|i| edge([i as u32, i as u32 + 1], square[i], square[(i + 1) % 4]))
+            .collect();
+        assert_eq!(crossings(&contour, DVec2::ZERO), 1);
+        contour.extend_from_within(..);
+        assert_eq!(crossings(&contour, DVec2::ZERO), 2);
+        assert_eq!(crossings(&contour, DVec2::new(0.0, 5.0)), 0);
+    }
+
+    #[test]
+    fn edges_that_touch_cross_or_fold_are_not_apart() {
+        let base = edge([0, 1], [0.0, 0.0], [2.0, 0.0]);
+        let other = |from, to| edge([2, 3], from, to);
+        assert!(apart(&base, &other([0.0, 1.0], [2.0, 1.0])));
+        assert!(!apart(&base, &other([1.0, -1.0], [1.0, 1.0])));
+        for touching in [other([1.0, 0.0], [1.0, 1.0]), other([1.0, 1.0], [1.0, 0.0])] {
+            assert!(!apart(&base, &touching) && !apart(&touching, &base));
+        }
+        // With a common end: around a corner, straight on, and folded back.
+        let next = |to| edge([1, 2], [2.0, 0.0], to);
+        assert!(apart(&base, &next([2.0, 1.0])));
+        assert!(apart(&base, &next([3.0, 0.0])));
+        assert!(!apart(&base, &next([1.0, 0.0])));
+        assert!(!apart(&base, &edge([1, 0], [2.0, 0.0], [0.0, 0.0])));
+    }
+}

@@ -318,6 +318,21 @@ mod tests {
     use crate::voxel_tree::{Averaging, Budget, GroupContact, Grouping, Stop, VoxelGrid, reduce};
     use glam::Mat3;
 
+    #[test]
+    fn triangles_meet_in_the_middle_of_their_common_line() {
+        let shift = DVec3::new(5.0, 7.0, 3.0);
+        let flat = [DVec3::ZERO, DVec3::X * 4.0, DVec3::Y * 4.0].map(|p| p + shift);
+        let standing = [[1.0, 1.0, -1.0], [3.0, 1.0, -1.0], [2.0, 1.0, 1.0]];
+        let standing = standing.map(|p| DVec3::from(p) + shift);
+        let middle = DVec3::new(2.0, 1.0, 0.0) + shift;
+        assert!(middle_of_meeting(&flat, &standing).distance(middle) < 1e-12);
+        assert!(middle_of_meeting(&standing, &flat).distance(middle) < 1e-12);
+        // In one plane: the middle of all corners.
+        let beside = flat.map(|p| p + DVec3::X);
+        let middle = shift + DVec3::new(8.0 + 3.0, 8.0, 0.0) / 6.0;
+        assert!(middle_of_meeting(&flat, &beside).distance(middle) < 1e-12);
+    }
+
     struct Body {
         tree: VoxTree,
         triangles: TriangleLevel,

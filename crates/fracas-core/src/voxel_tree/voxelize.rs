@@ -604,6 +604,17 @@ mod tests {
     use crate::TetMesh;
     use crate::testing::{Rng, box_grid};
 
+    #[test]
+    fn a_voxel_whose_content_nobody_saw_is_whole() {
+        let mut sums = Sums::new(DVec3::ZERO, 1.0, [1, 1, 1]);
+        assert_eq!(sums.box_of(0), WHOLE_VOXEL);
+        // A sheet has content without thickness.
+        let mut sheet = WHOLE_VOXEL;
+        sheet[3] = sheet[0];
+        sums.content[0] = sheet;
+        assert_eq!(sums.box_of(0), sheet);
+    }
+
     fn surface(mesh: &TetMesh) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         (
             mesh.positions().to_vec(),
