@@ -19,13 +19,13 @@ use glam::{DVec3, dvec3};
 /// Seconds of a step.
 const DT: f64 = 0.005;
 /// What pairs are kept apart by, as a share of an edge.
-const THICKNESS: f64 = 0.3;
+const THICKNESS: f64 = 0.2;
 /// Up to where pairs are near, as a share of an edge: below the height of a triangle (0.7).
-const REACH: f64 = 0.6;
+const REACH: f64 = 0.4;
 /// Passes over all constraints.
-const PASSES: usize = 10;
+const PASSES: usize = 6;
 /// Rounds in which vertices go where they should be. What is left is given up.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 2;
 
 struct Spring {
     ends: [u32; 2],
