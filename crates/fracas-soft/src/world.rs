@@ -79,7 +79,8 @@ pub struct SoftWorld {
     /// Overlaps are looked for, and depths marched, in the first of so many substeps; in the
     /// others forces come from the overlaps and the nodes' depths that are known, where the
     /// nodes are then. A pair that is new waits for its turn, for 2 ms with 8 substeps of a
-    /// sixtieth of a second. (The paper looks once in a step.)
+    /// sixtieth of a second. (The paper looks once in a step.) By default 1: with 2 more
+    /// tetrahedra overlap, and nothing is won (docs/decisions/0026).
     pub detect_every: u32,
     /// The most tears of one body in one step.
     pub most_tears: usize,
@@ -110,7 +111,7 @@ impl SoftWorld {
             response: Response::Segment,
             stiffness: 1e6,
             friction: 0.3,
-            detect_every: 2,
+            detect_every: 1,
             most_tears: 16,
             parallel: false,
             stats: WorldStats::default(),
