@@ -24,9 +24,11 @@ const THICKNESS: f64 = 0.2;
 const REACH: f64 = 0.4;
 /// Passes over all constraints.
 const PASSES: usize = 6;
-/// Of its budget, what a vertex uses: if all used all of it, gaps would be gone to rounding
-/// after two or three rounds in which everything presses.
+/// Of its budget, what a vertex uses.
 const SHARE: f64 = 0.8;
+/// Pairs that are nearer, as a share of an edge, may only part: while everything presses, a gap
+/// would be a fifth of itself after each round, and soon be gone to rounding.
+const FLOOR: f64 = 0.02;
 /// Rounds in which vertices go where they should be. What is left is given up.
 const ROUNDS: usize = 2;
 
@@ -147,12 +149,13 @@ impl Cloth {
 }
 
 /// Goes towards `to`, no vertex by more than its budget. Returns how many could not.
-fn approach(at: &mut [DVec3], to: &[DVec3], budgets: &[f64]) -> usize {
+fn approach(at: &mut [DVec3], to: &[DVec3], budgets: &[f64], close: &[&Candidate]) -> usize {
     // What all vertices do together brings no two nearer.
     let ways = at.iter().zip(to).map(|(p, q)| *q - *p);
     let together = ways.sum::<DVec3>() / at.len() as f64;
     let mut short = 0;
-    for ((p, q), budget) in at.iter_mut().zip(to).zip(budgets) {
+    let mut steps = Vec::with_capacity(at.len());
+    for ((p, q), budget) in at.iter().zip(to).zip(budgets) {
         let way = *q - *p - together;
         let (length, most) = (way.length(), SHARE * budget);
         let share = if length > most {
@@ -161,7 +164,27 @@ fn approach(at: &mut [DVec3], to: &[DVec3], budgets: &[f64]) -> usize {
         } else {
             1.0
         };
-        *p += together + way * share;
+        steps.push(way * share);
+    }
+    // Vertices of a pair that would come nearer stay; that may make others come nearer.
+    loop {
+        let mut stopped = 0;
+        for pair in close {
+            let ways = (0..4).map(|i| pair.weights[i] * steps[pair.vertices[i] as usize]);
+            if ways.sum::<DVec3>().dot(pair.normal) < 0.0 {
+                stopped += 1;
+                for v in pair.vertices {
+                    steps[v as usize] = DVec3::ZERO;
+                }
+            }
+        }
+        if stopped == 0 {
+            break;
+        }
+        short += stopped;
+    }
+    for (p, step) in at.iter_mut().zip(steps) {
+        *p += together + step;
     }
     short
 }
@@ -204,7 +227,12 @@ fn main() -> Result<(), EditError> {
         let start = Instant::now();
         for round in 1..=ROUNDS {
             rounds += 1;
-            let left = approach(&mut cloth.at, &to, &budgets);
+            let close: Vec<&Candidate> = near
+                .pairs
+                .iter()
+                .filter(|c| c.distance < FLOOR * cloth.edge)
+                .collect();
+            let left = approach(&mut cloth.at, &to, &budgets, &close);
             scene.move_vertices(body, &cloth.at)?;
             scene.update();
             scene.candidates(reach, &mut scratch, &mut near);
