@@ -7,12 +7,14 @@ use fracas_core::tet_distance::error_table::error_table;
 use fracas_core::tet_distance::specimens::{
     Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
 };
-use fracas_core::tet_distance::{DepthField, Method, Response};
+use fracas_core::tet_distance::{DepthField, Method, Response, Topology};
 use fracas_scenes::experiments::tet_collision::{CollisionSettings, collisions};
 use fracas_scenes::soft::SoftScene;
 use glam::Vec3;
 
 use crate::board::{Board, Measured, Target, best_ms, growth_exponent};
+
+mod soft_scenes;
 
 /// Rows of the subject.
 pub fn rows(board: &mut Board) {
@@ -28,9 +30,11 @@ pub fn rows(board: &mut Board) {
     ] {
         marches(board, name, &specimen);
     }
+    after_cuts(board);
     scaling(board);
     collision(board);
     share(board);
+    soft_scenes::rows(board);
 }
 
 fn march_ms(specimen: &Specimen, method: Method, runs: usize) -> f64 {
@@ -106,7 +110,78 @@ fn contact_marks(specimen: &Specimen, share: f64) -> Vec<u32> {
 }
 
 fn partial(specimen: &Specimen, method: Method) -> Measured {
-    let marked = contact_marks(specimen, 0.01);
+    partial_to(specimen, method, &contact_marks(specimen, 0.01))
+}
+
+/// A box is cut in two; the tetrahedra beside the cut changed, up to a quarter of all.
+fn after_cuts(board: &mut Board) {
+    let cut = std::cell::OnceCell::new();
+    for (share, percent) in [(0.05, 5), (0.1, 10), (0.25, 25)] {
+        for (method, short) in [
+            (Method::ClosestPoint, "cpfm"),
+            (Method::ClosestFeature, "cffm"),
+        ] {
+            let row = format!("tet-distance/partial-after-cut-{percent}-percent-{short}");
+            board.row(&row, "x", Target::AtLeast(1.0), || {
+                let cut = cut.get_or_init(|| cut_in_two(shaken_box(37)));
+                partial_to(cut, method, &marks_at_cut(cut, share))
+            });
+        }
+    }
+}
+
+fn centre_of(specimen: &Specimen, tet: [u32; 4]) -> Vec3 {
+    let corners = tet.map(|n| specimen.positions[n as usize]);
+    corners.iter().sum::<Vec3>() / 4.0
+}
+
+/// The middle of a specimen along x.
+fn middle(specimen: &Specimen) -> f32 {
+    let xs = specimen.positions.iter().map(|p| p.x);
+    let (low, high) = xs.fold((f32::INFINITY, f32::NEG_INFINITY), |(l, h), x| {
+        (l.min(x), h.max(x))
+    });
+    0.5 * (low + high)
+}
+
+/// Opens all faces between the tetrahedra left and right of the middle.
+fn cut_in_two(mut specimen: Specimen) -> Specimen {
+    let middle = middle(&specimen);
+    let mut tets = specimen.topology.tets().to_vec();
+    let is_right = |tet: [u32; 4]| centre_of(&specimen, tet).x > middle;
+    let sides: Vec<bool> = tets.iter().map(|&t| is_right(t)).collect();
+    let mut on_left = vec![false; specimen.positions.len()];
+    for (tet, _) in tets.iter().zip(&sides).filter(|(_, right)| !**right) {
+        tet.iter().for_each(|&n| on_left[n as usize] = true);
+    }
+    let mut copies = vec![u32::MAX; specimen.positions.len()];
+    for (tet, _) in tets.iter_mut().zip(&sides).filter(|(_, right)| **right) {
+        for n in tet.iter_mut().filter(|n| on_left[**n as usize]) {
+            let copy = &mut copies[*n as usize];
+            if *copy == u32::MAX {
+                *copy = specimen.positions.len() as u32;
+                specimen.positions.push(specimen.positions[*n as usize]);
+            }
+            *n = *copy;
+        }
+    }
+    specimen.topology = Topology::build(specimen.positions.len(), &tets).expect("still a mesh");
+    specimen
+}
+
+/// The tetrahedra nearest to the cut, a share of all.
+fn marks_at_cut(specimen: &Specimen, share: f64) -> Vec<u32> {
+    let middle = middle(specimen);
+    let tets = specimen.topology.tets().iter().zip(0..);
+    let mut order: Vec<(f32, u32)> = tets
+        .map(|(&tet, t)| ((centre_of(specimen, tet).x - middle).abs(), t))
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    order.truncate((order.len() as f64 * share) as usize);
+    order.iter().map(|o| o.1).collect()
+}
+
+fn partial_to(specimen: &Specimen, method: Method, marked: &[u32]) -> Measured {
     let (topology, positions) = (&specimen.topology, &specimen.positions);
     let mut full = DepthField::new(method);
     let mut field = DepthField::new(method);
@@ -114,7 +189,7 @@ fn partial(specimen: &Specimen, method: Method) -> Measured {
     let (mut full_ms, mut partial_ms) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..10 {
         full_ms = full_ms.min(best_ms(1, || full.march(topology, positions)));
-        partial_ms = partial_ms.min(best_ms(1, || field.march_to(topology, positions, &marked)));
+        partial_ms = partial_ms.min(best_ms(1, || field.march_to(topology, positions, marked)));
     }
     let wrong = (0..topology.nodes() as u32)
         .filter(|&n| field.depth(n).is_some_and(|d| Some(d) != full.depth(n)))

@@ -58,6 +58,8 @@ fn errors(board: &mut Board) {
             let exact = errors.exact.get(level).map_or(String::new(), |e| {
                 format!("; with the exact overlap of eq. 4: {:.4}", read(e))
             });
+            let root = read(&errors.root[level]);
+            let exact = format!("{exact}; by the roots of the weights: {root:.4}");
             board.row(
                 &format!("voxel-tree/{what}-level-{level}"),
                 unit,
@@ -265,7 +267,10 @@ fn deadline(board: &mut Board) {
     for (name, method) in [("voxels", Method::Voxels), ("both", Method::Both)] {
         let row = format!("voxel-tree/deadline-{name}");
         let sound = format!("voxel-tree/deadline-{name}-sound");
-        if !(board.wants_row(&row) || board.wants_row(&sound)) {
+        if !["", "-worst", "-deepest", "-main-share", "-sound"]
+            .iter()
+            .any(|what| board.wants_row(&format!("{row}{what}")))
+        {
             continue;
         }
         let start = Instant::now();
@@ -278,7 +283,7 @@ fn deadline(board: &mut Board) {
             }
         };
         let wall = start.elapsed().as_secs_f64();
-        board.row(&row, "% steps", Target::AtLeast(99.9), || {
+        board.row(&row, "% steps", Target::AtLeast(99.99), || {
             Measured::new(100.0 * report.share()).note(format!(
                 "{BUDGET} ms, {} steps, {} pieces; CPU: mean {:.2} ms, worst {:.2} ms (step {}); \
                  {} of {} voxel pairs to the end, {} fell back; the whole run {wall:.1} s by the wall",
@@ -292,6 +297,32 @@ fn deadline(board: &mut Board) {
                 report.fallbacks,
             ))
         });
+        let worst = format!("voxel-tree/deadline-{name}-worst");
+        board.row(&worst, "ms", Target::AtMost(2.2), || {
+            Measured::new(report.worst.0).note(format!("step {}", report.worst.1))
+        });
+        let deepest = format!("voxel-tree/deadline-{name}-deepest");
+        board.row(&deepest, "voxels", Target::AtMost(1.0), || {
+            Measured::new(report.deepest_in_voxels()).note(format!(
+                "at the end, by all sample points: {:.1} mm; a voxel of the finest level: {:.1} mm",
+                1e3 * report.deepest_at_end,
+                1e3 * report.voxel
+            ))
+        });
+        if method == Method::Both {
+            board.row(
+                "voxel-tree/deadline-both-main-share",
+                "%",
+                Target::AtLeast(50.0),
+                || {
+                    Measured::new(100.0 * report.main_share()).note(format!(
+                        "{} of {} pairs that are not known to be apart",
+                        report.main_pairs,
+                        report.main_pairs + report.fallbacks
+                    ))
+                },
+            );
+        }
         board.row(&sound, "yes", Target::AtLeast(1.0), || {
             Measured::new(f64::from(u8::from(report.sound()))).note(format!(
                 "lowest centre at the end {:.3} m, ever {:.3} m; {} lost; fastest {:.1} m/s",

@@ -70,6 +70,11 @@ impl LateTrees {
         &self.made().trees[child]
     }
 
+    /// The tree of the `child`th fragment, if it was made.
+    pub(crate) fn get_made(&self, child: usize) -> Option<&Arc<SphereTree>> {
+        self.made.get().map(|made| &made.trees[child])
+    }
+
     /// Makes all of them, if they were not.
     pub(crate) fn make(&self) {
         self.made();

@@ -139,6 +139,14 @@ impl FragmentShape {
         }
     }
 
+    /// The same, if it was made already.
+    pub(crate) fn made_tree(&self) -> Option<&Arc<SphereTree>> {
+        match &self.tree {
+            Tree::Made(tree) => Some(tree),
+            Tree::Late(late, child) => late.get_made(*child),
+        }
+    }
+
     /// Radius of a ball around all its sample points: that of [`Self::tree`]'s root, known
     /// before there is a tree.
     #[must_use]

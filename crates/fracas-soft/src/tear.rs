@@ -132,7 +132,30 @@ impl<'a> Opening<'a> {
     }
 }
 
+/// A part of so few roots is a crumb and breaks no further: it has next to nothing that holds
+/// together, and what presses on it would grind it, and the pile that it lies in, for ever.
+const CRUMB: usize = 8;
+
 impl SoftBody {
+    /// For each part whether it is a crumb.
+    fn crumbs(&self) -> Vec<bool> {
+        let mut roots: Vec<u32> = Vec::new();
+        (0..self.topology.part_count() as u32)
+            .map(|part| {
+                let tets = self.topology.part_tets(part);
+                // Up to four tetrahedra have one root.
+                if tets.len() > 4 * CRUMB {
+                    return false;
+                }
+                roots.clear();
+                roots.extend(tets.iter().map(|&t| self.roots[t as usize]));
+                roots.sort_unstable();
+                roots.dedup();
+                roots.len() <= CRUMB
+            })
+            .collect()
+    }
+
     /// Tears the body where it is stretched beyond what its material bears, at most
     /// `most` times, worst first. Returns the number of tears.
     pub fn tear(&mut self, most: usize) -> usize {
@@ -140,7 +163,9 @@ impl SoftBody {
         if self.fixed || !limit.is_finite() {
             return 0;
         }
+        let crumbs = self.crumbs();
         let mut failing: Vec<(f32, u32, Vec3)> = (0..self.tets.len() as u32)
+            .filter(|&t| !crumbs[self.topology.parts()[t as usize] as usize])
             .filter_map(|t| self.overstretch(t, limit).map(|(s, d)| (s, t, d)))
             .collect();
         if failing.is_empty() {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use fracas_conformance::ccd::{self, SCENES};
 use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
-use fracas_scenes::sequences::ripple::ripple;
+use fracas_scenes::sequences::{folded::folded, ripple::ripple};
 use glam::DVec3;
 use serde_json::{Value, json};
 
@@ -18,28 +18,30 @@ struct Step {
     triangles: Vec<[u32; 3]>,
 }
 
-/// Rows against the peer.
+/// Rows against the peer, and on several threads.
 pub fn rows(board: &mut Board) {
-    let names = ["fast-bvh/ripple-vs-ipctk", "fast-bvh/cloth-ball-vs-ipctk"];
-    if !names.iter().any(|n| board.wants_row(n)) {
+    threads(board);
+    let sheets = ["ripple", "folded-free", "folded-touching"];
+    let row = |name: &str| format!("fast-bvh/{name}-vs-ipctk");
+    let wanted = |board: &mut Board, name: &str| board.wants_row(&row(name));
+    if !sheets
+        .iter()
+        .chain(&["cloth-ball"])
+        .any(|n| wanted(board, n))
+    {
         return;
     }
-    let Some(python) = std::env::var_os("FRACAS_IPCTK_PYTHON") else {
-        for name in names {
-            board.skip(
-                name,
-                "set FRACAS_IPCTK_PYTHON to a Python with ipctk 1.6.1 and numpy",
-            );
+    let Some(python) = python_with_ipctk() else {
+        for name in sheets.iter().chain(&["cloth-ball"]) {
+            board.skip(&row(name), NO_PEER);
         }
         return;
     };
-    let (start, end, triangles) = ripple(215);
-    let ripple = Step {
-        start,
-        end,
-        triangles,
-    };
-    compare(board, names[0], &ripple, &PathBuf::from(&python));
+    for name in sheets {
+        if wanted(board, name) {
+            compare(board, &row(name), &sheet(name), &python);
+        }
+    }
     match ccd::read_scene(SCENES[0]) {
         Some(data) => {
             let step = Step {
@@ -47,9 +49,82 @@ pub fn rows(board: &mut Board) {
                 end: data.end,
                 triangles: data.triangles,
             };
-            compare(board, names[1], &step, &PathBuf::from(&python));
+            compare(board, &row("cloth-ball"), &step, &python);
         }
-        None => board.skip(names[1], "no ccd/scalable-ccd"),
+        None => board.skip(&row("cloth-ball"), "no ccd/scalable-ccd"),
+    }
+}
+
+const NO_PEER: &str = "no Python with ipctk: `pip install ipctk`, or set FRACAS_IPCTK_PYTHON";
+
+/// The Python of the environment variable, or the first on the path, if it has ipctk.
+fn python_with_ipctk() -> Option<PathBuf> {
+    let named = std::env::var_os("FRACAS_IPCTK_PYTHON").map(PathBuf::from);
+    let usual = ["python3", "python"].map(PathBuf::from);
+    named.into_iter().chain(usual).find(|python| {
+        Command::new(python)
+            .args(["-c", "import ipctk, numpy"])
+            .output()
+            .is_ok_and(|output| output.status.success())
+    })
+}
+
+/// One of the three sheets of 92,450 triangles.
+fn sheet(name: &str) -> Step {
+    let (start, end, triangles) = match name {
+        "ripple" => ripple(215),
+        "folded-free" => folded(215, 0.8),
+        _ => folded(215, 1.1),
+    };
+    Step {
+        start,
+        end,
+        triangles,
+    }
+}
+
+/// The query of the folded sheet that touches, on several threads. By the wall's clock.
+fn threads(board: &mut Board) {
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    for (threads, target) in [(2, 1.8), (16, 8.0)] {
+        let name = format!("fast-bvh/contacts-on-{threads}-threads");
+        if !board.wants_row(&name) {
+            continue;
+        }
+        if threads > most {
+            board.skip(&name, &format!("there are {most} processors"));
+            continue;
+        }
+        let step = sheet("folded-touching");
+        let mut scene = FastBvh::new(Settings::default());
+        let body = scene.add(&step.start, &step.triangles).expect("valid");
+        scene.update();
+        scene.move_vertices(body, &step.end).expect("finite");
+        let updating = std::time::Instant::now();
+        scene.update();
+        let update = updating.elapsed().as_secs_f64() * 1e3;
+        let ask = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.expect("threads can be made");
+            let (mut scratch, mut found) = (Scratch::parallel(), Contacts::default());
+            let mut best = f64::INFINITY;
+            for _ in 0..7 {
+                let start = std::time::Instant::now();
+                pool.install(|| scene.contacts(&mut scratch, &mut found));
+                best = best.min(start.elapsed().as_secs_f64() * 1e3);
+            }
+            (best, found)
+        };
+        let (one, alone) = ask(1);
+        let (many, shared) = ask(threads);
+        board.row(&name, "x", Target::AtLeast(target), || {
+            assert_eq!(alone, shared, "the same bits on any number of threads");
+            Measured::new(one / many).note(format!(
+                "{one:.1} ms on one, {many:.1} on {threads}; folded sheet that touches, {} contacts; \
+                 update {update:.1} ms, on one thread",
+                alone.vertex_face.len() + alone.edge_edge.len()
+            ))
+        });
     }
 }
 
@@ -65,7 +140,7 @@ fn compare(board: &mut Board, name: &str, step: &Step, python: &Path) {
     let theirs = peer["step_ms"].as_f64().unwrap_or(f64::NAN);
     let version = peer["version"].as_str().unwrap_or("?").to_owned();
     let their_step = peer["step"].as_f64().unwrap_or(f64::NAN);
-    board.row(name, "x", Target::AtLeast(3.0), || {
+    board.row(name, "x", Target::AtLeast(10.0), || {
         Measured::new(theirs / ours).against("ipctk LBVH, ms", &version, theirs).note(format!(
             "ours {ours:.1} ms, motion, update and all contacts; first impact {:.3e}, theirs {their_step:.3e} (a lower bound)",
             earliest.unwrap_or(1.0)

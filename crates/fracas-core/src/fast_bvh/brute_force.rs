@@ -5,8 +5,8 @@
 //! proofs about neighbours, edits, restructuring.
 
 use super::discrete::{shared_corners, triangles_collide};
-use super::{Contacts, EdgeEdge, FastBvh, VertexFace};
-use crate::primitives::{edge_edge_ccd, vertex_face_ccd};
+use super::{Contacts, EdgeEdge, FastBvh, Features, VertexFace};
+use crate::primitives::{closest_features, edge_edge_ccd, vertex_face_ccd};
 
 /// All intersecting pairs of triangles at the end of the step, by testing all pairs.
 #[must_use]
@@ -79,4 +79,53 @@ fn live_triangles(scene: &FastBvh) -> Vec<u32> {
     (0..scene.mesh.corners.len() as u32)
         .filter(|&t| scene.corners(t).is_some())
         .collect()
+}
+
+/// All pairs of features that share no vertex and are at most `reach` apart at the start of
+/// the step, or touch during it: distance and time of impact.
+#[must_use]
+pub fn candidates(scene: &FastBvh, reach: f64) -> Vec<(Features, f64, Option<f64>)> {
+    let mesh = &scene.mesh;
+    let moving = |v: u32| &mesh.positions[v as usize];
+    let mut out = Vec::new();
+    let mut found = |features, apart: glam::DVec3, impact: Option<f64>| {
+        let distance = apart.length_squared().sqrt();
+        if distance <= reach || impact.is_some() {
+            out.push((features, distance, impact));
+        }
+    };
+    let live = live_triangles(scene);
+    for v in 0..mesh.positions.len() as u32 {
+        if scene.vertex(v).is_none() || mesh.vertex_owner[v as usize] == super::mesh::NONE {
+            continue;
+        }
+        for &f in &live {
+            let corners = mesh.corners[f as usize];
+            if corners.contains(&v) {
+                continue;
+            }
+            let (p, face) = (moving(v), corners.map(moving));
+            let apart = closest_features::vertex_face(p[0], face.map(|m| m[0])).apart;
+            let impact = vertex_face_ccd::first_impact(p, face);
+            found(Features::VertexFace(v, f), apart, impact);
+        }
+    }
+    let edges: Vec<u32> = (0..mesh.edges.len() as u32)
+        .filter(|&e| scene.edge(e).is_some())
+        .collect();
+    for (i, &e) in edges.iter().enumerate() {
+        for &f in &edges[i + 1..] {
+            let [ends, others] = [e, f].map(|e| mesh.edges[e as usize]);
+            if ends.contains(&others[0]) || ends.contains(&others[1]) {
+                continue;
+            }
+            let (first, second) = (ends.map(moving), others.map(moving));
+            let apart =
+                closest_features::edge_edge(first.map(|m| m[0]), second.map(|m| m[0])).apart;
+            let impact = edge_edge_ccd::first_impact(first, second);
+            found(Features::EdgeEdge(e, f), apart, impact);
+        }
+    }
+    out.sort_unstable_by_key(|found| found.0);
+    out
 }

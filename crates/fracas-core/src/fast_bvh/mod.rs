@@ -40,6 +40,10 @@
 //! exact. Continuous results can hold pairs that pass one another within rounding, unless
 //! [`Settings::exact`] is set; times of impact are never late.
 //!
+//! A solver that must not let anything pass asks for what is near instead
+//! ([`FastBvh::candidates`]): pairs of features with distance, normal, weights and time of
+//! impact, and for each vertex how far it may move before anything can touch.
+//!
 //! | paper | here |
 //! | --- | --- |
 //! | body, §5.1 | [`BodyId`], [`Part`] |
@@ -60,6 +64,7 @@ mod fans;
 mod fit;
 mod margin;
 mod mesh;
+mod near;
 mod refit;
 mod restructure;
 mod rewrite;
@@ -76,13 +81,14 @@ use glam::DVec3;
 pub use continuous::{Contacts, EdgeEdge, VertexFace};
 pub use edit::{EditError, NewBody, Part};
 pub use mesh::BodyId;
+pub use near::{Candidate, Candidates, Features};
 pub use traverse::QueryStats;
 
 use culling::CullScratch;
 use mesh::{Mesh, NONE};
 use restructure::Choice;
 use rewrite::{Changes, Origin, RewriteScratch};
-use traverse::{TaskBuffer, UNCERTAIN, WalkScratch, run_tasks};
+use traverse::{TaskBuffer, Touching, UNCERTAIN, WalkScratch, run_tasks};
 use tree::Tree;
 
 /// What the boxes bound.
@@ -222,6 +228,7 @@ pub struct Scratch {
     walk: WalkScratch,
     pairs: Vec<TaskBuffer<Vec<[u32; 2]>>>,
     contacts: Vec<TaskBuffer<Contacts>>,
+    near: Vec<TaskBuffer<Vec<Candidate>>>,
     parallel: bool,
 }
 
@@ -437,14 +444,15 @@ impl FastBvh {
             parallel,
             ..
         } = scratch;
-        let (used, stats) = run_tasks(&self.tree, walk, pairs, *parallel, |task, buffer| {
+        let touching = (&self.tree, Touching);
+        let (used, stats) = run_tasks(touching, walk, pairs, *parallel, |task, buffer| {
             let TaskBuffer { out, stack, stats } = buffer;
             let mut test = discrete::DiscreteTest {
                 mesh: &self.mesh,
                 out,
                 judged: task.0 != UNCERTAIN,
             };
-            self.tree.walk(task, stack, &mut test, stats);
+            self.tree.walk(Touching, task, stack, &mut test, stats);
         });
         for buffer in &mut pairs[..used] {
             out.append(&mut buffer.out);
@@ -468,7 +476,8 @@ impl FastBvh {
             parallel,
             ..
         } = scratch;
-        let (used, stats) = run_tasks(&self.tree, walk, contacts, *parallel, |task, buffer| {
+        let touching = (&self.tree, Touching);
+        let (used, stats) = run_tasks(touching, walk, contacts, *parallel, |task, buffer| {
             let TaskBuffer { out, stack, stats } = buffer;
             let mut test = continuous::ContinuousTest {
                 mesh: &self.mesh,
@@ -477,7 +486,7 @@ impl FastBvh {
                 exact,
                 judged: task.0 != UNCERTAIN,
             };
-            self.tree.walk(task, stack, &mut test, stats);
+            self.tree.walk(Touching, task, stack, &mut test, stats);
         });
         for buffer in &mut contacts[..used] {
             out.vertex_face.append(&mut buffer.out.vertex_face);

@@ -8,7 +8,7 @@
 //! on any number of threads, each into its own buffer; results are sorted by ids.
 //! So the output depends neither on the number of threads nor on the tree.
 
-use super::tree::{CULLED, Tree};
+use super::tree::{Bounds, CULLED, MovingBounds, Tree};
 
 /// A pair of nodes; the same twice: the node against itself. With [`UNCERTAIN`] in
 /// place of the first: a chunk of the uncertain pairs.
@@ -19,6 +19,50 @@ pub(crate) const UNCERTAIN: u32 = u32::MAX;
 const CHUNK: usize = 2048;
 /// How many tasks to cut the walk into, about.
 const TASKS: usize = 256;
+
+/// What a walk looks for.
+pub(crate) trait Look: Copy + Sync {
+    /// Whether what cannot touch itself may be left out.
+    const CULLS: bool;
+    fn boxes_meet(self, a: &Bounds, b: &Bounds) -> bool;
+    fn triangles_meet(self, a: &MovingBounds, b: &MovingBounds) -> bool;
+}
+
+/// Pairs that may touch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touching;
+
+impl Look for Touching {
+    const CULLS: bool = true;
+
+    #[inline]
+    fn boxes_meet(self, a: &Bounds, b: &Bounds) -> bool {
+        a.overlaps(b)
+    }
+
+    #[inline]
+    fn triangles_meet(self, a: &MovingBounds, b: &MovingBounds) -> bool {
+        a.may_meet(b)
+    }
+}
+
+/// Pairs that may come nearer than this.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nearer(pub(crate) f32);
+
+impl Look for Nearer {
+    const CULLS: bool = false;
+
+    #[inline]
+    fn boxes_meet(self, a: &Bounds, b: &Bounds) -> bool {
+        a.widened(self.0).overlaps(b)
+    }
+
+    #[inline]
+    fn triangles_meet(self, a: &MovingBounds, b: &MovingBounds) -> bool {
+        a.widened(self.0).may_meet(b)
+    }
+}
 
 /// Counters of one query, in the order of the stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +115,12 @@ pub(crate) struct WalkScratch {
 
 impl Tree {
     /// Cuts the walk of the root against itself into tasks.
-    pub(crate) fn tasks(&self, scratch: &mut WalkScratch, stats: &mut QueryStats) {
+    pub(crate) fn tasks<L: Look>(
+        &self,
+        look: L,
+        scratch: &mut WalkScratch,
+        stats: &mut QueryStats,
+    ) {
         let WalkScratch { tasks, next } = scratch;
         tasks.clear();
         if self.nodes.is_empty() {
@@ -82,15 +131,17 @@ impl Tree {
             next.clear();
             let mut opened = false;
             for &task in tasks.iter() {
-                opened |= self.open(task, next, stats);
+                opened |= self.open(look, task, next, stats);
             }
             std::mem::swap(tasks, next);
             if !opened || tasks.len() >= TASKS {
                 break;
             }
         }
-        let chunks = self.uncertain.len().div_ceil(CHUNK) as u32;
-        tasks.extend((0..chunks).map(|c| (UNCERTAIN, c)));
+        if L::CULLS {
+            let chunks = self.uncertain.len().div_ceil(CHUNK) as u32;
+            tasks.extend((0..chunks).map(|c| (UNCERTAIN, c)));
+        }
     }
 
     /// Tests a chunk of the uncertain pairs.
@@ -112,10 +163,16 @@ impl Tree {
     /// Replaces a task by smaller ones; keeps it if it is one of leaves. Pairs are
     /// pushed only if their boxes overlap.
     #[inline]
-    fn open(&self, (a, b): Task, out: &mut Vec<Task>, stats: &mut QueryStats) -> bool {
+    fn open<L: Look>(
+        &self,
+        look: L,
+        (a, b): Task,
+        out: &mut Vec<Task>,
+        stats: &mut QueryStats,
+    ) -> bool {
         let node = &self.nodes[a as usize];
         if a == b {
-            if self.info[a as usize].flags & CULLED != 0 {
+            if L::CULLS && self.info[a as usize].flags & CULLED != 0 {
                 return false;
             }
             if node.is_leaf() {
@@ -126,10 +183,8 @@ impl Tree {
             out.push((l, l));
             out.push((r, r));
             stats.overlap_tests += 1;
-            if self.nodes[l as usize]
-                .bounds()
-                .overlaps(&self.nodes[r as usize].bounds())
-            {
+            let [left, right] = [l, r].map(|n| self.nodes[n as usize].bounds());
+            if look.boxes_meet(&left, &right) {
                 out.push((l, r));
             }
             return true;
@@ -149,7 +204,7 @@ impl Tree {
         let (l, r) = (opened + 1, self.nodes[opened as usize].link());
         stats.overlap_tests += 2;
         for child in [l, r] {
-            if self.nodes[child as usize].bounds().overlaps(against) {
+            if look.boxes_meet(&self.nodes[child as usize].bounds(), against) {
                 out.push((child, kept));
             }
         }
@@ -157,8 +212,9 @@ impl Tree {
     }
 
     /// Works a task off.
-    pub(crate) fn walk(
+    pub(crate) fn walk<L: Look>(
         &self,
+        look: L,
         task: Task,
         stack: &mut Vec<Task>,
         test: &mut impl PairTest,
@@ -172,7 +228,7 @@ impl Tree {
         while let Some((a, b)) = stack.pop() {
             let (node, other) = (&self.nodes[a as usize], &self.nodes[b as usize]);
             if !(node.is_leaf() && other.is_leaf()) {
-                self.open((a, b), stack, stats);
+                self.open(look, (a, b), stack, stats);
                 continue;
             }
             let (first, end) = (
@@ -180,13 +236,13 @@ impl Tree {
                 (node.link() + node.leaf_count()) as usize,
             );
             if a == b {
-                if self.info[a as usize].flags & CULLED != 0 {
+                if L::CULLS && self.info[a as usize].flags & CULLED != 0 {
                     continue;
                 }
                 for i in first..end {
                     for j in i + 1..end {
                         stats.overlap_tests += 1;
-                        if self.boxes[i].may_meet(&self.boxes[j]) {
+                        if look.triangles_meet(&self.boxes[i], &self.boxes[j]) {
                             stats.triangle_pairs += 1;
                             test.pair(self, i, j, stats);
                         }
@@ -200,12 +256,12 @@ impl Tree {
             );
             for i in first..end {
                 stats.overlap_tests += 1;
-                if !self.boxes[i].swept().overlaps(&other.bounds()) {
+                if !look.boxes_meet(&self.boxes[i].swept(), &other.bounds()) {
                     continue;
                 }
                 for j in other_first..other_end {
                     stats.overlap_tests += 1;
-                    if self.boxes[i].may_meet(&self.boxes[j]) {
+                    if look.triangles_meet(&self.boxes[i], &self.boxes[j]) {
                         stats.triangle_pairs += 1;
                         test.pair(self, i, j, stats);
                     }
@@ -226,14 +282,14 @@ pub(crate) struct TaskBuffer<T> {
 /// Runs all tasks: each into a buffer of its own when `parallel`, else all into the
 /// first. Returns how many buffers were used.
 pub(crate) fn run_tasks<T: Default + Send>(
-    tree: &Tree,
+    (tree, look): (&Tree, impl Look),
     walk: &mut WalkScratch,
     buffers: &mut Vec<TaskBuffer<T>>,
     parallel: bool,
     work: impl Fn(Task, &mut TaskBuffer<T>) + Sync,
 ) -> (usize, QueryStats) {
     let mut stats = QueryStats::default();
-    tree.tasks(walk, &mut stats);
+    tree.tasks(look, walk, &mut stats);
     let wanted = if parallel { walk.tasks.len() } else { 1 };
     if buffers.len() < wanted {
         buffers.resize_with(wanted, TaskBuffer::default);

@@ -70,6 +70,7 @@ impl Bounds {
     }
 
     /// Grown by a distance on all sides.
+    #[inline]
     pub(crate) fn widened(&self, by: f32) -> Self {
         Self {
             min: self.min - Vec3A::splat(by),
@@ -137,6 +138,15 @@ impl MovingBounds {
     #[inline]
     pub(crate) fn swept(&self) -> Bounds {
         self.start.union(&self.end)
+    }
+
+    /// Grown by a distance on all sides, at all times.
+    #[inline]
+    pub(crate) fn widened(&self, by: f32) -> Self {
+        Self {
+            start: self.start.widened(by),
+            end: self.end.widened(by),
+        }
     }
 
     /// False only if one axis separates the two, in the same order, at the start and

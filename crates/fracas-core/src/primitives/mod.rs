@@ -2,6 +2,7 @@
 //! and if not, to which side it errs.
 
 pub(crate) mod bernstein;
+pub mod closest_features;
 mod double_ccd;
 pub mod edge_edge_ccd;
 mod exact_ccd;

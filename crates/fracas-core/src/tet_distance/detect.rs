@@ -86,7 +86,14 @@ pub struct Detector {
     prepared: Vec<PreparedTet>,
     pairs: Vec<[u32; 2]>,
     tested: usize,
+    /// Whether pairs are tested on the caller's rayon pool (with the feature `parallel`).
+    /// Changes no result.
+    pub parallel: bool,
 }
+
+/// Slots of the hash that a thread takes at a time.
+#[cfg(feature = "parallel")]
+const SLOTS_PER_TASK: usize = 1024;
 
 fn nowhere(group: u32) -> GroupedBox {
     GroupedBox {
@@ -122,18 +129,45 @@ impl Detector {
             join(&mut self.regions[j as usize], lo, hi);
         }
         self.box_tets(objects, 0.0);
-        let (first, mut tested) = (out.len(), 0);
+        let first = out.len();
+        self.tested = self.test_pairs(out);
+        out[first..].sort_unstable_by_key(|&[a, b]| (a.key(), b.key()));
+    }
+
+    /// Tests what the hash pairs, in no particular order. Returns how many pairs that were.
+    fn test_pairs(&mut self, out: &mut Vec<[TetOf; 2]>) -> usize {
+        self.hash.fill(&self.boxes);
         let (owners, corners, prepared) = (&self.owners, &self.corners, &self.prepared);
-        self.hash.visit(&self.boxes, |i, j| {
+        let test = |i: u32, j: u32, (out, tested): (&mut Vec<[TetOf; 2]>, &mut usize)| {
             let [i, j] = [i as usize, j as usize];
-            tested += 1;
+            *tested += 1;
             if prepared_overlap((&prepared[i], &corners[i]), (&prepared[j], &corners[j])) {
                 let (a, b) = (owners[i], owners[j]);
                 out.push([a.min(b), a.max(b)]);
             }
-        });
-        self.tested = tested;
-        out[first..].sort_unstable_by_key(|&[a, b]| (a.key(), b.key()));
+        };
+        let (hash, boxes, slots) = (&self.hash, &self.boxes, self.hash.slots());
+        let mut tested = 0;
+        hash.visit_large(boxes, |i, j| test(i, j, (out, &mut tested)));
+        #[cfg(feature = "parallel")]
+        if self.parallel {
+            use rayon::prelude::*;
+            let chunks = slots.div_ceil(SLOTS_PER_TASK);
+            let tasks = (0..chunks).into_par_iter().map(|c| {
+                let range = c * SLOTS_PER_TASK..slots.min((c + 1) * SLOTS_PER_TASK);
+                let (mut found, mut tested) = (Vec::new(), 0);
+                hash.visit_slots(boxes, range, |i, j| test(i, j, (&mut found, &mut tested)));
+                (found, tested)
+            });
+            let all: Vec<(Vec<[TetOf; 2]>, usize)> = tasks.collect();
+            for (found, count) in all {
+                out.extend(found);
+                tested += count;
+            }
+            return tested;
+        }
+        hash.visit_slots(boxes, 0..slots, |i, j| test(i, j, (out, &mut tested)));
+        tested
     }
 
     /// Appends all pairs of a triangle and a tetrahedron it enters.
@@ -287,6 +321,11 @@ mod tests {
                     }
                 }
             }
+            let mut on_threads = Vec::new();
+            detector.parallel = true;
+            detector.overlaps(&objects, &mut on_threads);
+            detector.parallel = false;
+            assert_eq!(found, on_threads, "the same on any threads");
             found.sort_unstable();
             expected.sort_unstable();
             assert_eq!(found, expected, "round {round}");

@@ -74,6 +74,7 @@ pub struct VoxelHash {
     /// (voxel, box), by slot of the hash table.
     entries: Vec<(Voxel, u32)>,
     large: Vec<u32>,
+    per_size: f32,
 }
 
 impl VoxelHash {
@@ -88,6 +89,16 @@ impl VoxelHash {
     /// Calls `found` for every overlapping pair of different groups, once each, lower
     /// index first: in a fixed order, that of the hash table.
     pub fn visit(&mut self, boxes: &[GroupedBox], mut found: impl FnMut(u32, u32)) {
+        self.fill(boxes);
+        self.visit_slots(boxes, 0..self.slots(), &mut found);
+        self.visit_large(boxes, found);
+    }
+
+    /// Enters the boxes; what they meet is then asked for in any order, on any threads:
+    /// [`Self::visit_slots`] for ranges that make up all slots, and [`Self::visit_large`].
+    pub fn fill(&mut self, boxes: &[GroupedBox]) {
+        self.starts.clear();
+        self.large.clear();
         let (mut sum, mut count) = (0.0_f64, 0.0_f64);
         for b in boxes.iter().filter(|b| b.is_finite()) {
             sum += f64::from((b.hi - b.lo).max_element());
@@ -97,13 +108,9 @@ impl VoxelHash {
             return;
         }
         let size = ((1.2 * sum / count) as f32).max(f32::MIN_POSITIVE);
-        let per_size = 1.0 / size;
-        // The floor by hand: without it a call for every coordinate.
-        let floor = |x: f32| {
-            let whole = x as i32;
-            whole - i32::from((whole as f32) > x)
-        };
-        let voxel = |p: Vec3| -> Voxel { (p * per_size).to_array().map(floor) };
+        self.per_size = 1.0 / size;
+        let per_size = self.per_size;
+        let voxel = |p: Vec3| voxel_of(p, per_size);
         // Coordinates so far out that voxels cannot be numbered make a box large.
         let far = size * 1e9;
         let range = |b: &GroupedBox| -> Option<(Voxel, Voxel)> {
@@ -118,9 +125,7 @@ impl VoxelHash {
         };
 
         let slots = (2 * boxes.len()).next_power_of_two();
-        self.starts.clear();
         self.starts.resize(slots + 1, 0);
-        self.large.clear();
         for (i, b) in boxes.iter().enumerate().filter(|(_, b)| b.is_finite()) {
             match range(b) {
                 Some((lo, hi)) => each_voxel(lo, hi, |v| self.starts[slot(v, slots) + 1] += 1),
@@ -143,8 +148,23 @@ impl VoxelHash {
                 });
             }
         }
+    }
 
-        for s in 0..slots {
+    /// Slots that the boxes were entered into.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The pairs of a range of slots, lower index first, in a fixed order.
+    pub fn visit_slots(
+        &self,
+        boxes: &[GroupedBox],
+        slots: std::ops::Range<usize>,
+        mut found: impl FnMut(u32, u32),
+    ) {
+        let voxel = |p: Vec3| voxel_of(p, self.per_size);
+        for s in slots {
             let here = &self.entries[self.starts[s] as usize..self.starts[s + 1] as usize];
             // The end of the run of one group that k is in.
             let mut run = 0;
@@ -162,6 +182,10 @@ impl VoxelHash {
                 }
             }
         }
+    }
+
+    /// The pairs of boxes that are too large to be entered.
+    pub fn visit_large(&self, boxes: &[GroupedBox], mut found: impl FnMut(u32, u32)) {
         for (k, &i) in self.large.iter().enumerate() {
             let a = &boxes[i as usize];
             for (j, b) in boxes.iter().enumerate() {
@@ -173,6 +197,15 @@ impl VoxelHash {
             }
         }
     }
+}
+
+fn voxel_of(p: Vec3, per_size: f32) -> Voxel {
+    // The floor by hand: without it a call for every coordinate.
+    let floor = |x: f32| {
+        let whole = x as i32;
+        whole - i32::from((whole as f32) > x)
+    };
+    (p * per_size).to_array().map(floor)
 }
 
 fn each_voxel(lo: Voxel, hi: Voxel, mut visit: impl FnMut(Voxel)) {

@@ -52,6 +52,8 @@ pub(super) struct Pace {
     pub(super) contacts: Rate,
     /// Per node or point that the main method looks at.
     pub(super) visit: Rate,
+    /// Per pair that the main method answers.
+    pub(super) main_pair: Rate,
     /// Looking at a pair at all: its roots.
     pub(super) root: Rate,
     /// Finding pairs, per pair of boxes; a collider counts as one.
@@ -81,6 +83,7 @@ impl Default for Pace {
             engine_pair: Rate::new(1e-6),
             contacts: Rate::new(3.0),
             visit: Rate::new(1e-6),
+            main_pair: Rate::new(20e-6),
             root: Rate::new(300e-9),
             find: Rate::new(1e-6),
             slow: 1.0,

@@ -28,7 +28,8 @@ pub(super) struct Body {
     pub(super) moves: bool,
     pub(super) tree: Option<Arc<VoxTree>>,
     pub(super) chosen: bool,
-    /// Sample points of a fragment; no other shape has any.
+    pub(super) fragment: bool,
+    /// Sample points of a fragment, where they count: none of any other shape.
     pub(super) points: u32,
     pub(super) inner_radius: f32,
     /// Its place among all colliders.
@@ -176,7 +177,7 @@ impl Pairs {
                 }
                 // A fragment that could not be voxelised keeps the main method.
                 _ => {
-                    let voxels = |body: &Body| body.points == 0 || body.tree.is_some();
+                    let voxels = |body: &Body| !body.fragment || body.tree.is_some();
                     pair.main = !(voxels(one) && voxels(two));
                     if pair.answer == Answer::Apart {
                         pair.answer = Answer::None;
@@ -206,7 +207,7 @@ impl Pairs {
                 high: b.bounds.maxs,
                 body: i,
                 moves: b.moves,
-                fragment: b.points > 0,
+                fragment: b.fragment,
                 wanted: !chosen_only || b.chosen,
             }));
         let by_low = |a: &Swept, b: &Swept| a.low.x.total_cmp(&b.low.x).then(a.body.cmp(&b.body));
@@ -263,6 +264,7 @@ mod tests {
             moves: true,
             tree: Some(tree.clone()),
             chosen: name.is_multiple_of(3),
+            fragment: true,
             points: 8,
             inner_radius: 0.1,
             collider: name as usize,
@@ -283,6 +285,7 @@ mod tests {
             bodies.push(Body {
                 bounds: Aabb::new(Vec3::splat(-1e9), Vec3::splat(0.0)),
                 tree: None,
+                fragment: false,
                 points: 0,
                 moves: false,
                 chosen: false,

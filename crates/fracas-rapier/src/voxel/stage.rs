@@ -11,7 +11,8 @@
 //! take, by the rates of the steps so far (`pace.rs`).
 //!
 //! Both at once: what the main method will cost is predicted by what it cost in the
-//! last step (for a new pair: all points of the smaller body). The cheapest pairs come
+//! last step (for a new pair: all points of the smaller body, or, where a clock watches, what
+//! pairs usually cost if that is less). The cheapest pairs come
 //! first, as long as their predicted cost fits; a share of the budget is kept for the
 //! voxels of the others. Predictions fail when something breaks, so the table asks the
 //! clock again before each of them.
@@ -19,6 +20,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use fracas_core::SphereTree;
 use fracas_core::voxel_tree::{
     Averaging, Budget, Detection, GroupContact, Grouping, Other, Primitive, Progress, SharedPair,
     Stop, VoxTree, primitive, primitive_against, reduce, refine_all, refine_while,
@@ -64,6 +66,9 @@ const MOST_EXPENSIVE_VISIT: f64 = 3.0;
 
 /// A pair's cost may grow by so much from step to step before it is no longer foreseen.
 const COST_GROWTH: f64 = 1.25;
+
+/// What a pair of which nothing is known may take, in usual pairs of the main method.
+const NEW_PAIR: f64 = 3.0;
 
 /// A plain shape is refined as if its cubes were this much larger, so to the finest
 /// level before any other pair. Floors are cheap, and coarse contacts do not push: a
@@ -136,7 +141,8 @@ pub(crate) struct VoxelStage {
     pace: Pace,
     step: u64,
     stats: VoxelStats,
-    /// When this step began, less what re-labelling took.
+    /// When the world's step began for the budget, in the clock's seconds: as much before now
+    /// as its contacts have taken. Re-labelling is not counted.
     started: f64,
 }
 
@@ -192,12 +198,14 @@ impl VoxelStage {
         &self.stats
     }
 
-    /// Finds the contacts of the coming step.
+    /// Finds the contacts of the coming step of the engine. `spent`: seconds that contacts
+    /// have taken in this step of the world, which makes the engine's again if something
+    /// breaks: both have one budget.
     pub(crate) fn prepare(
         &mut self,
         bodies: &RigidBodySet,
         colliders: &ColliderSet,
-        reach: f32,
+        (reach, spent): (f32, f64),
         clock: &Clock,
     ) {
         self.step += 1;
@@ -205,20 +213,21 @@ impl VoxelStage {
         let start = clock();
         let relabel = self.gather(bodies, colliders, reach, clock);
         self.stats.relabel = relabel * 1e3;
-        self.started = start + relabel;
+        let begun = start + relabel;
+        self.started = begun - spent;
         self.pairs.find(&self.bodies, self.scope == Scope::Chosen);
         self.load = Load {
             boxes: self.pairs.list.len(),
             voxel_pairs: 0,
         };
         self.stats.apart = self.pairs.apart as u64;
-        let found = clock() - self.started;
+        let found = clock() - begun;
         self.stats.find = found * 1e3;
         self.pace
             .found_pairs(found, self.load.boxes, self.bodies.len());
         self.choose_main(clock);
         self.refine(colliders, reach, clock);
-        self.stats.refine = (clock() - self.started) * 1e3;
+        self.stats.refine = (clock() - begun) * 1e3;
     }
 
     /// Learns from the engine's own collision stage, in seconds.
@@ -234,6 +243,8 @@ impl VoxelStage {
             visits += f64::from(cost.points) + f64::from(cost.visits);
         }
         self.pace.visit.learn(main, visits, 100.0);
+        let answered = self.costs.len() as f64;
+        self.pace.main_pair.learn(main, answered, 10.0);
         let contacts = self.stats.contacts as usize;
         self.pace.learn_engine(engine - main, self.load, contacts);
         self.pairs.note_costs(self.costs.drain(..));
@@ -285,7 +296,8 @@ impl VoxelStage {
                 radius: radius.unwrap_or(0.0),
                 tree,
                 chosen: fragment.is_some_and(|f| self.chosen.contains(&f.object().address())),
-                points: fragment.map_or(0, |f| f.tree().positions().len() as u32),
+                fragment: fragment.is_some(),
+                points: fragment.map_or(0, |f| self.points_of(f)),
                 inner_radius: fragment.map_or(0.0, FragmentShape::inner_radius),
                 collider: index,
                 name: u64::from(at) << 32 | u64::from(generation),
@@ -293,6 +305,19 @@ impl VoxelStage {
         }
         self.pieces.forget_unseen(self.step);
         relabel
+    }
+
+    /// Sample points of a fragment, where the main method is one of two. A tree that was not
+    /// made yet (whoever asks for it has to wait) has too many for any budget of time.
+    fn points_of(&self, fragment: &FragmentShape) -> u32 {
+        let count = |tree: &Arc<SphereTree>| tree.positions().len() as u32;
+        match (self.scope, self.settings.budget) {
+            (Scope::All | Scope::Chosen, _) => 0,
+            (Scope::WhatDoesNotFit, FrameBudget::Milliseconds(_)) => {
+                fragment.made_tree().map_or(u32::MAX, count)
+            }
+            (Scope::WhatDoesNotFit, _) => count(fragment.tree()),
+        }
     }
 
     /// Both at once: leaves to the main method what fits.
@@ -303,6 +328,7 @@ impl VoxelStage {
         }
         let engine = self.pace.engine(self.load);
         let visit = self.pace.visit.get();
+        let usual = self.pace.main_pair.get();
         // Work counts points, time counts seconds.
         let (mut room, timed) = match self.settings.budget {
             FrameBudget::Unlimited => (f64::INFINITY, false),
@@ -320,6 +346,8 @@ impl VoxelStage {
             // A new pair: every point of the smaller body (of the only one) is asked.
             let all = match [pair.a, pair.b].map(|i| bodies[i as usize].points) {
                 [n, 0] | [0, n] => n,
+                // Of two that meet, both trees are asked for.
+                [u32::MAX, _] | [_, u32::MAX] => u32::MAX,
                 [n, m] => n.min(m),
             };
             match (pair.cost, timed) {
@@ -327,7 +355,9 @@ impl VoxelStage {
                 (Some(cost), true) if cost.late => f64::INFINITY,
                 (Some(cost), true) => COST_GROWTH * f64::from(cost.seconds).max(visit),
                 (Some(cost), false) => f64::from(cost.points.max(1)),
-                (None, true) => f64::from(all.max(1)) * visit,
+                (None, true) if all == u32::MAX => f64::INFINITY,
+                // Few pairs ask for all points; one that does is stopped by the clock.
+                (None, true) => (f64::from(all.max(1)) * visit).min(NEW_PAIR * usual),
                 (None, false) => f64::from(all.max(1)),
             }
         };
@@ -338,8 +368,11 @@ impl VoxelStage {
         let mut fit = 0;
         for &(cost, i) in &order {
             let pair = &mut self.pairs.list[i as usize];
-            // What is remembered holds for one step.
-            pair.cost = None;
+            // What is remembered holds for one step; where a clock watches, until the pair is
+            // asked again: else one that once did not fit would count as new for ever.
+            if !timed || pair.cost.is_some_and(|cost| cost.late) {
+                pair.cost = None;
+            }
             if cost <= room {
                 room -= cost;
                 pair.main = true;

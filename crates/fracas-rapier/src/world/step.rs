@@ -108,7 +108,9 @@ impl World {
     fn prepare_engine(&mut self) {
         self.hold_drowsy();
         let forgotten = self.counters.forgotten();
-        let voxel = self.voxels.prepare(&self.physics, forgotten, &self.clock);
+        let spent = self.stats.times.collision * 1e-3;
+        let told = (forgotten, spent);
+        let voxel = self.voxels.prepare(&self.physics, told, &self.clock);
         let start = (self.clock)();
         self.engine = EngineStep { start, voxel };
     }

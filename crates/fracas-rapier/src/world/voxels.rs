@@ -37,11 +37,12 @@ impl Voxels {
     }
 
     /// Finds the voxel contacts of the coming step. `forgotten`: how often pairs were
-    /// told to forget, which a saved world and the one restored from it do alike.
+    /// told to forget, which a saved world and the one restored from it do alike. `spent`:
+    /// seconds that contacts have taken in this step so far.
     pub(super) fn prepare(
         &mut self,
         physics: &PhysicsWorld,
-        forgotten: u64,
+        (forgotten, spent): (u64, f64),
         clock: &Arc<Clock>,
     ) -> VoxelStats {
         let Some(stage) = &mut self.stage else {
@@ -51,7 +52,7 @@ impl Voxels {
             stage.forget();
         }
         let reach = physics.integration_parameters.prediction_distance();
-        stage.prepare(&physics.bodies, &physics.colliders, reach, clock);
+        stage.prepare(&physics.bodies, &physics.colliders, (reach, spent), clock);
         *stage.stats()
     }
 

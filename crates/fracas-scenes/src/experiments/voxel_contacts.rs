@@ -55,6 +55,8 @@ pub struct ContactErrors {
     /// The same with the exact overlap of eq. 4 in place of eq. 7, at the coarse
     /// levels, where cubes are few enough to be cut by each other.
     pub exact: Vec<LevelErrors>,
+    /// By the square root of the weights: between the simple and the weighted average.
+    pub root: Vec<LevelErrors>,
     /// Mean size of the true angular velocity: the error of answering "no spin".
     pub true_spin: f64,
 }
@@ -81,6 +83,7 @@ pub fn contact_errors(collisions: usize, seed: u64) -> ContactErrors {
         simple: vec![LevelErrors::default(); LEVELS as usize],
         weighted: vec![LevelErrors::default(); LEVELS as usize],
         exact: vec![LevelErrors::default(); EXACT_LEVELS as usize],
+        root: vec![LevelErrors::default(); LEVELS as usize],
         true_spin: 0.0,
     };
     for i in 0..collisions {
@@ -113,6 +116,16 @@ pub fn contact_errors(collisions: usize, seed: u64) -> ContactErrors {
             ] {
                 case.measure(&mut primitives, averaging, collisions as f64, sums);
             }
+            for primitive in &mut primitives {
+                primitive.probability = primitive.probability.sqrt();
+            }
+            let sums = &mut errors.root[level as usize];
+            case.measure(
+                &mut primitives,
+                Averaging::Weighted,
+                collisions as f64,
+                sums,
+            );
             if let Some(sums) = errors.exact.get_mut(level as usize) {
                 let pairs = detection.pairs();
                 let mut exact: Vec<Primitive> = pairs

@@ -5,7 +5,8 @@
 //! clock that is given: thread CPU time, so that other load on the machine is not
 //! ours. And it must stay sound: nothing under the ground, nothing that flies.
 
-use fracas_rapier::{ContactMode, FrameBudget, VoxelSettings};
+use fracas_rapier::{ContactMode, FrameBudget, VoxelSettings, World};
+use glam::Vec3;
 
 use crate::rigid::{self, SceneError, SceneOptions};
 
@@ -30,6 +31,12 @@ pub struct DeadlineReport {
     pub most_tests: u64,
     /// Pairs that the main method was meant for but did not fit.
     pub fallbacks: u64,
+    /// Pairs that the main method served, within the budget.
+    pub main_pairs: u64,
+    /// The deepest overlap of two bodies at the end, by all sample points, in metres.
+    pub deepest_at_end: f32,
+    /// The finest voxel, in metres.
+    pub voxel: f32,
     /// The lowest centre of mass that was seen at any time, in metres: without
     /// continuous detection a body enters the floor by up to a step's travel.
     pub lowest: f32,
@@ -114,6 +121,7 @@ pub fn falling_rabbits(
         report.pairs += stats.voxel.pairs;
         report.finished += stats.voxel.finished;
         report.fallbacks += stats.voxel.fallbacks;
+        report.main_pairs += stats.voxel.main_pairs;
         report.most_tests = report.most_tests.max(stats.voxel.tests);
         report.lowest_at_end = f32::INFINITY;
         for id in scene.world().pieces() {
@@ -130,7 +138,36 @@ pub fn falling_rabbits(
     report.lost = scene.world().bodies_lost();
     report.pieces = scene.world().pieces().count();
     report.digest = scene.world().digest();
+    report.deepest_at_end = scene.world().deepest_overlap();
+    report.voxel = finest_voxel(scene.world(), settings.resolution);
     Ok(report)
+}
+
+/// The edge of the finest voxels: of the longest side of what is unbroken.
+fn finest_voxel(world: &World, resolution: u32) -> f32 {
+    let sides = world.pieces().filter_map(|id| {
+        let shape = world.shape(id)?;
+        let state = shape.object().read();
+        let positions = state.fragments().mesh().positions();
+        let low = positions.iter().fold(Vec3::INFINITY, |a, b| a.min(*b));
+        let high = positions.iter().fold(Vec3::NEG_INFINITY, |a, b| a.max(*b));
+        Some((high - low).max_element())
+    });
+    sides.fold(0.0, f32::max) / resolution.max(2) as f32
+}
+
+impl DeadlineReport {
+    /// Of the pairs that touch or may touch, the share that the main method served.
+    #[must_use]
+    pub fn main_share(&self) -> f64 {
+        self.main_pairs as f64 / (self.main_pairs + self.fallbacks).max(1) as f64
+    }
+
+    /// The deepest overlap at the end, in voxels of the finest level.
+    #[must_use]
+    pub fn deepest_in_voxels(&self) -> f64 {
+        f64::from(self.deepest_at_end / self.voxel)
+    }
 }
 
 #[cfg(test)]

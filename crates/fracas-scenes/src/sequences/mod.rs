@@ -8,6 +8,7 @@
 //! | [`breaking_walls`] | 80 | 8 | 42 K to 140 K | 42 K to 140 K |
 //! | [`exploding_dragon`] | 250 | 4 | 252 K | 252 K |
 //! | [`ripple`] | 2 | 0 | 92 K | (ours: the peers' table) |
+//! | [`folded`] | 2 | 0 | 92 K | (ours: the peers' table) |
 //!
 //! A sequence is asked frame by frame for [`Change`]s, which [`Player`] applies to a
 //! scene. Making a frame and applying it are apart, so that only the latter is timed.
@@ -15,6 +16,7 @@
 pub mod breaking_walls;
 pub mod cloth;
 pub mod exploding_dragon;
+pub mod folded;
 pub mod n_body;
 pub mod ripple;
 pub mod shapes;

@@ -1,0 +1,106 @@
+//! The three soft scenes: how fast, how deep crumbs lie and for how long, when they are done.
+
+use std::time::Instant;
+
+use fracas_scenes::soft::SoftScene;
+use fracas_soft::SoftBody;
+
+use crate::board::{Board, Measured, Target};
+
+/// Steps of a sixtieth of a second: three seconds.
+const STEPS: u64 = 180;
+
+/// What came of a run.
+#[derive(Default)]
+struct Run {
+    /// By the wall, in milliseconds, of each step.
+    steps: Vec<f64>,
+    /// The longest time that something was deeper than a mean edge, in seconds.
+    deep: f64,
+    /// The deepest of all, and a mean edge, in metres.
+    deepest: (f32, f32),
+    last_tear: u64,
+    pieces: usize,
+}
+
+/// Rows of each scene.
+pub fn rows(board: &mut Board) {
+    for name in SoftScene::NAMES {
+        let row = |what: &str| format!("tet-distance/{name}-{what}");
+        let names = [row("real-time"), row("deep-crumbs"), row("last-tear")];
+        if !names.iter().any(|n| board.wants_row(n)) {
+            continue;
+        }
+        let threads = std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(2);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let run = pool.expect("threads can be made").install(|| play(name));
+        let mean = run.steps.iter().sum::<f64>() / run.steps.len() as f64;
+        // Frames of 33 ms of world time: two steps.
+        let frames = run.steps.chunks(2).map(|pair| pair.iter().sum::<f64>());
+        let worst = frames.fold(0.0, f64::max);
+        board.row(&names[0], "ms", Target::AtMost(1e3 / 30.0), || {
+            Measured::new(2.0 * mean).note(format!(
+                "mean of {} frames of 33 ms of world time, {threads} threads; worst {worst:.0} ms; {} pieces at the end",
+                STEPS / 2,
+                run.pieces
+            ))
+        });
+        board.row(&names[1], "s", Target::AtMost(0.2), || {
+            Measured::new(run.deep).note(format!(
+                "longest that something is deeper than a mean edge ({:.0} mm); deepest ever {:.0} mm",
+                1e3 * run.deepest.1,
+                1e3 * run.deepest.0
+            ))
+        });
+        board.row(&names[2], "step", Target::None, || {
+            Measured::new(run.last_tear as f64).note(format!("of {STEPS}"))
+        });
+    }
+}
+
+/// The mean length of edges at rest.
+fn mean_edge(bodies: &[SoftBody]) -> f32 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for body in bodies.iter().filter(|b| !b.is_fixed()) {
+        for tet in body.tets() {
+            let at = tet.map(|n| body.rest()[n as usize]);
+            for (i, j) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+                sum += f64::from(at[i].distance(at[j]));
+                count += 1.0;
+            }
+        }
+    }
+    (sum / f64::max(count, 1.0)) as f32
+}
+
+fn play(name: &str) -> Run {
+    let mut scene = SoftScene::new(name).expect("it is one of the scenes");
+    scene.world_mut().parallel = true;
+    let edge = mean_edge(scene.world().bodies());
+    let mut run = Run {
+        deepest: (0.0, edge),
+        ..Run::default()
+    };
+    let mut deep_since = 0.0;
+    for step in 1..=STEPS {
+        let start = Instant::now();
+        scene.step();
+        run.steps.push(start.elapsed().as_secs_f64() * 1e3);
+        let depths = scene.world().pushes().iter().map(|p| p.depth);
+        let deepest = depths.fold(0.0, f32::max);
+        run.deepest.0 = run.deepest.0.max(deepest);
+        deep_since = if deepest > edge {
+            deep_since + f64::from(SoftScene::DT)
+        } else {
+            0.0
+        };
+        run.deep = run.deep.max(deep_since);
+        if scene.stats().tears > 0 {
+            run.last_tear = step;
+        }
+    }
+    run.pieces = scene.pieces();
+    run
+}
