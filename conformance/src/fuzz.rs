@@ -239,7 +239,7 @@ fn model_targets() -> Vec<Target> {
 
 fn missing(name: &str) -> ReadError {
     let error = read_bytes(name, b"no mesh at all");
-    error.err().expect("what is no mesh is refused")
+    error.expect_err("what is no mesh is refused")
 }
 
 fn read_model(

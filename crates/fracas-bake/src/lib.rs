@@ -18,6 +18,7 @@ pub mod asset;
 pub mod bake;
 pub mod error;
 pub mod fill;
+mod glb_container;
 pub mod inspect;
 pub mod limits;
 pub mod model;

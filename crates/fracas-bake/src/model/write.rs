@@ -12,7 +12,7 @@ use std::path::Path;
 use glam::{DMat4, DVec3, Vec3};
 use serde_json::{Value, json};
 
-use crate::write::glb::{GlbError, container};
+use crate::glb_container::{GlbError, container};
 
 use super::gltf::{list, matrix_of};
 use super::pieces::{Buffers, ModelPiece};

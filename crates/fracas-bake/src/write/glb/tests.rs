@@ -1,6 +1,7 @@
 //! What is written is read back by the `gltf` crate.
 
 use super::*;
+use crate::glb_container::total_length;
 
 fn sample() -> Glb {
     let mut glb = Glb::new();
