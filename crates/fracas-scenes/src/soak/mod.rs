@@ -175,7 +175,7 @@ mod tests {
         let failure = try_plan(&plan).unwrap();
         let (small, why) = shrink_by(&plan, &failure, &mut try_plan, &mut || true);
         assert_eq!((why.rule, why.step), ("speed", 11));
-        assert_eq!(small.bodies, std::slice::from_ref(needed));
+        assert_eq!(small.bodies, std::slice::from_ref(&needed));
         assert_eq!(small.edits, [push]);
         assert_eq!(small.steps, 11);
         assert!(tried < 60, "{tried} plays");
