@@ -46,12 +46,16 @@ def check_rows(made, rows):
         pieces = load_pieces(made, row)
         assert len(pieces) == row["pieces"] == len(row["mass"]) == len(row["pose_after"]) >= 2
         density = fracas.material(row["material"])["density"]
+        whole = 0.0
         for (positions, triangles), volume, mass in zip(pieces, row["volume"], row["mass"]):
             a, b, c = (positions[triangles[:, i]] for i in range(3))
             enclosed = np.einsum("ij,ij->", a, np.cross(b, c)) / 6
-            # What is seen is the model, what weighs are its tetrahedra, which are coarser.
-            assert enclosed == pytest.approx(volume, rel=5e-2)
+            # What is seen is the model, what weighs are its tetrahedra, which are coarser: a
+            # small piece is mostly outside.
+            assert enclosed == pytest.approx(volume, rel=1e-1)
+            whole += enclosed
             assert mass == pytest.approx(volume * density)
+        assert whole == pytest.approx(sum(row["volume"]), rel=5e-2)
         assert row["graph"] and all(
             0 <= edge["a"] < edge["b"] < row["pieces"] and edge["area"] > 0 for edge in row["graph"]
         )
