@@ -254,7 +254,7 @@ const tests = {
     await pause(page);
     await page.evaluate(() => {
       window.waits = true;
-      window.fracas.digest("wall", 6).then(() => (window.waits = false));
+      window.fracas.digest("wall", 60).then(() => (window.waits = false));
     });
     const look = () => page.evaluate(() => ({ waits: window.waits, drawn: window.fracas.state().drawn, at: window.fracas.state().pieces[0].screen[0] }));
     const before = await look();
