@@ -75,9 +75,15 @@ impl Polygon {
     /// node `beyond`, on the plane's other side. Planes that part what is beyond do not part
     /// this piece; but so both pieces have the same polygon.
     pub(crate) fn touching(&self, cut: &TetCut, k: u8, beyond: usize) -> Option<Self> {
-        let mut polygon = *self;
-        for plane in &cut.planes()[k as usize + 1..] {
-            let Some(nodes) = sides_from(plane, beyond) else {
+        self.within(&cut.planes()[k as usize + 1..], beyond)
+    }
+
+    /// What later planes leave of it on the side of a local node; planes that do not bound
+    /// that node's piece are passed over.
+    fn within(self, planes: &[[f32; 4]], local: usize) -> Option<Self> {
+        let mut polygon = self;
+        for plane in planes {
+            let Some(nodes) = sides_from(plane, local) else {
                 continue;
             };
             match polygon.clip(nodes) {
@@ -202,7 +208,7 @@ impl Piece {
     /// others where they are not needed for it; `None` where nothing is left there.
     pub(crate) fn polygon(cut: &TetCut, local: usize, side: Side) -> Option<Polygon> {
         let planes = cut.planes();
-        let (mut polygon, later) = match side {
+        let (polygon, later) = match side {
             Side::Face(k) => (SIMPLE[0b1111].polygons[k as usize], planes),
             Side::Plane(k) => {
                 let (until, later) = planes.split_at(k as usize + 1);
@@ -211,17 +217,7 @@ impl Piece {
                 (*Self::within(until, local).polygons().last()?, later)
             }
         };
-        for plane in later {
-            let Some(nodes) = sides_from(plane, local) else {
-                continue;
-            };
-            match polygon.clip(nodes) {
-                Clipped::Whole => {}
-                Clipped::Nothing => return None,
-                Clipped::Part(left, _) => polygon = left,
-            }
-        }
-        Some(polygon)
+        polygon.within(later, local)
     }
 
     /// The piece of a tetrahedron with one plane that holds the nodes of a mask.

@@ -14,13 +14,14 @@ use glam::Vec3;
 use super::pieces::{Buffers, cracks};
 
 /// A place by its bits.
-type Key = [u32; 3];
+pub(crate) type Key = [u32; 3];
 
 /// What is filled may have this share of the piece's area at most.
 const LARGEST_SHARE: f32 = 1e-3;
 
-/// Sides of triangles that lack one the other way round, as the missing ones would run.
-fn missing_sides(surfaces: &[Buffers]) -> Vec<[Key; 2]> {
+/// How often each side of a triangle runs from its lesser to its greater end, less how often
+/// it runs back: zero for all where a surface is closed. Ends are told by their places.
+pub(crate) fn balance_of_sides(surfaces: &[Buffers]) -> BTreeMap<[Key; 2], i32> {
     // Adding zero makes -0 and 0 the same.
     let place = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
     let mut balance: BTreeMap<[Key; 2], i32> = BTreeMap::new();
@@ -36,6 +37,12 @@ fn missing_sides(surfaces: &[Buffers]) -> Vec<[Key; 2]> {
             }
         }
     }
+    balance
+}
+
+/// Sides of triangles that lack one the other way round, as the missing ones would run.
+fn missing_sides(surfaces: &[Buffers]) -> Vec<[Key; 2]> {
+    let balance = balance_of_sides(surfaces);
     let mut missing = Vec::new();
     for ([a, b], sum) in balance {
         let side = if sum > 0 { [b, a] } else { [a, b] };

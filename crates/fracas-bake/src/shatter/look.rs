@@ -1,16 +1,14 @@
 //! What the pieces look like: the model's own triangles, cut at the cracks, or others.
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use fracas_core::dressing::{FineBoundary, SkinMap, SkinMapError};
 use fracas_core::fragment_surface::FragmentSurface;
 use fracas_core::{FragmentId, Fragments, TetMesh};
-use glam::Vec3;
 
 use crate::SurfaceMesh;
 use crate::model::drape::Drape;
-use crate::model::mend::close_gaps;
+use crate::model::mend::{balance_of_sides, close_gaps};
 use crate::model::pieces::{Buffers, plain_surfaces, surfaces as surfaces_of};
 use crate::model::{Attribute, Model};
 
@@ -171,20 +169,7 @@ impl Wardrobe {
 /// ends: none where a piece is closed.
 #[must_use]
 pub fn open_sides(surfaces: &[Buffers]) -> usize {
-    let mut balance: BTreeMap<[[u32; 3]; 2], i32> = BTreeMap::new();
-    let place = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
-    for surface in surfaces {
-        for triangle in &surface.triangles {
-            let at = triangle.map(|v| place(surface.positions[v as usize]));
-            for (a, b) in [(at[0], at[1]), (at[1], at[2]), (at[2], at[0])] {
-                if a < b {
-                    *balance.entry([a, b]).or_default() += 1;
-                } else if b < a {
-                    *balance.entry([b, a]).or_default() -= 1;
-                }
-            }
-        }
-    }
+    let balance = balance_of_sides(surfaces);
     balance.values().filter(|sum| **sum != 0).count()
 }
 
@@ -207,6 +192,8 @@ pub fn surface_of_tets(surface: &FragmentSurface) -> Vec<Buffers> {
 
 #[cfg(test)]
 mod tests {
+    use glam::Vec3;
+
     use super::*;
 
     #[test]
