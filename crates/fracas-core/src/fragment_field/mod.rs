@@ -36,10 +36,14 @@ mod query;
 mod tests;
 
 pub use data::{FieldData, FieldDataError};
-pub use locate::{Location, SLACK};
+#[cfg(feature = "research")]
+pub use locate::Location;
+pub use locate::SLACK;
 pub use near::{Around, NearFace, Nearest};
 pub use propagate::{FieldStats, Propagation};
-pub use query::{FragmentDistance, Penetration, SignedDistance};
+pub use query::FragmentDistance;
+#[cfg(feature = "research")]
+pub use query::{Penetration, SignedDistance};
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -259,7 +263,7 @@ impl FragmentField {
 
     /// The tetrahedron that holds a point, whoever it belongs to.
     #[must_use]
-    pub fn locate(&self, fragments: &Fragments, p: Vec3) -> Option<Location> {
+    pub fn locate(&self, fragments: &Fragments, p: Vec3) -> Option<locate::Location> {
         let start = self.old_surface.tet_near(p)?;
         self.tets.locate_from(fragments.mesh(), start, p)
     }

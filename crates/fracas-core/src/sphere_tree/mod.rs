@@ -39,25 +39,51 @@
 //! of the leaves, so that a node's points are a range that starts with its
 //! representative.
 
+#[cfg(not(feature = "research"))]
+mod adapt;
+#[cfg(feature = "research")]
 pub mod adapt;
+#[cfg(not(feature = "research"))]
+mod advance;
+#[cfg(feature = "research")]
 pub mod advance;
 mod build;
 mod cached_point;
 mod contact_cache;
+#[cfg(feature = "research")]
 pub mod coverage;
+#[cfg(feature = "research")]
 mod determinism;
+#[cfg(not(feature = "research"))]
+mod feature;
+#[cfg(feature = "research")]
 pub mod feature;
 mod insert;
 mod layout;
 mod newborn;
+#[cfg(not(feature = "research"))]
+mod normal_choice;
+#[cfg(feature = "research")]
 pub mod normal_choice;
+#[cfg(not(feature = "research"))]
+mod order;
+#[cfg(feature = "research")]
 pub mod order;
+#[cfg(not(feature = "research"))]
+mod partner;
+#[cfg(feature = "research")]
 pub mod partner;
+#[cfg(not(feature = "research"))]
+mod query;
+#[cfg(feature = "research")]
 pub mod query;
 mod separate;
 mod split;
 mod split_work;
 mod static_mesh;
+#[cfg(not(feature = "research"))]
+mod traversal;
+#[cfg(feature = "research")]
 pub mod traversal;
 mod validate;
 
@@ -68,11 +94,15 @@ use glam::Vec3;
 pub use adapt::{AdaptiveSettings, PairState};
 pub use advance::{Impact, Motion, Swept};
 pub use build::{BuildError, BuildOptions, KeepPoints};
-#[doc(hidden)]
+#[cfg(feature = "research")]
 pub use determinism::determinism_digest;
+#[cfg(feature = "research")]
 pub use feature::{Feature, FeatureKind};
 use feature::{FeaturePools, FeatureRef};
-pub use normal_choice::{NormalRule, NormalSettings};
+pub use normal_choice::NormalRule;
+#[cfg(feature = "research")]
+pub use normal_choice::NormalSettings;
+pub use order::maximum_distance_order;
 pub use partner::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
 pub use query::{Query, QueryScratch, QueryStats, Question, Selection, Traversal};
 pub use separate::{Hull, SeparatingAxis};
@@ -168,7 +198,7 @@ impl SphereTree {
     /// # Panics
     /// When there is no such point.
     #[must_use]
-    pub fn feature(&self, point: u32) -> Feature {
+    pub fn feature(&self, point: u32) -> feature::Feature {
         self.features.get(self.points[point as usize].feature)
     }
 
