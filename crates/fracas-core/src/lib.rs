@@ -75,7 +75,7 @@ pub mod used_vertices;
 pub mod voxel_tree;
 
 pub use contact::Contact;
-pub use crack::{Crack, Fracture, FractureError};
+pub use crack::{Crack, Fracture, FractureError, LEAST_CUT_SHARE};
 pub use digest::Digest;
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
 pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};

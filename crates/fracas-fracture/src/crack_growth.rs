@@ -24,8 +24,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use fracas_core::TetMesh;
-use fracas_core::crack::LEAST_CUT_SHARE;
+use fracas_core::{LEAST_CUT_SHARE, TetMesh};
 use glam::{Vec3, Vec4};
 
 use crate::principal::Tension;
@@ -730,7 +729,7 @@ fn find(groups: &mut [u32], mut label: u32) -> u32 {
     label
 }
 
-/// A level that leaves no sliver: see [`fracas_core::crack::LEAST_CUT_SHARE`].
+/// A level that leaves no sliver: see [`LEAST_CUT_SHARE`].
 fn clamped(mesh: &TetMesh, n: u32, level: f32) -> f32 {
     let p = mesh.positions()[n as usize];
     let shortest = mesh
