@@ -64,6 +64,7 @@ mod primitives;
 #[cfg(feature = "research")]
 pub mod primitives;
 pub mod sphere_tree;
+mod splitmix;
 #[cfg(feature = "research")]
 pub mod testing;
 #[cfg(feature = "tet-distance")]
@@ -83,5 +84,8 @@ pub use fragment_mass::{FragmentMass, MassScratch};
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
 pub use pose::Pose;
-pub use sphere_tree::{SphereTree, StaticMesh, StaticMeshError};
+pub use sphere_tree::SphereTree;
+#[cfg(feature = "research")]
+pub use sphere_tree::{StaticMesh, StaticMeshError};
+pub use splitmix::{GOLDEN, hash64, splitmix64};
 pub use tet_mesh::{TetMesh, TetMeshError};

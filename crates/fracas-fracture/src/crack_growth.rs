@@ -591,6 +591,23 @@ impl Growth {
             *front -= 1;
             waiting -= usize::from(*front == 0);
         }
+        self.settle_groups(mesh, seed, least, band, next)
+    }
+
+    /// Which groups of the flood stand: the rest goes to the one that still has a front, those
+    /// below `least` nodes go over to the other side. How many are kept, if both sides are.
+    fn settle_groups(
+        &mut self,
+        mesh: &TetMesh,
+        seed: Seed,
+        least: usize,
+        band: usize,
+        next: usize,
+    ) -> Option<usize> {
+        let look = self.look;
+        let (groups, sizes, beside) = (&mut self.groups, &mut self.sizes, &mut self.beside);
+        let (marks, group_of) = (&mut self.marks, &mut self.group_of);
+        let looked_at = &mut self.looked_at;
         // The rest is of the group that still has a front, if any has.
         self.rest = -self.mean_edge;
         let left = seed.nodes.saturating_sub(self.reached.len()) as u32;

@@ -46,26 +46,67 @@
 //! ```
 //!
 //! What is measured, what is assumed and what is left out: `docs/fracture.md`.
+//!
+//! The feature `research` shows the steps in between (`impact`, `principal`, `stiffness` and
+//! others of the table), for report, scenes and tests. What it shows may change in any version.
+
+// What only `research` shows is compiled without it, too, where the library uses a part of it.
+// With the feature, which the workspace's lints have on, nothing is allowed to be unused.
+#![cfg_attr(not(feature = "research"), allow(dead_code, unused_imports))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod blow;
 mod contact_crack;
 mod crack_growth;
+#[cfg(not(feature = "research"))]
+mod crumbs;
+#[cfg(feature = "research")]
 pub mod crumbs;
+#[cfg(not(feature = "research"))]
+mod event;
+#[cfg(feature = "research")]
 pub mod event;
+#[cfg(not(feature = "research"))]
+mod hertz;
+#[cfg(feature = "research")]
 pub mod hertz;
+#[cfg(not(feature = "research"))]
+mod impact;
+#[cfg(feature = "research")]
 pub mod impact;
 pub mod material;
 pub mod modes;
+#[cfg(not(feature = "research"))]
+mod oscillator;
+#[cfg(feature = "research")]
 pub mod oscillator;
 pub mod patterns;
 mod piece_volume;
+#[cfg(not(feature = "research"))]
+mod principal;
+#[cfg(feature = "research")]
 pub mod principal;
 pub mod random;
+#[cfg(not(feature = "research"))]
+mod refracture;
+#[cfg(feature = "research")]
 pub mod refracture;
+#[cfg(not(feature = "research"))]
+mod sequence;
+#[cfg(feature = "research")]
 pub mod sequence;
 mod settings;
+#[cfg(not(feature = "research"))]
+mod stiffness;
+#[cfg(feature = "research")]
 pub mod stiffness;
+#[cfg(not(feature = "research"))]
+mod strength;
+#[cfg(feature = "research")]
 pub mod strength;
+#[cfg(not(feature = "research"))]
+mod stress_modes;
+#[cfg(feature = "research")]
 pub mod stress_modes;
 
 pub use crack_growth::GrowthOptions;

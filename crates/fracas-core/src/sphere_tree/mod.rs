@@ -108,6 +108,7 @@ pub use query::{Query, QueryScratch, QueryStats, Question, Selection, Traversal}
 pub use separate::{Hull, SeparatingAxis};
 pub use split::SplitScratch;
 pub use split_work::SplitMethod;
+#[cfg(feature = "research")]
 pub use static_mesh::{StaticMesh, StaticMeshError};
 
 /// One node: a sphere around its representative that holds all its points.
@@ -173,13 +174,15 @@ impl SphereTree {
 
     /// How many points the tree holds.
     #[must_use]
-    pub fn point_count(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn point_count(&self) -> usize {
         self.points.len()
     }
 
     /// How many spheres the tree holds, leaves included.
     #[must_use]
-    pub fn node_count(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
@@ -189,7 +192,8 @@ impl SphereTree {
     /// # Panics
     /// When there is no such point.
     #[must_use]
-    pub fn point_id(&self, point: u32) -> u32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn point_id(&self, point: u32) -> u32 {
         self.points[point as usize].id
     }
 
@@ -198,7 +202,8 @@ impl SphereTree {
     /// # Panics
     /// When there is no such point.
     #[must_use]
-    pub fn feature(&self, point: u32) -> feature::Feature {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn feature(&self, point: u32) -> feature::Feature {
         self.features.get(self.points[point as usize].feature)
     }
 
@@ -218,7 +223,8 @@ impl SphereTree {
 
     /// The longest way from the root to a leaf, in nodes.
     #[must_use]
-    pub fn depth(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn depth(&self) -> usize {
         let mut depth = vec![1_usize; self.nodes.len()];
         for i in 0..self.nodes.len() {
             for child in self.nodes[i].children() {
@@ -229,7 +235,8 @@ impl SphereTree {
     }
 
     /// All spheres as centre, radius and level, parents before children: to be shown.
-    pub fn spheres(&self) -> impl Iterator<Item = (Vec3, f32, u8)> + '_ {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn spheres(&self) -> impl Iterator<Item = (Vec3, f32, u8)> + '_ {
         let levels = self.levels.iter().copied();
         let nodes = self.nodes.iter().zip(levels);
         nodes.map(|(node, level)| (node.centre, node.radius, level))
@@ -237,7 +244,8 @@ impl SphereTree {
 
     /// Bytes on the heap, shared feature pools not counted.
     #[must_use]
-    pub fn heap_bytes(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn heap_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
             + self.levels.capacity()
             + self.positions.capacity() * size_of::<Vec3>()
