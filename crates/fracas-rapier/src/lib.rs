@@ -32,8 +32,17 @@
 //! which add in another order). Cargo gives one build one set of features: this crate tested
 //! alone has it off, beside a crate that plays scenes, the page or the Python module it is on.
 //!
+//! The feature `research` adds what report, scenes and tests look at: parry's shapes for
+//! comparison, all overlaps, breaks of one run repeated in another. What it shows may change in
+//! any version.
+//!
 //! Without the feature `world` only shape and dispatcher remain, on parry3d alone, for
 //! engines that take parry's dispatchers.
+
+// What only `research` shows is compiled without it, too, where the library uses a part of it.
+// With the feature, which the workspace's lints have on, nothing is allowed to be unused.
+#![cfg_attr(not(feature = "research"), allow(dead_code, unused_imports))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod blueprint;
 mod break_apart;
@@ -64,23 +73,27 @@ mod voxel;
 mod world;
 
 pub use blueprint::{Blueprint, ObjectError};
+#[cfg(feature = "research")]
 pub use break_apart::{BreakTimes, Broken, Trees};
+#[cfg(all(feature = "world", feature = "research"))]
+pub use breakables::BreakScript;
 #[cfg(all(feature = "world", feature = "assets"))]
 pub use breakables::OpenError;
 #[cfg(feature = "world")]
-pub use breakables::{
-    BreakScript, BreakStages, Breakable, Event, FragmentModesPolicy, ObjectId, PieceId,
-};
+pub use breakables::{BreakStages, Breakable, Event, FragmentModesPolicy, ObjectId, PieceId};
 pub use dispatcher::{FragmentDispatcher, dispatcher};
 pub use manifold::SolverPoints;
 pub use object::{ObjectState, SharedObject};
 pub use pair::{ContactMode, ContactSettings, Normals};
+#[cfg(feature = "research")]
 pub use parry_shape::ParryShape;
 pub use partner::{UnsupportedShape, check_shape};
 pub use shape::FragmentShape;
 pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};
+#[cfg(all(feature = "world", feature = "research"))]
+pub use world::Overlap;
 #[cfg(feature = "world")]
 pub use world::{
-    Coupling, DebrisPolicy, HandId, Overlap, RestoreError, SnapshotError, StepStats, StepTimes,
-    World, WorldSettings, Wrench,
+    Coupling, DebrisPolicy, HandId, RestoreError, SnapshotError, StepStats, StepTimes, World,
+    WorldSettings, Wrench,
 };

@@ -387,9 +387,9 @@ impl Breakables {
             .can_sleep(self.settings.sleep)
             .soft_ccd_prediction(self.settings.look_ahead * shape.reach())
             .build();
-        let engine_shape = match self.settings.contacts {
-            ContactMode::Parry(kind) => options.blueprint.parry_shape(kind),
-            _ => SharedShape(Arc::new(shape.clone())),
+        let engine_shape = match self.settings.contacts.parry_shape() {
+            Some(kind) => options.blueprint.parry_shape(kind),
+            None => SharedShape(Arc::new(shape.clone())),
         };
         let body = bodies.insert(body);
         let collider = collider(&shape, engine_shape, &options);

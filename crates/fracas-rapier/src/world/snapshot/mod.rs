@@ -248,7 +248,7 @@ impl World {
             };
             breakables.owners.insert(piece.collider, id);
             // Parry's own shapes came back with the engine.
-            if !matches!(self.settings.contacts.mode, ContactMode::Parry(_)) {
+            if self.settings.contacts.mode.parry_shape().is_none() {
                 back.push((piece.collider, breakables.engine_shape(&piece.shape)));
             }
         }
