@@ -23,7 +23,16 @@ const FOLDERS: [&str; 7] = [
 ];
 
 /// Those that are over the limit, with the lines they may have.
-const KNOWN: [(&str, &str, usize); 7] = [
+const KNOWN: [(&str, &str, usize); 13] = [
+    ("benches/scoreboard/src/fast_bvh.rs", "events", 138),
+    ("benches/scoreboard/src/sphere_tree.rs", "bunny_pair", 117),
+    ("benches/scoreboard/src/sphere_tree.rs", "fresh_bunny", 164),
+    ("benches/scoreboard/src/sphere_tree.rs", "section_7_2", 118),
+    (
+        "conformance/tests/newborn_pairs.rs",
+        "newborn_and_kept_contacts_are_those_of_the_real_faces_and_do_not_jump",
+        104,
+    ),
     (
         "crates/fracas-bake/src/model/gltf.rs",
         "read_primitive",
@@ -39,6 +48,7 @@ const KNOWN: [(&str, &str, usize); 7] = [
         130,
     ),
     ("crates/fracas-rapier/src/voxel/stage.rs", "refine", 147),
+    ("crates/fracas-rapier/tests/shapes.rs", "cells", 135),
 ];
 
 /// A function that is over the limit.
@@ -119,11 +129,10 @@ fn long_ones(file: &str, text: &str) -> Vec<Long> {
         };
         let indent = &line[..line.len() - line.trim_start().len()];
         let end = format!("{indent}}}");
-        // Without a body of its own line, it is short.
-        let is_over = |l: &&str| **l == end;
-        let Some(after) = lines[start..].iter().position(|l| is_over(&l)) else {
+        let Some(after) = lines[start..].iter().position(|l| *l == end) else {
             continue;
         };
+        // What ends on its first line has no brace of its own line.
         if after + 1 > MOST_LINES && !line.ends_with(['}', ';']) {
             found.push(Long {
                 file: file.into(),

@@ -10,7 +10,7 @@
 //! that flaws leave: strong, brittle glass shatters, and weak, tough granite parts in two.
 //! The load goes on for the pieces that the contacts still press: each later moment at which
 //! the body would hold twice the energy, and the one at which it would hold most, is asked
-//! again, with the stress that the cracks so far leave. So a harder blow, which cracks the
+//! again, with the stress that the cracks so far leave. So a harder impact, which cracks the
 //! body sooner, makes more pieces of it, not fewer.
 //! A stout body whose stress holds may still split from the contact (`contact_crack.rs`).
 //!
@@ -273,7 +273,7 @@ impl FractureEvent {
     }
 
     /// Takes the load off the pieces that no contact presses any more: cracks open across
-    /// tension, and hand nothing on. What such a piece meets later is another blow.
+    /// tension, and hand nothing on. What such a piece meets later is another impact.
     fn unload(&mut self, modes: &Modes, touched: &[u32]) {
         let pressed: BTreeSet<u32> = touched.iter().map(|&n| self.growth.piece(n)).collect();
         for &n in modes.nodes() {
@@ -383,7 +383,7 @@ impl FractureEvent {
         let branching = Branching::of(modes);
         stats.pieces = stats.pieces.max(1);
         stats.outcome = Outcome::BrokeStress;
-        // Cracks of earlier moments are paid from the same blow.
+        // Cracks of earlier moments are paid from the same impact.
         let mut budget = energy - stats.spent;
         let (mut made, mut refused) = (0, 0);
         // Each round settles a candidate or makes a crack; crumbs alone cannot go on for ever.

@@ -10,7 +10,7 @@
 //! | --- | --- | --- |
 //! | what it is made of | [`material`] | [`Material`] |
 //! | stiffness, mass, vibration | [`stiffness`], [`modes`], [`stress_modes`] | [`Modes`] |
-//! | contact and response | [`hertz`], `blow`, [`oscillator`], [`impact`] | [`Impact`], [`impact::Shake`] |
+//! | contact and response | [`hertz`], `combined_impact`, [`oscillator`], [`impact`] | [`Impact`], [`impact::Shake`] |
 //! | stress to cracks | [`principal`], [`event`], `contact_crack` | [`FractureEvent`], [`FractureSettings`] |
 //! | cracks without physics | [`patterns`], [`strength`], [`crumbs`] | [`patterns::voronoi`] and others |
 //! | breaking again | [`refracture`] | [`Breaker`], [`FragmentModes`] |
@@ -55,7 +55,7 @@
 #![cfg_attr(not(feature = "research"), allow(dead_code, unused_imports))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod blow;
+mod combined_impact;
 mod contact_crack;
 mod crack_growth;
 #[cfg(not(feature = "research"))]

@@ -53,6 +53,7 @@ mod cast;
 mod codec;
 mod convex;
 mod convex_shape;
+mod deep_normals;
 mod dispatcher;
 mod late_tree;
 mod manifold;
@@ -67,7 +68,6 @@ mod pose;
 mod saved_workspace;
 mod shape;
 pub mod trace;
-mod untangle;
 mod voxel;
 #[cfg(feature = "world")]
 mod world;

@@ -16,13 +16,13 @@ use parry3d::math::Pose;
 use parry3d::query::ContactManifold;
 use parry3d::shape::{Shape, TypedShape};
 
+use crate::deep_normals::align_deep_normals;
 use crate::manifold::{Feature, PairContact};
 use crate::pair_memory::PairMemory;
 use crate::parry_shape::ParryShape;
 use crate::partner::parts;
 use crate::pose::to_pose;
 use crate::shape::FragmentShape;
-use crate::untangle::untangle;
 use crate::voxel::VoxelSettings;
 
 /// How contacts of fragments are found: which of the points in contact are reported,
@@ -190,7 +190,7 @@ pub(crate) fn fragments(
     };
     ask.tree_of_object(shape2, &field1, &other, &mut states[1], same_object);
     if settings.normals == Normals::Chosen {
-        untangle(&mut ask.scratch.contacts, pos12, shape1, shape2);
+        align_deep_normals(&mut ask.scratch.contacts, pos12, shape1, shape2);
     }
     ask.stats
 }

@@ -36,14 +36,12 @@ mod query;
 mod tests;
 
 pub use data::{FieldData, FieldDataError};
-#[cfg(feature = "research")]
-pub use locate::Location;
-pub use locate::SLACK;
+pub use locate::{Location, SLACK};
 pub use near::{Around, NearFace, Nearest};
 pub use propagate::{FieldStats, Propagation};
-pub use query::FragmentDistance;
 #[cfg(feature = "research")]
-pub use query::{Penetration, SignedDistance};
+pub use query::Penetration;
+pub use query::{FragmentDistance, SignedDistance};
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -264,7 +262,7 @@ impl FragmentField {
     /// The tetrahedron that holds a point, whoever it belongs to.
     #[must_use]
     #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn locate(&self, fragments: &Fragments, p: Vec3) -> Option<locate::Location> {
+    pub(crate) fn locate(&self, fragments: &Fragments, p: Vec3) -> Option<Location> {
         let start = self.old_surface.tet_near(p)?;
         self.tets.locate_from(fragments.mesh(), start, p)
     }

@@ -43,7 +43,6 @@ use crate::breakables::{
     BreakScript, Breakable, Breakables, Clock, Engine, Event, ObjectId, PieceId, system_clock,
 };
 use crate::dispatcher::{Counters, FragmentDispatcher};
-use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use crate::voxel::VoxelTable;
 use hold::Hand;

@@ -23,7 +23,7 @@ use crate::rigid::{Kit, KitOptions, SceneError};
 pub const PANE: Vec3 = Vec3::new(0.3, 0.3, 0.006);
 
 /// Where the ball hits, from the middle of the pane (m).
-const BLOW: Vec3 = Vec3::new(0.012, 0.007, 0.0);
+const HIT: Vec3 = Vec3::new(0.012, 0.007, 0.0);
 
 /// Panes of one kind, computed once for many shots.
 #[derive(Clone, Debug)]
@@ -168,7 +168,7 @@ impl Panes {
             let at = Vec3::Z * (shot.apart * i as f32);
             world.add(self.kit.body(Pose::from_translation(at), i as u64));
         }
-        let from = BLOW - Vec3::Z * (shot.radius + 0.5 * PANE.z + 1.3 * shot.speed * shot.step);
+        let from = HIT - Vec3::Z * (shot.radius + 0.5 * PANE.z + 1.3 * shot.speed * shot.step);
         let body = RigidBodyBuilder::dynamic()
             .translation(from)
             .linvel(Vec3::Z * shot.speed)
@@ -248,7 +248,7 @@ impl Panes {
 
 /// Where a piece of the first pane was in the pane: that stands in the world's frame.
 fn thrown(world: &World, piece: PieceId) -> Thrown {
-    let aside = |p: Vec3| (p - BLOW).truncate().length();
+    let aside = |p: Vec3| (p - HIT).truncate().length();
     let surface = world.surface(piece);
     let points = surface.iter().flat_map(|s| s.positions());
     Thrown {

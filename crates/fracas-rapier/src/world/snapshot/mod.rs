@@ -32,7 +32,6 @@ use super::{Breakable, World};
 use crate::blueprint::Blueprint;
 use crate::breakables::Breakables;
 use crate::codec;
-use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use saved::Saved;
 
