@@ -235,8 +235,7 @@ impl SphereTree {
     }
 
     /// All spheres as centre, radius and level, parents before children: to be shown.
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn spheres(&self) -> impl Iterator<Item = (Vec3, f32, u8)> + '_ {
+    pub fn spheres(&self) -> impl Iterator<Item = (Vec3, f32, u8)> + '_ {
         let levels = self.levels.iter().copied();
         let nodes = self.nodes.iter().zip(levels);
         nodes.map(|(node, level)| (node.centre, node.radius, level))
