@@ -18,11 +18,12 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use fracas_core::{FragmentId, Fragments, testing::box_grid};
+//! use fracas_core::{FragmentId, Fragments, grid::bent_grid};
 //! use fracas_fracture::{FractureEvent, FractureSettings, Impact, Material, Modes, ModesOptions};
 //! use glam::Vec3;
 //!
-//! let brick = box_grid([8, 4, 3], Vec3::new(0.215, 0.1025, 0.065));
+//! let size = Vec3::new(0.215, 0.1025, 0.065);
+//! let brick = bent_grid([8, 4, 3], false, |p| p * size / Vec3::new(8.0, 4.0, 3.0))?;
 //! let mut fragments = Fragments::new(Arc::new(brick));
 //! let whole = FragmentId(0);
 //! let modes = Modes::compute(

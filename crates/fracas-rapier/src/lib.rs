@@ -5,14 +5,14 @@
 //!
 //! ```
 //! use fracas_rapier::{Breakable, World, WorldSettings};
-//! # use fracas_core::{FieldOptions, sphere_tree::BuildOptions, testing::box_grid};
-//! # let mesh = std::sync::Arc::new(box_grid([3, 2, 2], glam::Vec3::ONE));
+//! # use fracas_core::{FieldOptions, grid::bent_grid, sphere_tree::BuildOptions};
+//! # let mesh = bent_grid([3, 2, 2], false, |p| p / glam::Vec3::new(3.0, 2.0, 2.0))?.into();
 //! # let brick = fracas_rapier::Blueprint::build(mesh, &FieldOptions::default(), &BuildOptions::default())?;
 //! let mut world = World::new(WorldSettings::default());
 //! world.add_floor(0.0, 0.6);
 //! world.add(Breakable::new(brick.into()));
 //! world.step();
-//! # Ok::<(), fracas_rapier::ObjectError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! | what | module | main items |
