@@ -3,7 +3,7 @@
 
 use fracas_conformance::broken::{Broken, cells};
 use fracas_conformance::data::find;
-use fracas_core::sphere_tree::order::maximum_distance_order;
+use fracas_core::sphere_tree::maximum_distance_order;
 use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, HalfSpace, KeepPoints, NormalRule, NormalSettings, PairState,
     Partner, Query, QueryScratch, Question, Selection, SplitMethod, SplitScratch, Traversal,

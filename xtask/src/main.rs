@@ -5,7 +5,10 @@
 
 mod bevy;
 mod licences;
+mod long_functions;
 mod mutants;
+mod newcomer;
+mod public_items;
 mod python;
 mod skips;
 mod stage;
@@ -105,7 +108,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "lints",
-        about: "clippy has no warning",
+        about: "no function is over 100 lines, clippy has no warning",
         run: lints,
     },
     Stage {
@@ -114,9 +117,19 @@ const STAGES: &[Stage] = &[
         run: documentation,
     },
     Stage {
+        name: "public-items",
+        about: "no library shows more names than it did (conformance/most-public)",
+        run: public_items::check,
+    },
+    Stage {
         name: "tests",
         about: "unit, property, conformance and documentation tests",
         run: tests,
+    },
+    Stage {
+        name: "newcomer",
+        about: "the guide's blocks and the examples build and run outside the workspace",
+        run: newcomer::check,
     },
     Stage {
         name: "python",
@@ -136,6 +149,9 @@ const STAGES: &[Stage] = &[
 ];
 
 fn main() -> ExitCode {
+    if let Some(code) = public_items::run_as_rustdoc() {
+        return code;
+    }
     let result = match Xtask::parse().task {
         Task::Test { only } => stage::run_all(STAGES, only.as_deref()),
         Task::Web => web::build(),
@@ -217,6 +233,7 @@ fn format() -> Outcome {
 }
 
 fn lints() -> Outcome {
+    long_functions::check()?;
     ensure_component("clippy", &["clippy", "--version"])?;
     cargo(
         &[

@@ -75,7 +75,7 @@ pub struct Shatter {
     /// conchoidal: its top).
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_vector, allow_hyphen_values = true)]
     at: Option<Vec3>,
-    /// Direction of the blow, or the axis of slices and spokes.
+    /// Direction of the impact, or the axis of slices and spokes.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_direction, allow_hyphen_values = true)]
     direction: Option<Vec3>,
     /// How many rings of a radial pattern.

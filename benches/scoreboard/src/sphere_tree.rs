@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use fracas_conformance::broken::{Broken, cells};
 use fracas_conformance::data::find;
-use fracas_core::sphere_tree::order::maximum_distance_order;
+use fracas_core::sphere_tree::maximum_distance_order;
 use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, HalfSpace, Hull, KeepPoints, NormalSettings, PairState, Query,
     QueryScratch, QueryStats, Question, Selection, SeparatingAxis, SplitMethod, SplitScratch,

@@ -31,26 +31,43 @@
 //! | triangles of a game level | [`sphere_tree`] | | [`StaticMesh`] |
 //! | deforming, cut tet meshes | [`tet_distance`] | Marchal 2004 | [`tet_distance::DepthField`] |
 //! | pairs of simple shapes | [`primitives`] | | |
+//!
+//! **Features.** A world of bodies that break needs less than half of this. `tet-distance` adds
+//! the module of that name, for soft bodies. `research` adds everything else of the table
+//! (`fast_bvh`, `primitives`, `brute_force`), the slower ways of the papers, and what report,
+//! scenes and tests look at. What only `research` shows may change in any version.
 
+// What only `research` shows is compiled without it, too, where the library uses a part of it.
+// With the feature, which the workspace's lints have on, nothing is allowed to be unused.
+#![cfg_attr(not(feature = "research"), allow(dead_code, unused_imports))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "research")]
 pub mod brute_force;
 mod chunk_list;
-pub mod contact;
-pub mod crack;
+mod contact;
+mod crack;
 mod cut_piece;
-pub mod digest;
+mod digest;
 pub mod dressing;
+#[cfg(feature = "research")]
 pub mod fast_bvh;
 pub mod fragment;
 pub mod fragment_field;
-pub mod fragment_mass;
+mod fragment_mass;
 pub mod fragment_surface;
 pub mod grid;
-pub mod mass_properties;
-pub mod pose;
+mod mass_properties;
+mod pose;
+#[cfg(not(feature = "research"))]
+mod primitives;
+#[cfg(feature = "research")]
 pub mod primitives;
 pub mod sphere_tree;
-#[doc(hidden)]
+mod splitmix;
+#[cfg(feature = "research")]
 pub mod testing;
+#[cfg(feature = "tet-distance")]
 pub mod tet_distance;
 pub mod tet_mesh;
 mod triangle_fans;
@@ -59,7 +76,7 @@ pub mod used_vertices;
 pub mod voxel_tree;
 
 pub use contact::Contact;
-pub use crack::{Crack, Fracture, FractureError};
+pub use crack::{Crack, Fracture, FractureError, LEAST_CUT_SHARE};
 pub use digest::Digest;
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
 pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
@@ -67,5 +84,8 @@ pub use fragment_mass::{FragmentMass, MassScratch};
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
 pub use pose::Pose;
-pub use sphere_tree::{SphereTree, StaticMesh, StaticMeshError};
+pub use sphere_tree::SphereTree;
+#[cfg(feature = "research")]
+pub use sphere_tree::{StaticMesh, StaticMeshError};
+pub use splitmix::{GOLDEN, hash64, splitmix64};
 pub use tet_mesh::{TetMesh, TetMeshError};

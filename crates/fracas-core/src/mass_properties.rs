@@ -23,7 +23,8 @@ pub struct MassProperties {
 impl MassProperties {
     /// The inertia tensor about any point, by the parallel axis theorem.
     #[must_use]
-    pub fn inertia_about(&self, point: DVec3) -> DMat3 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn inertia_about(&self, point: DVec3) -> DMat3 {
         self.inertia + point_inertia(self.volume, self.centre - point)
     }
 
@@ -60,7 +61,8 @@ impl MassProperties {
 
     /// The properties of several bodies taken as one.
     #[must_use]
-    pub fn sum<'a>(bodies: impl IntoIterator<Item = &'a Self> + Clone) -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn sum<'a>(bodies: impl IntoIterator<Item = &'a Self> + Clone) -> Self {
         let volume: f64 = bodies.clone().into_iter().map(|b| b.volume).sum();
         let moment: DVec3 = bodies
             .clone()

@@ -1,11 +1,11 @@
 //! Small meshes for tests, shared by unit tests, conformance suite and benchmarks.
 //!
-//! Public because other crates' tests need it, hidden because users do not.
+//! Public with the feature `research` because other crates' tests need it.
 
 use glam::Vec3;
 
 use crate::grid::bent_grid;
-use crate::{Crack, Fracture, Fragments, TetMesh};
+use crate::{Crack, Fracture, Fragments, TetMesh, splitmix64};
 
 /// A box of `cells` cubes, each split into six tetrahedra along the axis
 /// permutations from its low to its high corner (Kuhn), scaled to `size`, with
@@ -50,11 +50,7 @@ pub struct Rng(pub u64);
 impl Rng {
     /// The next 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        splitmix64(&mut self.0)
     }
 
     /// Uniform in `[0, 1)`.

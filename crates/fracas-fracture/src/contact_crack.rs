@@ -2,7 +2,7 @@
 //!
 //! Modes do not resolve the stress under a contact, so no crack of [`crate::event`] starts
 //! there. In thin bodies that does not matter: they bend, and break by tension elsewhere. But
-//! a ball does not bend. Nine tenths of the energy of its blow are in the contact, and glass
+//! a ball does not bend. Nine tenths of the energy of its impact are in the contact, and glass
 //! balls break from there: rings and cones round the contact (the edge of a Hertz contact
 //! pulls with `(1 - 2 nu) / 3` of the largest pressure), then planes through it that part the
 //! ball like an orange [Arbiter et al. 1969; Salman and Gorham 2000].

@@ -24,8 +24,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use fracas_core::TetMesh;
-use fracas_core::crack::LEAST_CUT_SHARE;
+use fracas_core::{LEAST_CUT_SHARE, TetMesh};
 use glam::{Vec3, Vec4};
 
 use crate::principal::Tension;
@@ -592,6 +591,23 @@ impl Growth {
             *front -= 1;
             waiting -= usize::from(*front == 0);
         }
+        self.settle_groups(mesh, seed, least, band, next)
+    }
+
+    /// Which groups of the flood stand: the rest goes to the one that still has a front, those
+    /// below `least` nodes go over to the other side. How many are kept, if both sides are.
+    fn settle_groups(
+        &mut self,
+        mesh: &TetMesh,
+        seed: Seed,
+        least: usize,
+        band: usize,
+        next: usize,
+    ) -> Option<usize> {
+        let look = self.look;
+        let (groups, sizes, beside) = (&mut self.groups, &mut self.sizes, &mut self.beside);
+        let (marks, group_of) = (&mut self.marks, &mut self.group_of);
+        let looked_at = &mut self.looked_at;
         // The rest is of the group that still has a front, if any has.
         self.rest = -self.mean_edge;
         let left = seed.nodes.saturating_sub(self.reached.len()) as u32;
@@ -730,7 +746,7 @@ fn find(groups: &mut [u32], mut label: u32) -> u32 {
     label
 }
 
-/// A level that leaves no sliver: see [`fracas_core::crack::LEAST_CUT_SHARE`].
+/// A level that leaves no sliver: see [`LEAST_CUT_SHARE`].
 fn clamped(mesh: &TetMesh, n: u32, level: f32) -> f32 {
     let p = mesh.positions()[n as usize];
     let shortest = mesh

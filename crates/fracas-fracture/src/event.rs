@@ -10,7 +10,7 @@
 //! that flaws leave: strong, brittle glass shatters, and weak, tough granite parts in two.
 //! The load goes on for the pieces that the contacts still press: each later moment at which
 //! the body would hold twice the energy, and the one at which it would hold most, is asked
-//! again, with the stress that the cracks so far leave. So a harder blow, which cracks the
+//! again, with the stress that the cracks so far leave. So a harder impact, which cracks the
 //! body sooner, makes more pieces of it, not fewer.
 //! A stout body whose stress holds may still split from the contact (`contact_crack.rs`).
 //!
@@ -26,7 +26,7 @@
 
 use std::collections::BTreeSet;
 
-use fracas_core::{Crack, Fracture, FragmentId, Fragments, TetMesh};
+use fracas_core::{Crack, Fracture, FragmentId, Fragments, TetMesh, hash64};
 use glam::Vec3;
 
 use crate::contact_crack::Splitting;
@@ -36,7 +36,7 @@ use crate::modes::Modes;
 use crate::principal::{
     Principal, Stress, Tension, principal, principal_values, tension, tension_exceeds,
 };
-use crate::random::{Random, hash64};
+use crate::random::Random;
 use crate::sequence::CrackSequence;
 use crate::settings::FractureSettings;
 use crate::stress_modes::{LANES, lane};
@@ -109,6 +109,16 @@ pub struct FractureStats {
     pub unpaid: usize,
     /// Cracks given up because one side was crumbs.
     pub crumbs: usize,
+}
+
+impl FractureStats {
+    /// Notes a crack of this cost (J) and area (m²) that left so many parts of one piece.
+    fn add_crack(&mut self, cost: f64, area: f64, parts: usize) {
+        self.spent += cost;
+        self.area += area;
+        self.cracks += 1;
+        self.pieces += parts - 1;
+    }
 }
 
 /// A fracture or none, and the reasons.
@@ -263,7 +273,7 @@ impl FractureEvent {
     }
 
     /// Takes the load off the pieces that no contact presses any more: cracks open across
-    /// tension, and hand nothing on. What such a piece meets later is another blow.
+    /// tension, and hand nothing on. What such a piece meets later is another impact.
     fn unload(&mut self, modes: &Modes, touched: &[u32]) {
         let pressed: BTreeSet<u32> = touched.iter().map(|&n| self.growth.piece(n)).collect();
         for &n in modes.nodes() {
@@ -334,6 +344,26 @@ impl FractureEvent {
         });
     }
 
+    /// The candidate of the next crack, unless a limit is reached, none is left, or the energy
+    /// is spent: `stats` tell which.
+    fn next_candidate(
+        &self,
+        settings: &FractureSettings,
+        is_spent: bool,
+        stats: &mut FractureStats,
+    ) -> Option<usize> {
+        if stats.cracks >= settings.max_cracks || stats.pieces >= settings.max_fragments {
+            stats.outcome = Outcome::BrokeLimit;
+            return None;
+        }
+        let worst = self.worst()?;
+        if is_spent {
+            stats.outcome = Outcome::BrokeEnergy;
+            return None;
+        }
+        Some(worst)
+    }
+
     fn crack(
         &mut self,
         sequence: &mut CrackSequence,
@@ -353,23 +383,16 @@ impl FractureEvent {
         let branching = Branching::of(modes);
         stats.pieces = stats.pieces.max(1);
         stats.outcome = Outcome::BrokeStress;
-        // Cracks of earlier moments are paid from the same blow.
+        // Cracks of earlier moments are paid from the same impact.
         let mut budget = energy - stats.spent;
         let (mut made, mut refused) = (0, 0);
         // Each round settles a candidate or makes a crack; crumbs alone cannot go on for ever.
         let most_tries = 4 * settings.max_cracks + 64;
         for attempt in 0..most_tries {
-            if stats.cracks >= settings.max_cracks || stats.pieces >= settings.max_fragments {
-                stats.outcome = Outcome::BrokeLimit;
-                break;
-            }
-            let Some(worst) = self.worst() else {
+            let is_spent = budget < SPENT * energy;
+            let Some(worst) = self.next_candidate(settings, is_spent, stats) else {
                 break;
             };
-            if budget < SPENT * energy {
-                stats.outcome = Outcome::BrokeEnergy;
-                break;
-            }
             let Candidate { node, .. } = self.candidates[worst];
             let piece = self.growth.piece(node);
             if sequence.part(piece).len() < settings.least_nodes {
@@ -428,10 +451,7 @@ impl FractureEvent {
             refused = 0;
             let new = self.split(sequence, piece);
             budget -= cost;
-            stats.spent += cost;
-            stats.area += grown.area;
-            stats.cracks += 1;
-            stats.pieces += grown.parts - 1;
+            stats.add_crack(cost, grown.area, grown.parts);
             made += 1;
             if made == 1 {
                 let origin = mesh.positions()[node as usize];
@@ -518,10 +538,7 @@ impl FractureEvent {
                     continue;
                 }
                 self.split(sequence, piece);
-                stats.spent += cost;
-                stats.area += grown.area;
-                stats.cracks += 1;
-                stats.pieces += grown.parts - 1;
+                stats.add_crack(cost, grown.area, grown.parts);
             }
             plane += 1;
         }

@@ -1,10 +1,10 @@
 //! From contact impulses to stress: how hard a body rings, whether it can break at
 //! all, and when.
 //!
-//! Steps of [`Shake::of`]: all points of the step as one blow -> bound of each mode's size
-//! by the blow's impulse and energy. Steps of [`Shake::critical_time`]: bound of the stress
+//! Steps of [`Shake::of`]: all points of the step as one impact -> bound of each mode's size
+//! by the impact's impulse and energy. Steps of [`Shake::critical_time`]: bound of the stress
 //! anywhere (a harmless impact ends here, after microseconds) -> how the body moves under
-//! the blow, which gives way to it (`blow.rs`), at 64 moments until half a period
+//! the impact, which gives way to it (`combined_impact.rs`), at 64 moments until half a period
 //! of the slowest mode after the contact -> groups of nodes that could exceed the strength ->
 //! their largest principal stress at these moments -> the first moment of excess t1 -> the
 //! worst moment t* until the first crack has crossed the wall.
@@ -12,7 +12,7 @@
 //! | symbol | here |
 //! | --- | --- |
 //! | t_c | `contact`: how long a rigid body would be pressed, crushing included |
-//! | M, V | mass and speed of the blow |
+//! | M, V | mass and speed of the impact |
 //! | E_avail | `energy`: strain energy at t* |
 //!
 //! **Deviations**: the bound uses the spectral norm of each mode's stress (the norm
@@ -23,7 +23,7 @@
 
 use glam::{DMat4, DVec4, Vec3};
 
-use crate::blow::{Blow, Motion};
+use crate::combined_impact::{CombinedImpact, Motion};
 use crate::hertz::HertzImpact;
 use crate::modes::Modes;
 use crate::oscillator::{Stepper, damping_ratio};
@@ -71,11 +71,11 @@ const CONTACT_ZONE: [f32; 2] = [1.5, 0.9];
 /// How a body rings after the impacts of one step.
 #[derive(Clone, Debug)]
 pub struct Shake {
-    blow: Blow,
+    combined: CombinedImpact,
     contact: f64,
     motion: Option<Motion>,
     /// Of each sampled moment, once the motion is known: sizes of the coordinates, and the
-    /// body's strain energy (J). A blow is asked at many moments.
+    /// body's strain energy (J). An impact is asked at many moments.
     sizes: Vec<Vec<f32>>,
     energies: Vec<f64>,
     /// Groups of nodes that come over a stress at some moment, with their bounds; and which
@@ -133,7 +133,7 @@ pub struct CriticalTime {
     pub energy: f64,
 }
 
-/// Which moments of a blow are looked at.
+/// Which moments of an impact are looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// The first of the sampled moments.
@@ -156,18 +156,23 @@ impl Shake {
             .iter()
             .map(|i| modes.nearest_surface(i.point))
             .collect();
-        let blow = blow_of(modes, &impacts, &touched)?;
-        let contact = blow.duration().min(step);
+        let combined = combine(modes, &impacts, &touched)?;
+        let contact = combined.duration().min(step);
         // Its impulse is at most 2 M V, its energy at most all.
-        let (impulse, energy) = (2.0 * blow.mass * blow.speed, blow.energy());
+        let (impulse, energy) = (2.0 * combined.mass * combined.speed, combined.energy());
         let bound = |(share, w): (&f64, &f64)| {
             ((impulse * share.abs()).min((2.0 * energy).sqrt()) / w * (1.0 + 1e-6)) as f32
         };
         let press = press_of(modes, &impacts)?;
         let zone = (CONTACT_ZONE[0] * modes.mean_edge()).min(CONTACT_ZONE[1] * modes.thickness());
         Some(Self {
-            bounds: blow.shares.iter().zip(modes.omegas()).map(bound).collect(),
-            blow,
+            bounds: combined
+                .shares
+                .iter()
+                .zip(modes.omegas())
+                .map(bound)
+                .collect(),
+            combined,
             contact,
             motion: None,
             sizes: Vec::new(),
@@ -180,7 +185,7 @@ impl Shake {
         })
     }
 
-    /// Finds out how it moves; see [`crate::blow`].
+    /// Finds out how it moves; see [`crate::combined_impact`].
     fn run(&mut self, modes: &Modes) -> &Motion {
         if self.motion.is_none() {
             let slowest = std::f64::consts::TAU / modes.omegas()[0];
@@ -189,7 +194,7 @@ impl Shake {
                 modes.material().damping_beta,
             );
             let time = self.contact + 0.5 * slowest;
-            let motion = self.blow.run(time, SAMPLES, |dt| {
+            let motion = self.combined.run(time, SAMPLES, |dt| {
                 let omegas = modes.omegas().iter();
                 omegas
                     .map(|&w| Stepper::new(w, damping_ratio(w, alpha, beta), dt))
@@ -232,7 +237,7 @@ impl Shake {
     /// Energy that the impacts brought (J).
     #[must_use]
     pub fn brought(&self) -> f64 {
-        self.blow.energy()
+        self.combined.energy()
     }
 
     /// The contact that is pressed hardest.
@@ -242,7 +247,7 @@ impl Shake {
 
     /// No more than this presses it (N).
     pub(crate) fn press_bound(&self) -> f64 {
-        self.press.share * self.blow.force_bound()
+        self.press.share * self.combined.force_bound()
     }
 
     /// How hard it is pressed at most (N), and when (s).
@@ -255,7 +260,7 @@ impl Shake {
     /// Upper bound of any principal stress at any time and node (Pa).
     #[must_use]
     pub fn stress_bound(&self, modes: &Modes) -> f32 {
-        let root = (2.0 * self.blow.energy()).sqrt();
+        let root = (2.0 * self.combined.energy()).sqrt();
         let stress = modes.stress();
         stress
             .bound(&self.bounds)
@@ -379,7 +384,7 @@ impl Shake {
             time: step * (best + 1) as f64,
             first: step * (first + 1) as f64,
             overload: overloads[best],
-            energy: energies[best].min(self.blow.energy()),
+            energy: energies[best].min(self.combined.energy()),
         })
     }
 }
@@ -396,9 +401,9 @@ fn crack_run(modes: &Modes) -> f64 {
     f64::from(modes.thickness()) / modes.material().crack_speed()
 }
 
-/// All points of a step's impacts as one blow; see [`crate::blow`]. `touched` are the surface
-/// nodes nearest to them.
-fn blow_of(modes: &Modes, impacts: &[&Impact], touched: &[usize]) -> Option<Blow> {
+/// All points of a step's impacts as one impact; see [`crate::combined_impact`]. `touched` are
+/// the surface nodes nearest to them.
+fn combine(modes: &Modes, impacts: &[&Impact], touched: &[usize]) -> Option<CombinedImpact> {
     let total: f64 = impacts.iter().map(|i| f64::from(i.impulse.length())).sum();
     if total.is_nan() || total <= 0.0 {
         return None;
@@ -425,7 +430,7 @@ fn blow_of(modes: &Modes, impacts: &[&Impact], touched: &[usize]) -> Option<Blow
             *sum += f64::from(shape.dot(impact.impulse)) / total;
         }
     }
-    Some(Blow {
+    Some(CombinedImpact {
         mass: 1.0 / inverse,
         speed,
         stiffness,
@@ -616,7 +621,7 @@ mod tests {
         let give = 1.0 / (8.0 * (bending * glass.density * thick).sqrt());
         for speed in [0.5, 2.0, 8.0] {
             let mut shake = Shake::of(&modes, &[ball(speed)], 0.01).unwrap();
-            let (mass, stiffness) = (shake.blow.mass, shake.blow.stiffness);
+            let (mass, stiffness) = (shake.combined.mass, shake.combined.stiffness);
             let dt = 1e-8;
             let (mut d, mut rigid, mut most) = (0.0_f64, f64::from(speed), 0.0_f64);
             while d >= 0.0 {
@@ -794,7 +799,7 @@ mod tests {
             other_modulus: Material::GRANITE.contact_modulus(),
         };
         let mut shake = Shake::of(&modes, &[impact], 0.01).unwrap();
-        let crushed = shake.blow.speed * (shake.blow.mass * shake.blow.crush).sqrt();
+        let crushed = shake.combined.speed * (shake.combined.mass * shake.combined.crush).sqrt();
         let (force, time) = shake.hardest_press(&modes);
         assert!(
             force > 0.8 * crushed && force < 1.01 * crushed,

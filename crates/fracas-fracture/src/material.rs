@@ -255,7 +255,7 @@ impl Material {
 
     /// Strength of what is loaded for a time (Pa): cracks in moist air creep ahead of a
     /// load that lasts [Charles 1958; Wiederhorn 1967], so tests of seconds find less than
-    /// a blow of microseconds does. Never less than [`Material::strength`].
+    /// an impact of microseconds does. Never less than [`Material::strength`].
     #[must_use]
     pub fn strength_for(&self, time: f64) -> f64 {
         let shorter = (SLOW_TEST / time).max(1.0);
@@ -324,7 +324,7 @@ mod tests {
         assert!(message.contains("jelly") && message.contains("porcelain"));
     }
 
-    /// EN 16612, table of k_mod: `0.663 t^(-1/16)`, t in hours; from 20 s to a blow.
+    /// EN 16612, table of k_mod: `0.663 t^(-1/16)`, t in hours; from 20 s to an impact.
     #[test]
     fn a_blow_takes_more_than_a_load_that_stays() {
         let code = |seconds: f64| 0.663 * libm::pow(seconds / 3600.0, -1.0 / 16.0);

@@ -1,4 +1,4 @@
-//! One vibration mode under a half-sine blow, in closed form.
+//! One vibration mode under a half-sine impact, in closed form.
 //!
 //! `q'' + 2 xi w q' + w² q = Q0 sin(pi t / t_c)` for `0 <= t <= t_c`, then free decay.
 //!

@@ -7,6 +7,7 @@
 //! **Guarantee**: integer and basic f32/f64 arithmetic only, hence the same bits
 //! natively and in wasm.
 
+use fracas_core::{GOLDEN, hash64, splitmix64};
 use glam::Vec3;
 
 /// A splitmix64 stream.
@@ -14,16 +15,6 @@ use glam::Vec3;
 pub struct Random {
     state: u64,
 }
-
-/// The finalising hash of splitmix64.
-#[must_use]
-pub fn hash64(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Random {
     /// The stream of a seed.
@@ -42,8 +33,7 @@ impl Random {
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(GOLDEN);
-        hash64(self.state)
+        splitmix64(&mut self.state)
     }
 
     /// Uniform in `[0, 1)`, 24 bits.
@@ -124,7 +114,7 @@ impl Noise {
     fn lattice(&self, cell: Vec3) -> f32 {
         let key = |x: f32, salt: u64| (x as i64 as u64).wrapping_mul(salt);
         let mixed = self.seed
-            ^ key(cell.x, 0x9E37_79B9_7F4A_7C15)
+            ^ key(cell.x, GOLDEN)
             ^ key(cell.y, 0xC2B2_AE3D_27D4_EB4F)
             ^ key(cell.z, 0x1656_67B1_9E37_79F9);
         (hash64(mixed) >> 40) as f32 / (1_u64 << 23) as f32 - 1.0

@@ -381,7 +381,7 @@ mod tests {
     use glam::Vec3;
 
     use super::*;
-    use crate::random::hash64;
+    use fracas_core::hash64;
 
     fn hit(point: Vec3, speed: f32) -> Impact {
         Impact {

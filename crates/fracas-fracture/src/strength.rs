@@ -58,9 +58,9 @@ impl Strength {
     /// Along the way through the body a crack can branch `size / way` times
     /// ([`Material::branching_way`]), at the material's strength and not above: then the
     /// crack opens and unloads what it parts. How often it does goes with the root of that,
-    /// and so does what a harder blow adds. The root is not derived: it is what
+    /// and so does what a harder impact adds. The root is not derived: it is what
     /// `fracas_scenes::experiments::everyday` finds by modes (decisions/0019). Where a body is
-    /// smaller than its cracks' way to branch, only a harder blow parts it.
+    /// smaller than its cracks' way to branch, only a harder impact parts it.
     #[must_use]
     pub fn branched(material: &Material, size: f32, overload: f32) -> u32 {
         let times = size / material.branching_way() as f32 * overload;

@@ -108,7 +108,8 @@ impl Blueprint {
 
     /// The unbroken object as one of parry's shapes, built once.
     #[must_use]
-    pub fn parry_shape(&self, kind: ParryShape) -> SharedShape {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn parry_shape(&self, kind: ParryShape) -> SharedShape {
         self.parry.get(kind, &self.surface)
     }
 

@@ -86,7 +86,8 @@ impl SharedObject {
     ///
     /// # Panics
     /// As [`SharedObject::read`].
-    pub fn break_apart(
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn break_apart(
         &self,
         shape: &FragmentShape,
         fracture: &Fracture,

@@ -339,7 +339,13 @@ impl FragmentDispatcher {
     /// Points of both shapes that lie inside the other, and how deep the deepest does
     /// (zero if none): every point is asked. `None` when neither is a fragment.
     #[must_use]
-    pub fn overlap(&self, pos12: &Pose, g1: &dyn Shape, g2: &dyn Shape) -> Option<(u32, f32)> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn overlap(
+        &self,
+        pos12: &Pose,
+        g1: &dyn Shape,
+        g2: &dyn Shape,
+    ) -> Option<(u32, f32)> {
         let pair = Pair::of(g1, g2)?;
         let measuring = Self {
             settings: ContactSettings::measuring(),

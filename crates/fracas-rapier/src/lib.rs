@@ -5,14 +5,14 @@
 //!
 //! ```
 //! use fracas_rapier::{Breakable, World, WorldSettings};
-//! # use fracas_core::{FieldOptions, sphere_tree::BuildOptions, testing::box_grid};
-//! # let mesh = std::sync::Arc::new(box_grid([3, 2, 2], glam::Vec3::ONE));
+//! # use fracas_core::{FieldOptions, grid::bent_grid, sphere_tree::BuildOptions};
+//! # let mesh = bent_grid([3, 2, 2], false, |p| p / glam::Vec3::new(3.0, 2.0, 2.0))?.into();
 //! # let brick = fracas_rapier::Blueprint::build(mesh, &FieldOptions::default(), &BuildOptions::default())?;
 //! let mut world = World::new(WorldSettings::default());
 //! world.add_floor(0.0, 0.6);
 //! world.add(Breakable::new(brick.into()));
 //! world.step();
-//! # Ok::<(), fracas_rapier::ObjectError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! | what | module | main items |
@@ -32,8 +32,17 @@
 //! which add in another order). Cargo gives one build one set of features: this crate tested
 //! alone has it off, beside a crate that plays scenes, the page or the Python module it is on.
 //!
+//! The feature `research` adds what report, scenes and tests look at: parry's shapes for
+//! comparison, all overlaps, breaks of one run repeated in another. What it shows may change in
+//! any version.
+//!
 //! Without the feature `world` only shape and dispatcher remain, on parry3d alone, for
 //! engines that take parry's dispatchers.
+
+// What only `research` shows is compiled without it, too, where the library uses a part of it.
+// With the feature, which the workspace's lints have on, nothing is allowed to be unused.
+#![cfg_attr(not(feature = "research"), allow(dead_code, unused_imports))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod blueprint;
 mod break_apart;
@@ -44,6 +53,7 @@ mod cast;
 mod codec;
 mod convex;
 mod convex_shape;
+mod deep_normals;
 mod dispatcher;
 mod late_tree;
 mod manifold;
@@ -58,29 +68,32 @@ mod pose;
 mod saved_workspace;
 mod shape;
 pub mod trace;
-mod untangle;
 mod voxel;
 #[cfg(feature = "world")]
 mod world;
 
 pub use blueprint::{Blueprint, ObjectError};
+#[cfg(feature = "research")]
 pub use break_apart::{BreakTimes, Broken, Trees};
+#[cfg(all(feature = "world", feature = "research"))]
+pub use breakables::BreakScript;
 #[cfg(all(feature = "world", feature = "assets"))]
 pub use breakables::OpenError;
 #[cfg(feature = "world")]
-pub use breakables::{
-    BreakScript, BreakStages, Breakable, Event, FragmentModesPolicy, ObjectId, PieceId,
-};
+pub use breakables::{BreakStages, Breakable, Event, FragmentModesPolicy, ObjectId, PieceId};
 pub use dispatcher::{FragmentDispatcher, dispatcher};
 pub use manifold::SolverPoints;
 pub use object::{ObjectState, SharedObject};
 pub use pair::{ContactMode, ContactSettings, Normals};
+#[cfg(feature = "research")]
 pub use parry_shape::ParryShape;
 pub use partner::{UnsupportedShape, check_shape};
 pub use shape::FragmentShape;
 pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};
+#[cfg(all(feature = "world", feature = "research"))]
+pub use world::Overlap;
 #[cfg(feature = "world")]
 pub use world::{
-    Coupling, DebrisPolicy, HandId, Overlap, RestoreError, SnapshotError, StepStats, StepTimes,
-    World, WorldSettings, Wrench,
+    Coupling, DebrisPolicy, HandId, RestoreError, SnapshotError, StepStats, StepTimes, World,
+    WorldSettings, Wrench,
 };

@@ -63,7 +63,8 @@ impl SharedObject {
 
     /// Whether both name the same object.
     #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }

@@ -16,13 +16,13 @@ use parry3d::math::Pose;
 use parry3d::query::ContactManifold;
 use parry3d::shape::{Shape, TypedShape};
 
+use crate::deep_normals::align_deep_normals;
 use crate::manifold::{Feature, PairContact};
 use crate::pair_memory::PairMemory;
 use crate::parry_shape::ParryShape;
 use crate::partner::parts;
 use crate::pose::to_pose;
 use crate::shape::FragmentShape;
-use crate::untangle::untangle;
 use crate::voxel::VoxelSettings;
 
 /// How contacts of fragments are found: which of the points in contact are reported,
@@ -38,6 +38,7 @@ pub enum ContactMode {
     Full,
     /// Not by us: every fragment gets one of parry's own shapes, built anew at each
     /// fracture, and the engine's own contacts. For comparison.
+    #[cfg(feature = "research")]
     Parry(ParryShape),
     /// None: contacts of voxel trees, within a budget [Dingliana 2004]; see
     /// [`VoxelSettings`]. Bodies are not caught within a step then.
@@ -53,7 +54,16 @@ impl ContactMode {
             Self::Adaptive(settings) => Some(*settings),
             // What the voxels leave to the main method.
             Self::VoxelTree(_) | Self::Budgeted(_) => Some(AdaptiveSettings::default()),
-            Self::Fixed(_) | Self::Full | Self::Parry(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The shape of parry's that stands for fragments, where one does.
+    pub(crate) fn parry_shape(&self) -> Option<ParryShape> {
+        match self {
+            #[cfg(feature = "research")]
+            Self::Parry(shape) => Some(*shape),
+            _ => None,
         }
     }
 }
@@ -92,7 +102,8 @@ pub struct ContactSettings {
 impl ContactSettings {
     /// Every point with its true distance: to measure overlap with.
     #[must_use]
-    pub fn measuring() -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn measuring() -> Self {
         Self {
             mode: ContactMode::Full,
             normals: Normals::Gradient,
@@ -179,7 +190,7 @@ pub(crate) fn fragments(
     };
     ask.tree_of_object(shape2, &field1, &other, &mut states[1], same_object);
     if settings.normals == Normals::Chosen {
-        untangle(&mut ask.scratch.contacts, pos12, shape1, shape2);
+        align_deep_normals(&mut ask.scratch.contacts, pos12, shape1, shape2);
     }
     ask.stats
 }

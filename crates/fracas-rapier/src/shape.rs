@@ -150,7 +150,8 @@ impl FragmentShape {
     /// Radius of a ball around all its sample points: that of [`Self::tree`]'s root, known
     /// before there is a tree.
     #[must_use]
-    pub fn reach(&self) -> f32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn reach(&self) -> f32 {
         self.reach
     }
 
@@ -171,13 +172,15 @@ impl FragmentShape {
 
     /// Whether somebody has asked for the surface, so that it is there.
     #[must_use]
-    pub fn has_surface(&self) -> bool {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn has_surface(&self) -> bool {
         self.surface.get().is_some()
     }
 
     /// Volume, centre and inertia at unit density, in the object's frame.
     #[must_use]
-    pub fn unit_mass(&self) -> &UnitMass {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn unit_mass(&self) -> &UnitMass {
         &self.mass
     }
 
@@ -189,7 +192,8 @@ impl FragmentShape {
 
     /// The radius of the largest ball known to fit in.
     #[must_use]
-    pub fn inner_radius(&self) -> f32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn inner_radius(&self) -> f32 {
         self.inner_radius
     }
 

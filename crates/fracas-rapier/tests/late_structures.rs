@@ -8,19 +8,20 @@ use std::collections::BTreeMap;
 use common::{blueprint, brick, fragile, shatter, world};
 use fracas_core::sphere_tree::SplitMethod;
 use fracas_core::testing::Rng;
-use fracas_core::{Crack, Fracture, FragmentId};
+use fracas_core::{Crack, Digest, Fracture, FragmentId};
 use fracas_rapier::{Breakable, FragmentShape, World, WorldSettings};
 use fracas_rapier::{SharedObject, Trees};
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::shape::Shape as _;
 
-/// FNV-1a over words.
-struct Bits(u64);
+/// A digest of words.
+#[derive(Default)]
+struct Bits(Digest);
 
 impl Bits {
     fn add(&mut self, bits: u32) {
-        self.0 = (self.0 ^ u64::from(bits)).wrapping_mul(0x0100_0000_01b3);
+        self.0.add(bits);
     }
 
     fn point(&mut self, p: Vec3) {
@@ -30,7 +31,7 @@ impl Bits {
 
 /// All bits of a fragment's tree.
 fn tree_bits(shape: &FragmentShape) -> u64 {
-    let (tree, mut bits) = (shape.tree(), Bits(1));
+    let (tree, mut bits) = (shape.tree(), Bits::default());
     for (centre, radius, level) in tree.spheres() {
         bits.point(centre);
         bits.add(radius.to_bits());
@@ -43,24 +44,24 @@ fn tree_bits(shape: &FragmentShape) -> u64 {
         bits.point(feature.normal);
         feature.tangents().iter().for_each(|t| bits.point(*t));
     }
-    bits.0
+    bits.0.value()
 }
 
 /// All bits of a fragment's surface.
 fn surface_bits(shape: &FragmentShape) -> u64 {
-    let (surface, mut bits) = (shape.surface(), Bits(2));
+    let (surface, mut bits) = (shape.surface(), Bits::default());
     surface.positions().iter().for_each(|p| bits.point(*p));
     surface
         .triangles()
         .iter()
         .flatten()
         .for_each(|v| bits.add(*v));
-    bits.0
+    bits.0.value()
 }
 
 /// What is known at once.
 fn birth_bits(shape: &FragmentShape) -> u64 {
-    let mut bits = Bits(3);
+    let mut bits = Bits::default();
     let aabb = shape.compute_local_aabb();
     bits.point(aabb.mins);
     bits.point(aabb.maxs);
@@ -69,7 +70,7 @@ fn birth_bits(shape: &FragmentShape) -> u64 {
     }
     let mass = shape.mass_properties(1000.0);
     bits.point(mass.local_com);
-    bits.0
+    bits.0.value()
 }
 
 /// Which spheres the cells that a fragment occupies let pass.
@@ -79,19 +80,19 @@ fn cell_bits(object: &SharedObject, id: FragmentId) -> u64 {
     let (low, high) = view.bounds();
     let mut rng = Rng(u64::from(id.0));
     let margin = 0.1 * (high - low);
-    let mut bits = Bits(5);
+    let mut bits = Bits::default();
     for k in 0..200 {
         let p = rng.in_box(low - margin, high + margin);
         let radius = [0.0, 0.003, 0.03][k % 3];
         bits.add(view.sphere_may_touch(p, radius).into());
     }
-    bits.0
+    bits.0.value()
 }
 
 /// All bits of the distance field that a fragment sees.
 fn field_bits(object: &SharedObject, id: FragmentId, rng: &mut Rng) -> u64 {
     let state = object.read();
-    let mut bits = Bits(4);
+    let mut bits = Bits::default();
     for &n in state.fragments().fragment(id).nodes() {
         let (distance, normal) = state.field().at_node(n);
         bits.add(distance.to_bits());
@@ -104,7 +105,7 @@ fn field_bits(object: &SharedObject, id: FragmentId, rng: &mut Rng) -> u64 {
         let found = view.signed_distance(p, (high - low).max_element());
         bits.add(found.map_or(7, |s| s.distance.to_bits()));
     }
-    bits.0
+    bits.0.value()
 }
 
 fn random_fracture(object: &SharedObject, fragment: FragmentId, rng: &mut Rng) -> Option<Fracture> {

@@ -272,7 +272,7 @@ fn a_fast_body_keeps_its_speed_whatever_the_length_unit() {
     }
 }
 
-/// A block dropped on the floor, broken by the blow; and how much energy ever grew
+/// A block dropped on the floor, broken by the impact; and how much energy ever grew
 /// over the least so far, as a share of what was there at the start.
 fn broken_pile(settings: WorldSettings, tilt: f32, seconds: f32) -> (World, f64) {
     let mut world = World::new(settings);
@@ -329,7 +329,7 @@ fn a_breaking_block_gains_no_energy_and_its_pile_overlaps_little_at_rest() {
 #[test]
 fn a_stack_does_not_break_by_its_own_weight_and_does_when_it_is_hit() {
     // The load of the lowest brick is thirteen times its weight, and comes within the
-    // first steps: as a blow it would break bricks of this strength.
+    // first steps: as an impact it would break bricks of this strength.
     let mut world = world(1.0 / 60.0);
     for i in 0..14 {
         let at = Vec3::Y * (0.0325 + 0.065 * i as f32);

@@ -87,7 +87,7 @@ fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
             .count();
     }
     let (p_now, _) = momenta(&world);
-    assert!(broke > 0, "the blow breaks it");
+    assert!(broke > 0, "the impact breaks it");
     let off = (p_now - p).length() / p.length();
     println!("momentum off by {off:.1e}");
     assert!(off < 1e-5, "momentum {p} -> {p_now}");

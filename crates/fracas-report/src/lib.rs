@@ -26,7 +26,6 @@
 //! computes physics. Timed work runs alone; only work that is counted, not timed,
 //! runs on several threads, and its result does not depend on how many.
 
-pub mod base64;
 pub mod bench;
 pub mod fit;
 pub mod html;

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Serialize};
 
 use crate::plot::Plot;
@@ -240,7 +241,7 @@ impl Section {
         match image.to_png() {
             Ok(png) => self.blocks.push(Block::Picture {
                 caption: caption.into(),
-                png: crate::base64::encode(&png),
+                png: BASE64_STANDARD.encode(&png),
                 width: image.width(),
                 height: image.height(),
             }),

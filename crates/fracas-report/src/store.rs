@@ -9,6 +9,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -16,7 +17,7 @@ use thiserror::Error;
 use crate::section::{Block, Section};
 use crate::sections::{CHAPTERS, SECTIONS};
 use crate::shards::ShardFile;
-use crate::{base64, html, svg};
+use crate::{html, svg};
 
 /// Why a report cannot be read or written.
 #[derive(Debug, Error)]
@@ -147,7 +148,7 @@ pub(crate) fn figures(section: &Section) -> Vec<Figure> {
         }),
         Block::Picture { png, .. } => Some(Figure {
             ending: "png",
-            bytes: base64::decode(png)?,
+            bytes: BASE64_STANDARD.decode(png).ok()?,
         }),
         _ => None,
     };

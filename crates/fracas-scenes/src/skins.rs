@@ -198,7 +198,7 @@ impl Skin {
 mod tests {
     use crate::film::{FilmShape, Filming};
     use crate::recording::{RecordOptions, Recording};
-    use crate::rigid::{Kit, KitOptions, Scene};
+    use crate::rigid::{Scene, Template, TemplateOptions};
     use fracas_fracture::Material;
     use fracas_rapier::WorldSettings;
     use glam::Vec3;
@@ -206,20 +206,20 @@ mod tests {
 
     #[test]
     fn nothing_is_built_until_somebody_looks() {
-        let solid = KitOptions::solid(Material::GLASS);
-        let kit = Kit::build("ball-sparse", 0.5, solid, &mut |_| ()).unwrap();
+        let solid = TemplateOptions::solid(Material::GLASS);
+        let template = Template::build("ball-sparse", 0.5, solid, &mut |_| ()).unwrap();
         let view = (Vec3::ZERO, Vec3::ONE);
         let mut scene = Scene::new("ball", WorldSettings::default(), 4, view);
-        scene.wear(&kit);
-        scene.add(kit.body(Pose::identity(), 0), kit.colour());
+        scene.wear(&template);
+        scene.add(template.body(Pose::identity(), 0), template.colour());
         Recording::run(&mut scene, 2, |_| ());
-        assert!(!kit.skin().unwrap().is_built());
+        assert!(!template.skin().unwrap().is_built());
         let options = RecordOptions {
             skins: true,
             ..RecordOptions::default()
         };
         let recording = Recording::record(&mut scene, 1, options, &mut |_| ());
-        assert!(kit.skin().unwrap().is_built());
+        assert!(template.skin().unwrap().is_built());
         let track = recording.tracks.values().next().unwrap();
         let seen = track.dressed.as_ref().unwrap();
         assert!(seen.triangles.len() >= 4 * track.surface.triangles().len());

@@ -4,7 +4,7 @@ use fracas_core::testing::box_grid;
 use fracas_fracture::Material;
 use fracas_rapier::{Event, World, WorldSettings};
 use fracas_scenes::experiments::gives_way::{Outcome, PANE, Panes, Shot};
-use fracas_scenes::rigid::{Kit, KitOptions};
+use fracas_scenes::rigid::{Template, TemplateOptions};
 use glam::{DVec3, Mat3, Quat, Vec3};
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodySet};
@@ -162,10 +162,10 @@ fn a_brick_on_a_pane_falls_no_faster_than_free() {
     let lying = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
     let height = 0.6 + 0.5 * PANE.z;
     let at = Pose::from_parts(Vec3::Y * height, lying);
-    world.add(panes.kit().body(at, 1));
+    world.add(panes.template().body(at, 1));
     let size = Vec3::new(0.1, 0.05, 0.07);
-    let solid = KitOptions::solid(Material::BRICK);
-    let brick = Kit::of_mesh(
+    let solid = TemplateOptions::solid(Material::BRICK);
+    let brick = Template::of_mesh(
         "brick",
         box_grid([4, 2, 3], size),
         [0; 3],

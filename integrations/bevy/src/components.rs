@@ -17,7 +17,7 @@ pub enum Breaks {
     /// seconds. This is what the library's `Breakable::open` and `Breakable::of_asset` do.
     #[default]
     ByModes,
-    /// By a pattern, where a blow changes its speed by more than the material stands
+    /// By a pattern, where an impact changes its speed by more than the material stands
     /// (`fracas_fracture::Strength::of`). Nothing needs to be computed for it.
     ByThreshold,
     /// By a pattern, at a threshold of its own.

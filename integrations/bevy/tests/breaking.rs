@@ -351,7 +351,7 @@ fn hard_contacts_are_told_in_numbers_and_rays_name_fragments() {
         let most = 2.0 * mass * speed;
         assert!((0.01..most).contains(&impact.impulse), "{impact:?}");
     }
-    // It lands flat on its underside: the first blow is told where that is, and the blows of
+    // It lands flat on its underside: the first impact is told where that is, and the impacts of
     // the step stop it.
     let off = (first.position - place.with_y(0.0)).abs();
     assert!(off.cmple(half.with_y(0.0) + 0.01).all(), "{off}");

@@ -8,7 +8,7 @@ use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{FragmentId, TetMesh};
 use fracas_fracture::{FractureSettings, Material, RefractureRule};
 use fracas_rapier::{ObjectId, PieceId, World};
-use fracas_scenes::rigid::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
+use fracas_scenes::rigid::{Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBody, RigidBodyBuilder, RigidBodyHandle};
@@ -338,16 +338,16 @@ fn room(name: &str, options: &SceneOptions, view: (Vec3, Vec3)) -> Scene {
 }
 
 /// How something breaks, again and again.
-fn breaking(material: Material, most: usize, options: &SceneOptions) -> KitOptions {
+fn breaking(material: Material, most: usize, options: &SceneOptions) -> TemplateOptions {
     let fracture = FractureSettings {
         max_fragments: most,
         max_cracks: 2 * most,
         seed: options.seed,
         ..FractureSettings::default()
     };
-    KitOptions {
+    TemplateOptions {
         rule: RefractureRule::default(),
-        ..KitOptions::breaking(material, fracture)
+        ..TemplateOptions::breaking(material, fracture)
     }
 }
 
@@ -383,11 +383,14 @@ fn vase(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneEr
         why,
     })?;
     let kinds = breaking(Material::PORCELAIN, 16, options);
-    let kit = Kit::of_mesh("vase", mesh, [92, 132, 176], kinds, progress)?;
+    let template = Template::of_mesh("vase", mesh, [92, 132, 176], kinds, progress)?;
     let view = (Vec3::new(-0.36, 0.0, -0.2), Vec3::new(0.36, 0.3, 0.2));
     let mut scene = room(CHALLENGES[1].0, options, view);
-    let place = Vec3::new(0.0, 0.0005 - kit.bounds().0.y, 0.0);
-    scene.add(kit.body(Pose::from_translation(place), 0), kit.colour());
+    let place = Vec3::new(0.0, 0.0005 - template.bounds().0.y, 0.0);
+    scene.add(
+        template.body(Pose::from_translation(place), 0),
+        template.colour(),
+    );
     Ok(scene)
 }
 
@@ -398,7 +401,7 @@ fn safe(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneEr
     let mut scene = room(CHALLENGES[0].0, options, view);
     let kinds = breaking(Material::PLASTER, 12, options);
     let mesh = slab(Vec3::new(0.278, 0.27, 0.026));
-    let door = Kit::of_mesh("door", mesh, [176, 152, 116], kinds, progress)?;
+    let door = Template::of_mesh("door", mesh, [176, 152, 116], kinds, progress)?;
     let place = Vec3::new(0.0, 0.0405 + 0.135, 0.13);
     scene.add(door.body(Pose::from_translation(place), 0), door.colour());
     for (size, at, tilt) in [
@@ -440,14 +443,14 @@ fn tower(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneE
         ..Material::BRICK
     };
     let kinds = breaking(strong, 8, options);
-    let kit = Kit::build("brick", 1.0, kinds, progress)?;
+    let template = Template::build("brick", 1.0, kinds, progress)?;
     let view = (Vec3::new(-0.4, 0.0, -0.4), Vec3::new(0.4, 0.66, 0.4));
     let mut scene = room(CHALLENGES[2].0, options, view);
     for layer in 0..10_u32 {
         let place = Vec3::Y * (0.065 * layer as f32);
         let turn = if layer % 2 == 0 { 0.1 } else { -0.1 };
         let pose = Pose::from_parts(place, Quat::from_scaled_axis(Vec3::Y * turn));
-        scene.add(kit.body(pose, u64::from(layer)), kit.colour());
+        scene.add(template.body(pose, u64::from(layer)), template.colour());
     }
     Ok(scene)
 }

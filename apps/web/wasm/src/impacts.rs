@@ -107,9 +107,9 @@ impl Ear {
             let mass = mass_of(world, first).min(mass_of(world, second));
             // What lies presses, too: heard is what comes on top of it.
             let was = before.get(&[a, b, c, d]).copied().unwrap_or(0.0);
-            let blow = impulse - 2.0 * was - 2.0 * mass * gravity * dt;
-            let energy = 0.5 * blow * blow / mass;
-            if !(blow > 0.0 && energy > LEAST_ENERGY && energy.is_finite()) {
+            let hit = impulse - 2.0 * was - 2.0 * mass * gravity * dt;
+            let energy = 0.5 * hit * hit / mass;
+            if !(hit > 0.0 && energy > LEAST_ENERGY && energy.is_finite()) {
                 continue;
             }
             let sounds = [(pair.collider1, first), (pair.collider2, second)];

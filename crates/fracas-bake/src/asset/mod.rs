@@ -39,7 +39,9 @@ use thiserror::Error;
 
 use crate::surface_mesh::{SurfaceMesh, SurfaceMeshError};
 
-pub use codec::{DecodeError, Decoder, Encoder};
+pub use codec::DecodeError;
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use codec::{Decoder, Encoder};
 pub use object::{BakedObject, OBJECT, ObjectError};
 
 /// Names a section: four characters.

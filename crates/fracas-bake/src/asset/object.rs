@@ -14,7 +14,7 @@
 //! Nothing in it is trusted: what does not fit the mesh is refused.
 
 use fracas_core::fragment_field::{FieldData, FieldDataError};
-use fracas_core::sphere_tree::{BuildError, order};
+use fracas_core::sphere_tree::{BuildError, maximum_distance_order};
 use fracas_core::{FieldOptions, FragmentField, Fragments, SphereTree};
 use thiserror::Error;
 
@@ -63,7 +63,7 @@ impl Asset {
         let fragments = Fragments::new(self.mesh.clone());
         let field = FragmentField::build(&fragments, &options).map_err(FieldDataError::from)?;
         let data = field.to_data().unwrap_or_default();
-        let order = order::maximum_distance_order(self.mesh.positions());
+        let order = maximum_distance_order(self.mesh.positions());
         let mut out = Encoder::new();
         out.f32(options.location_cell);
         out.f32(options.occupancy_cell);

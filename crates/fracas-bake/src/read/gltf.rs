@@ -12,6 +12,8 @@
 
 use std::collections::HashSet;
 
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, Engine as _, GeneralPurpose, GeneralPurposeConfig};
 use glam::{DMat4, DQuat, DVec3, Vec2};
 use serde::Deserialize;
 
@@ -179,32 +181,16 @@ pub(crate) fn percent_decoded(uri: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Files leave padding away or have too much of it, and stray bits at the end.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone),
+);
+
 pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim_end_matches('=').as_bytes();
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
-    for group in text.chunks(4) {
-        let mut bits = 0_u32;
-        for &symbol in group {
-            let value = match symbol {
-                b'A'..=b'Z' => symbol - b'A',
-                b'a'..=b'z' => symbol - b'a' + 26,
-                b'0'..=b'9' => symbol - b'0' + 52,
-                b'+' => 62,
-                b'/' => 63,
-                _ => return None,
-            };
-            bits = bits << 6 | u32::from(value);
-        }
-        bits <<= 6 * (4 - group.len());
-        let whole = match group.len() {
-            4 => 3,
-            3 => 2,
-            2 => 1,
-            _ => return None,
-        };
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..=whole]);
-    }
-    Some(bytes)
+    LENIENT.decode(text.trim_end_matches('=')).ok()
 }
 
 /// Where the numbers are.
@@ -594,6 +580,8 @@ struct Buffer {
 
 #[cfg(test)]
 mod tests {
+    use base64::prelude::BASE64_STANDARD;
+
     use super::*;
 
     /// A square in two primitives that share vertices, shown by a mirrored node that
@@ -643,23 +631,7 @@ mod tests {
     }
 
     fn encode(bytes: &[u8]) -> String {
-        const SYMBOLS: &[u8; 64] =
-            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        bytes
-            .chunks(3)
-            .flat_map(|c| {
-                let mut word = [0; 4];
-                word[1..=c.len()].copy_from_slice(c);
-                let bits = u32::from_be_bytes(word);
-                (0..4).map(move |k| {
-                    if k <= c.len() {
-                        char::from(SYMBOLS[(bits >> (18 - 6 * k)) as usize & 63])
-                    } else {
-                        '='
-                    }
-                })
-            })
-            .collect()
+        BASE64_STANDARD.encode(bytes)
     }
 
     fn nothing_beside(_: &str) -> Result<Vec<u8>> {

@@ -34,6 +34,9 @@ mod ply;
 pub(crate) mod scanner;
 mod stl;
 mod tetgen;
+#[cfg(not(feature = "research"))]
+mod volume;
+#[cfg(feature = "research")]
 pub mod volume;
 mod vtk;
 mod vtu;

@@ -34,9 +34,12 @@ mod sdf;
 use fracas_core::TetMesh;
 use fracas_core::dressing::FineBoundary;
 
-pub use organic::ball;
-pub use piggy_bank::{WALL as PIGGY_BANK_WALL, piggy_bank};
-pub use rabbit::rabbit;
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use organic::ball;
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use piggy_bank::{WALL as PIGGY_BANK_WALL, piggy_bank};
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use rabbit::rabbit;
 
 /// The size of a mesh, as the papers give it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

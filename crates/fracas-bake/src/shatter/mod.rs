@@ -42,7 +42,8 @@ pub use look::{
     Look, SkinChoice, Wardrobe, dress, model_of_boundary, model_of_surface, open_sides,
     surface_of_tets,
 };
-pub use neighbours::{SharedArea, shared_areas};
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use neighbours::{SharedArea, shared_areas};
 pub use plan::{Pattern, Plan, PlanError, ShatterOptions, cost, plan};
 
 /// Why it is not in pieces, or the pieces not in a file.

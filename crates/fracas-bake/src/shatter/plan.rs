@@ -43,7 +43,7 @@ pub struct ShatterOptions {
     pub pieces: u32,
     /// Where it is hit; by default its middle (impact and conchoidal: its top).
     pub at: Option<Vec3>,
-    /// Direction of the blow, or the axis of slices and spokes.
+    /// Direction of the impact, or the axis of slices and spokes.
     pub direction: Option<Vec3>,
     /// How many rings of a radial pattern.
     pub rings: u32,
@@ -296,7 +296,7 @@ fn plan_impact(
     };
     let whole = || {
         PlanError::Whole(match stats.outcome {
-            Outcome::NoImpact => "the blow has no force; turn it with --direction".into(),
+            Outcome::NoImpact => "the impact has no force; turn it with --direction".into(),
             Outcome::Harmless | Outcome::Held => format!(
                 "the stress stays below the strength ({:.0}% of it); {harder}",
                 (100.0 * stats.overload).min(99.0)
@@ -316,7 +316,7 @@ fn plan_impact(
     })
 }
 
-fn blow(options: &ShatterOptions) -> Vec3 {
+fn push_direction(options: &ShatterOptions) -> Vec3 {
     options
         .direction
         .and_then(Vec3::try_normalize)
@@ -330,7 +330,7 @@ fn ball(modes: &Modes, options: &ShatterOptions, point: Vec3) -> Impact {
     let volume = f64::from(mass) / 7850.0;
     Impact {
         point,
-        impulse: 1.5 * effective * options.speed * blow(options),
+        impulse: 1.5 * effective * options.speed * push_direction(options),
         speed: options.speed,
         effective_mass: effective,
         radius: (3.0 * volume / (4.0 * std::f64::consts::PI)).cbrt() as f32,
@@ -346,7 +346,7 @@ fn fall(
     options: &ShatterOptions,
     height: f32,
 ) -> Impact {
-    let up = -blow(options);
+    let up = -push_direction(options);
     let whole = FragmentSurface::extract(fragments, id, &mut SurfaceScratch::default());
     let properties = whole.mass_properties();
     let density = modes.material().density;

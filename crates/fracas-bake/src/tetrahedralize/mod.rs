@@ -31,6 +31,9 @@ mod lattice;
 mod lids;
 mod marks;
 pub(crate) mod nearest;
+#[cfg(not(feature = "research"))]
+pub(crate) mod quality;
+#[cfg(feature = "research")]
 pub mod quality;
 mod reconnect;
 mod search;
@@ -49,12 +52,16 @@ use thiserror::Error;
 use domain::{Domain, Implicit};
 use features::Creases;
 use grading::Space;
-pub use hausdorff::{Hausdorff, farthest_apart, hausdorff};
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use hausdorff::{Hausdorff, farthest_apart, hausdorff};
 use quality::Angles;
-pub use shell::{Shell, shell};
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use shell::{Shell, shell};
 use stuffing::Stuffed;
 use surface_domain::SurfaceDomain;
-pub use topology::{BoundaryTopology, boundary_topology};
+pub use topology::BoundaryTopology;
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use topology::boundary_topology;
 use work::Work;
 
 use crate::SurfaceMesh;

@@ -23,7 +23,8 @@ use std::io;
 
 use fracas_core::TetMesh;
 
-pub use file::{is_special_file, write_file};
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use file::{is_special_file, write_file};
 pub use msh::write_msh;
 pub use obj::write_obj;
 pub use ply::write_ply;

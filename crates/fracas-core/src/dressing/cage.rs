@@ -15,6 +15,7 @@
 use glam::DVec3;
 
 use crate::tet_mesh::TetMesh;
+use crate::{GOLDEN, splitmix64};
 
 use super::polygon::Polygon;
 use super::tets::{CageTet, TetGrid, bounds};
@@ -35,15 +36,8 @@ const ASTRAY: f64 = 1e-4;
 
 /// A point of the cube from -1 to 1 by number (splitmix64).
 fn astray(number: u64) -> DVec3 {
-    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        (z >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    };
+    let mut state = number.wrapping_mul(GOLDEN);
+    let mut next = || (splitmix64(&mut state) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
     DVec3::new(next(), next(), next())
 }
 

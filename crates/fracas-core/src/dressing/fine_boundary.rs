@@ -306,13 +306,15 @@ impl FineBoundary {
 
     /// In how many parts each side of a face is divided.
     #[must_use]
-    pub fn divisions(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn divisions(&self) -> usize {
         self.divisions
     }
 
     /// How many triangles the unbroken surface has.
     #[must_use]
-    pub fn triangle_count(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn triangle_count(&self) -> usize {
         self.faces.len() * self.divisions * self.divisions
     }
 
@@ -418,7 +420,8 @@ impl FineBoundary {
 
     /// Its own triangles, unbroken, by the places of their corners.
     #[must_use]
-    pub fn triangles(&self) -> Vec<[DVec3; 3]> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn triangles(&self) -> Vec<[DVec3; 3]> {
         let all = self.vertex_triangles().into_iter();
         all.map(|t| t.map(|v| self.points[v as usize])).collect()
     }

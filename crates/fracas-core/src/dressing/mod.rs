@@ -192,7 +192,8 @@ impl SkinMap {
 
     /// How many triangles it has.
     #[must_use]
-    pub fn triangle_count(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn triangle_count(&self) -> usize {
         self.triangles.len()
     }
 

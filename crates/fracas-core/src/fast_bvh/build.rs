@@ -180,10 +180,8 @@ fn median(items: &mut [Ref], random: Option<u64>, out: &mut impl Emit) {
 
 /// The next number of a splitmix64 sequence.
 fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+    let mut state = seed;
+    crate::splitmix64(&mut state)
 }
 
 fn longest(e: [f32; 3]) -> usize {

@@ -249,7 +249,8 @@ impl Fragments {
 
     /// The fragment that holds a point given by tetrahedron and barycentric coordinates.
     #[must_use]
-    pub fn fragment_at(&self, tet: u32, barycentric: [f32; 4]) -> FragmentId {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn fragment_at(&self, tet: u32, barycentric: [f32; 4]) -> FragmentId {
         let local = self.cut(tet).map_or(0, |cut| cut.node_of(barycentric));
         self.node_fragment[self.mesh.tets()[tet as usize][local] as usize]
     }
@@ -258,7 +259,8 @@ impl Fragments {
     ///
     /// # Errors
     /// What does not hold, in words.
-    pub fn validate(&self) -> Result<(), String> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn validate(&self) -> Result<(), String> {
         let mut seen = vec![NONE; self.node_fragment.len()];
         for id in self.living() {
             let nodes = self.fragment(id).nodes();
@@ -319,7 +321,8 @@ impl Fragments {
 
     /// Bytes of labels, cuts and node lists, the mesh not included.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn bytes(&self) -> usize {
         let lists: usize = self.fragments.iter().map(|f| f.nodes.len() * 4).sum();
         self.node_fragment.len() * 4
             + self.tet_cut.len() * 4

@@ -39,7 +39,8 @@ impl TetCut {
     /// `l`: exact by the signs of the planes, a level of zero counting as positive.
     /// Every point is in exactly one piece.
     #[must_use]
-    pub fn node_of(&self, l: [f32; 4]) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn node_of(&self, l: [f32; 4]) -> usize {
         let mut candidates = 0b1111_u8;
         for plane in self.planes() {
             let mut side = 0_u8;
@@ -64,7 +65,8 @@ impl TetCut {
 
     /// The plane that parts local nodes `i` and `j`, if they are parted.
     #[must_use]
-    pub fn separator(&self, i: usize, j: usize) -> Option<&[f32; 4]> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn separator(&self, i: usize, j: usize) -> Option<&[f32; 4]> {
         self.planes().iter().find(|plane| parts(plane[i], plane[j]))
     }
 

@@ -39,7 +39,9 @@ pub use data::{FieldData, FieldDataError};
 pub use locate::{Location, SLACK};
 pub use near::{Around, NearFace, Nearest};
 pub use propagate::{FieldStats, Propagation};
-pub use query::{FragmentDistance, Penetration, SignedDistance};
+#[cfg(feature = "research")]
+pub use query::Penetration;
+pub use query::{FragmentDistance, SignedDistance};
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -259,14 +261,16 @@ impl FragmentField {
 
     /// The tetrahedron that holds a point, whoever it belongs to.
     #[must_use]
-    pub fn locate(&self, fragments: &Fragments, p: Vec3) -> Option<Location> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn locate(&self, fragments: &Fragments, p: Vec3) -> Option<Location> {
         let start = self.old_surface.tet_near(p)?;
         self.tets.locate_from(fragments.mesh(), start, p)
     }
 
     /// Barycentric coordinates of a point in a tetrahedron.
     #[must_use]
-    pub fn barycentric(mesh: &TetMesh, tet: u32, p: Vec3) -> [f32; 4] {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn barycentric(mesh: &TetMesh, tet: u32, p: Vec3) -> [f32; 4] {
         locate::barycentric(mesh, tet, p)
     }
 
@@ -283,7 +287,8 @@ impl FragmentField {
     /// # Panics
     /// As [`Self::of`].
     #[must_use]
-    pub fn bounds(&self, id: FragmentId) -> (Vec3, Vec3) {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn bounds(&self, id: FragmentId) -> (Vec3, Vec3) {
         let view = self.views[id.0 as usize]
             .as_deref()
             .expect("a living fragment");
@@ -298,19 +303,22 @@ impl FragmentField {
 
     /// Counts of the last update.
     #[must_use]
-    pub fn stats(&self) -> &FieldStats {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn stats(&self) -> &FieldStats {
         &self.stats
     }
 
     /// The options it was built with.
     #[must_use]
-    pub fn options(&self) -> &FieldOptions {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn options(&self) -> &FieldOptions {
         &self.options
     }
 
     /// The memory it takes.
     #[must_use]
-    pub fn bytes(&self) -> FieldBytes {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn bytes(&self) -> FieldBytes {
         let views = self.views.iter().flatten();
         FieldBytes {
             nodes: self.nodes.len() * size_of::<Node>(),
@@ -326,7 +334,8 @@ impl FragmentField {
     ///
     /// # Errors
     /// What does not hold, in words.
-    pub fn validate(&self, fragments: &Fragments) -> Result<(), String> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn validate(&self, fragments: &Fragments) -> Result<(), String> {
         if self.views.len() != fragments.id_count() {
             return Err(format!(
                 "{} fragments are known of {}: a split was not applied",

@@ -68,7 +68,8 @@ impl<'a> FragmentDistance<'a> {
     /// The exact distance from `p`, a point outside the fragment, to its surface,
     /// if it is at most `max`. Points inside other fragments count as outside.
     #[must_use]
-    pub fn nearest(&self, p: Vec3, max: f32) -> Option<Nearest> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn nearest(&self, p: Vec3, max: f32) -> Option<Nearest> {
         if !self.sphere_may_touch(p, max) {
             return None;
         }
@@ -107,7 +108,8 @@ impl<'a> FragmentDistance<'a> {
     /// Down to that depth the distance is exact; deeper it is that of
     /// [`Self::penetration`], whose direction turns smoothly.
     #[must_use]
-    pub fn touch(
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn touch(
         &self,
         p: Vec3,
         max: f32,
@@ -236,7 +238,8 @@ impl<'a> FragmentDistance<'a> {
 
     /// The faces of the fragment's real surface within `max` of `p`, wherever `p`
     /// is. `out` is cleared first. Order is fixed but has no meaning.
-    pub fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn faces_near(&self, p: Vec3, max: f32, out: &mut Vec<NearFace>) {
         out.clear();
         if !self.sphere_may_touch(p, max) {
             return;

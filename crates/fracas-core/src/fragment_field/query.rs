@@ -167,19 +167,22 @@ impl<'a> FragmentDistance<'a> {
 
     /// The fragment that is asked.
     #[must_use]
-    pub fn id(&self) -> FragmentId {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn id(&self) -> FragmentId {
         self.id
     }
 
     /// The object that it is a fragment of.
     #[must_use]
-    pub fn fragments(&self) -> &'a Fragments {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn fragments(&self) -> &'a Fragments {
         self.fragments
     }
 
     /// A box around the fragment.
     #[must_use]
-    pub fn bounds(&self) -> (Vec3, Vec3) {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn bounds(&self) -> (Vec3, Vec3) {
         (self.view.low, self.view.high)
     }
 
@@ -202,7 +205,8 @@ impl<'a> FragmentDistance<'a> {
 
     /// Depth and way out, for a place that [`Self::inside`] has returned.
     #[must_use]
-    pub fn penetration(&self, at: &Location) -> Penetration {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn penetration(&self, at: &Location) -> Penetration {
         let p = at.point;
         let (mesh, field) = (self.fragments.mesh(), self.field);
         let nodes = mesh.tets()[at.tet as usize];
@@ -328,7 +332,8 @@ impl<'a> FragmentDistance<'a> {
     /// Whether a sphere may touch the fragment: `false` only if it certainly does not.
     #[must_use]
     #[inline]
-    pub fn sphere_may_touch(&self, p: Vec3, radius: f32) -> bool {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn sphere_may_touch(&self, p: Vec3, radius: f32) -> bool {
         let (low, high) = (self.view.low, self.view.high);
         let reach = radius + NOISE * self.field.edge;
         let off = p - p.clamp(low, high);

@@ -20,6 +20,7 @@ mod doubling;
 mod skin;
 mod vertex_table;
 
+#[cfg(feature = "research")]
 pub use skin::{DressedCorner, Skin, SkinError};
 
 use glam::{DVec3, Vec3};
@@ -118,7 +119,8 @@ impl FragmentSurface {
     /// order, filled up with [`NONE`]: one node, a cut edge, a face, a tetrahedron.
     /// Vertices of different fragments with equal names lie in the same place.
     #[must_use]
-    pub fn names(&self) -> &[[u32; 4]] {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn names(&self) -> &[[u32; 4]] {
         &self.names
     }
 
@@ -190,7 +192,8 @@ impl FragmentSurface {
     ///
     /// # Errors
     /// The first edge or vertex where it is not, in words.
-    pub fn validate(&self) -> Result<(), String> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn validate(&self) -> Result<(), String> {
         let mut sides: Vec<(u32, u32)> = Vec::with_capacity(self.triangles.len() * 3);
         for triangle in &self.triangles {
             let [a, b, c] = *triangle;

@@ -53,7 +53,8 @@ impl Skin {
     ///
     /// # Errors
     /// When a list does not have one entry per boundary face.
-    pub fn build(
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn build(
         mesh: &TetMesh,
         normals: Option<Vec<[Vec3; 3]>>,
         uvs: Option<Vec<[Vec2; 3]>>,
@@ -83,7 +84,12 @@ impl Skin {
 
     /// The corners of every triangle of a surface, ready to be drawn.
     #[must_use]
-    pub fn dress(&self, mesh: &TetMesh, surface: &FragmentSurface) -> Vec<[DressedCorner; 3]> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn dress(
+        &self,
+        mesh: &TetMesh,
+        surface: &FragmentSurface,
+    ) -> Vec<[DressedCorner; 3]> {
         (0..surface.triangles().len())
             .map(|t| self.dress_triangle(mesh, surface, t))
             .collect()

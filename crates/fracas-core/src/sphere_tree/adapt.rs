@@ -74,7 +74,8 @@ pub struct PairState {
 impl PairState {
     /// How many contacts the next query may have: m.
     #[must_use]
-    pub fn limit(&self, settings: &AdaptiveSettings) -> u32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn limit(&self, settings: &AdaptiveSettings) -> u32 {
         settings.first.saturating_add(self.beyond_first)
     }
 
@@ -103,7 +104,8 @@ impl PairState {
 
     /// Whether the last query ended below its limit: no deep point was left out.
     #[must_use]
-    pub fn is_adapted(&self) -> bool {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn is_adapted(&self) -> bool {
         self.adapted
     }
 }

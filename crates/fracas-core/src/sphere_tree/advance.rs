@@ -53,7 +53,8 @@ pub struct Motion {
 impl Motion {
     /// A body at rest.
     #[must_use]
-    pub fn rest(at: Pose) -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn rest(at: Pose) -> Self {
         Self {
             start: at,
             centre: Vec3::ZERO,

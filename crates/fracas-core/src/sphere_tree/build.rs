@@ -153,7 +153,8 @@ impl SphereTree {
     /// The same body with a tree made afresh from its points: what a fracture
     /// would cost without [`SphereTree::apply`], and the best tree to compare with.
     #[must_use]
-    pub fn rebuilt(&self, keep: KeepPoints) -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn rebuilt(&self, keep: KeepPoints) -> Self {
         let on_surface = |i: &usize| self.points[*i].feature != FeatureRef::INTERIOR;
         let kept: Vec<usize> = match keep {
             KeepPoints::All => (0..self.points.len()).collect(),

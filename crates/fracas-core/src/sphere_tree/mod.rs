@@ -39,25 +39,51 @@
 //! of the leaves, so that a node's points are a range that starts with its
 //! representative.
 
+#[cfg(not(feature = "research"))]
+mod adapt;
+#[cfg(feature = "research")]
 pub mod adapt;
+#[cfg(not(feature = "research"))]
+mod advance;
+#[cfg(feature = "research")]
 pub mod advance;
 mod build;
 mod cached_point;
 mod contact_cache;
+#[cfg(feature = "research")]
 pub mod coverage;
+#[cfg(feature = "research")]
 mod determinism;
+#[cfg(not(feature = "research"))]
+mod feature;
+#[cfg(feature = "research")]
 pub mod feature;
 mod insert;
 mod layout;
 mod newborn;
+#[cfg(not(feature = "research"))]
+mod normal_choice;
+#[cfg(feature = "research")]
 pub mod normal_choice;
+#[cfg(not(feature = "research"))]
+mod order;
+#[cfg(feature = "research")]
 pub mod order;
+#[cfg(not(feature = "research"))]
+mod partner;
+#[cfg(feature = "research")]
 pub mod partner;
+#[cfg(not(feature = "research"))]
+mod query;
+#[cfg(feature = "research")]
 pub mod query;
 mod separate;
 mod split;
 mod split_work;
 mod static_mesh;
+#[cfg(not(feature = "research"))]
+mod traversal;
+#[cfg(feature = "research")]
 pub mod traversal;
 mod validate;
 
@@ -68,16 +94,21 @@ use glam::Vec3;
 pub use adapt::{AdaptiveSettings, PairState};
 pub use advance::{Impact, Motion, Swept};
 pub use build::{BuildError, BuildOptions, KeepPoints};
-#[doc(hidden)]
+#[cfg(feature = "research")]
 pub use determinism::determinism_digest;
+#[cfg(feature = "research")]
 pub use feature::{Feature, FeatureKind};
 use feature::{FeaturePools, FeatureRef};
-pub use normal_choice::{NormalRule, NormalSettings};
+pub use normal_choice::NormalRule;
+#[cfg(feature = "research")]
+pub use normal_choice::NormalSettings;
+pub use order::maximum_distance_order;
 pub use partner::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
 pub use query::{Query, QueryScratch, QueryStats, Question, Selection, Traversal};
 pub use separate::{Hull, SeparatingAxis};
 pub use split::SplitScratch;
 pub use split_work::SplitMethod;
+#[cfg(feature = "research")]
 pub use static_mesh::{StaticMesh, StaticMeshError};
 
 /// One node: a sphere around its representative that holds all its points.
@@ -143,13 +174,15 @@ impl SphereTree {
 
     /// How many points the tree holds.
     #[must_use]
-    pub fn point_count(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn point_count(&self) -> usize {
         self.points.len()
     }
 
     /// How many spheres the tree holds, leaves included.
     #[must_use]
-    pub fn node_count(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
@@ -159,7 +192,8 @@ impl SphereTree {
     /// # Panics
     /// When there is no such point.
     #[must_use]
-    pub fn point_id(&self, point: u32) -> u32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn point_id(&self, point: u32) -> u32 {
         self.points[point as usize].id
     }
 
@@ -168,7 +202,8 @@ impl SphereTree {
     /// # Panics
     /// When there is no such point.
     #[must_use]
-    pub fn feature(&self, point: u32) -> Feature {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn feature(&self, point: u32) -> feature::Feature {
         self.features.get(self.points[point as usize].feature)
     }
 
@@ -188,7 +223,8 @@ impl SphereTree {
 
     /// The longest way from the root to a leaf, in nodes.
     #[must_use]
-    pub fn depth(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn depth(&self) -> usize {
         let mut depth = vec![1_usize; self.nodes.len()];
         for i in 0..self.nodes.len() {
             for child in self.nodes[i].children() {
@@ -207,7 +243,8 @@ impl SphereTree {
 
     /// Bytes on the heap, shared feature pools not counted.
     #[must_use]
-    pub fn heap_bytes(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn heap_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
             + self.levels.capacity()
             + self.positions.capacity() * size_of::<Vec3>()

@@ -41,7 +41,8 @@ const MOST_POINTS: usize = 24;
 impl SphereTree {
     /// The points at which a crack has parted this body from another fragment of the same
     /// object, as it is now.
-    pub fn points_shared_with<'a>(
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn points_shared_with<'a>(
         &'a self,
         fragments: &'a Fragments,
         other: FragmentId,

@@ -231,7 +231,8 @@ impl SphereTree {
     }
 
     /// The slow and certain answer: every point is asked. Oracle of tests.
-    pub fn contacts_of_every_point<P: Partner + ?Sized>(
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn contacts_of_every_point<P: Partner + ?Sized>(
         &self,
         pose: &Pose,
         partner: &P,

@@ -99,7 +99,8 @@ impl SphereTree {
     /// looked at: for the few hundred of a fragment that is faster than a descent, in
     /// which spheres leave little out.
     #[must_use]
-    pub fn farthest(&self, direction: Vec3) -> Vec3 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn farthest(&self, direction: Vec3) -> Vec3 {
         // Lanes that do not wait for one another.
         const LANES: usize = 8;
         let (mut most, mut at) = ([f32::NEG_INFINITY; LANES], [0_u32; LANES]);

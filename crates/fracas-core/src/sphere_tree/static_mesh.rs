@@ -97,7 +97,11 @@ impl StaticMesh {
     ///
     /// # Errors
     /// See [`StaticMeshError`].
-    pub fn build(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Result<Self, StaticMeshError> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn build(
+        vertices: &[Vec3],
+        triangles: &[[u32; 3]],
+    ) -> Result<Self, StaticMeshError> {
         if triangles.len() >= (NONE / 4) as usize {
             return Err(StaticMeshError::TooLarge(triangles.len()));
         }
@@ -174,19 +178,22 @@ impl StaticMesh {
 
     /// The same mesh with a bound on how far behind its surface it is solid.
     #[must_use]
-    pub fn with_thickness(self, thickness: f32) -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn with_thickness(self, thickness: f32) -> Self {
         Self { thickness, ..self }
     }
 
     /// How far behind its surface the mesh is solid; infinite unless set.
     #[must_use]
-    pub fn thickness(&self) -> f32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn thickness(&self) -> f32 {
         self.thickness
     }
 
     /// The triangles' corners, in the order of the tree.
     #[must_use]
-    pub fn triangles(&self) -> &[[Vec3; 3]] {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn triangles(&self) -> &[[Vec3; 3]] {
         &self.corners
     }
 

@@ -10,7 +10,8 @@ impl SphereTree {
     ///
     /// # Errors
     /// What does not hold, in words.
-    pub fn validate(&self) -> Result<(), String> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn validate(&self) -> Result<(), String> {
         let (nodes, points) = (self.nodes.len(), self.points.len());
         if nodes == 0 || points == 0 {
             return Err("the tree is empty".into());
@@ -87,7 +88,8 @@ impl SphereTree {
     ///
     /// # Errors
     /// What does not hold, in words.
-    pub fn validate_for(&self, fragments: &Fragments, id: FragmentId) -> Result<(), String> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn validate_for(&self, fragments: &Fragments, id: FragmentId) -> Result<(), String> {
         self.validate()?;
         let mesh = fragments.mesh();
         let label = fragments.node_fragment();

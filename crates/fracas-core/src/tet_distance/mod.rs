@@ -13,21 +13,34 @@
 //! ```
 
 mod bound;
+#[cfg(not(feature = "research"))]
+mod detect;
+#[cfg(feature = "research")]
 pub mod detect;
+#[cfg(feature = "research")]
 pub mod error_table;
 mod features;
+#[cfg(feature = "research")]
 pub mod grid_march;
 mod march;
 mod partial;
 mod queue;
+#[cfg(not(feature = "research"))]
+mod respond;
+#[cfg(feature = "research")]
 pub mod respond;
+#[cfg(feature = "research")]
 pub mod specimens;
 #[cfg(test)]
 mod test_meshes;
 mod topology;
+#[cfg(not(feature = "research"))]
+mod voxel_hash;
+#[cfg(feature = "research")]
 pub mod voxel_hash;
 
 pub use detect::{Detector, Object, Sheet, TetOf, TriangleInTet};
+#[cfg(feature = "research")]
 pub use features::{Feature, exact_squared_distance};
 pub use march::{CAUSALITY, DepthField, Method};
 pub use respond::{Push, Pushed, Responder, Response};

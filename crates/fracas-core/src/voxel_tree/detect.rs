@@ -138,7 +138,8 @@ impl Detection {
 
     /// Cube tests made so far.
     #[must_use]
-    pub fn tests(&self) -> u64 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn tests(&self) -> u64 {
         self.tests
     }
 
@@ -150,7 +151,8 @@ impl Detection {
 
     /// How many pairs of overlapping cubes are in hand.
     #[must_use]
-    pub fn in_hand(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn in_hand(&self) -> usize {
         self.finer.len() + self.current.len() - self.next
     }
 
@@ -160,7 +162,14 @@ impl Detection {
     }
 
     /// Goes on until something stops it. `b_to_a` places B in A's frame.
-    pub fn refine(&mut self, a: &VoxTree, b: &VoxTree, b_to_a: &Pose, budget: &Budget) -> Stop {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn refine(
+        &mut self,
+        a: &VoxTree,
+        b: &VoxTree,
+        b_to_a: &Pose,
+        budget: &Budget,
+    ) -> Stop {
         let test = BoxTest::new(b_to_a);
         let root = CubePair {
             a: (0, 0),
@@ -182,7 +191,8 @@ impl Detection {
 
     /// As [`Detection::refine`] against a plain shape, told in A's frame. Cubes whose
     /// content may be nearer than `reach` count as overlapping.
-    pub fn refine_against(
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn refine_against(
         &mut self,
         a: &VoxTree,
         solid: Solid<'_>,
@@ -200,7 +210,8 @@ impl Detection {
 
     /// As [`Detection::refine_against`] a floor: by the box of a cube's content rather than
     /// the ball around it, so that only cubes that reach the floor are left.
-    pub fn refine_against_plane(
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn refine_against_plane(
         &mut self,
         a: &VoxTree,
         plane: &Plane,

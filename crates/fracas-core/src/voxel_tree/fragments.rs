@@ -45,13 +45,15 @@ pub struct FragmentVoxels {
 impl FragmentVoxels {
     /// How many voxels it touches.
     #[must_use]
-    pub fn len(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn len(&self) -> usize {
         self.shares.len()
     }
 
     /// Whether it touches none.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn is_empty(&self) -> bool {
         self.shares.is_empty()
     }
 }
@@ -126,7 +128,8 @@ impl ObjectVoxels {
 
     /// The edge of a voxel.
     #[must_use]
-    pub fn cell(&self) -> f32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn cell(&self) -> f32 {
         self.cell
     }
 
@@ -138,7 +141,8 @@ impl ObjectVoxels {
 
     /// Memory in use.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.first[..])
             + size_of_val(&self.shares[..])
             + size_of_val(&self.whole.shares[..])

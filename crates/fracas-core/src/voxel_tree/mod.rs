@@ -21,19 +21,29 @@ mod overlap;
 mod reduce;
 mod share;
 mod tree;
+#[cfg(feature = "research")]
 mod triangles;
 mod voxelize;
 
-pub use detect::{Budget, CubePair, Detection, Plane, Solid, Stop, roots_gap};
+#[cfg(feature = "research")]
+pub use detect::CubePair;
+pub use detect::{Budget, Detection, Plane, Solid, Stop, roots_gap};
 pub use fragments::{FragmentVoxels, ObjectVoxels, SplitScratch};
+#[cfg(feature = "research")]
 pub use overlap::overlap_share;
+#[cfg(feature = "research")]
+pub use reduce::interpenetration;
 pub use reduce::{
-    Averaging, GroupContact, Grouping, Primitive, SpanPoint, interpenetration, primitive,
-    primitive_against, reduce,
+    Averaging, GroupContact, Grouping, Primitive, SpanPoint, primitive, primitive_against, reduce,
 };
 pub use share::{Other, Progress, SharedPair, refine_all, refine_while};
-pub use tree::{Level, Node, VoxTree};
+pub use tree::VoxTree;
+#[cfg(feature = "research")]
+pub use tree::{Level, Node};
+#[cfg(feature = "research")]
 pub use triangles::{
     TriangleError, TriangleLevel, TriangleScratch, WithTriangles, triangle_primitives,
 };
-pub use voxelize::{LEAST_OCCUPANCY, VolumeError, VoxelGrid, VoxelizeError};
+#[cfg(feature = "research")]
+pub use voxelize::LEAST_OCCUPANCY;
+pub use voxelize::{VolumeError, VoxelGrid, VoxelizeError};

@@ -101,13 +101,15 @@ impl VoxTree {
 
     /// How many cubes to a side of their parent.
     #[must_use]
-    pub fn branching(&self) -> u32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn branching(&self) -> u32 {
         self.branching
     }
 
     /// How many near-planar regions the surface has.
     #[must_use]
-    pub fn group_count(&self) -> u32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn group_count(&self) -> u32 {
         self.group_count
     }
 
@@ -120,7 +122,8 @@ impl VoxTree {
 
     /// Whether there is nothing in it.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn is_empty(&self) -> bool {
         self.levels[0].nodes.is_empty()
     }
 
@@ -134,7 +137,8 @@ impl VoxTree {
     ///
     /// # Errors
     /// What does not hold, in words.
-    pub fn validate(&self) -> Result<(), String> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn validate(&self) -> Result<(), String> {
         for (l, pair) in self.levels.windows(2).enumerate() {
             let (coarse, fine) = (&pair[0], &pair[1]);
             let mut expected = 0;

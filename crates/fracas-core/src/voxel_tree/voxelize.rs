@@ -118,7 +118,8 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// See [`VoxelizeError`].
-    pub fn from_surface(
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn from_surface(
         positions: &[Vec3],
         triangles: &[[u32; 3]],
         cell: f32,
@@ -150,7 +151,8 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// See [`VoxelizeError`].
-    pub fn from_tets(mesh: &TetMesh, cell: f32) -> Result<Self, VoxelizeError> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn from_tets(mesh: &TetMesh, cell: f32) -> Result<Self, VoxelizeError> {
         let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
         Self::from_surface(mesh.positions(), &triangles, cell)
     }
@@ -195,25 +197,29 @@ impl VoxelGrid {
 
     /// The low corner of the first voxel.
     #[must_use]
-    pub fn origin(&self) -> Vec3 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn origin(&self) -> Vec3 {
         self.origin
     }
 
     /// The edge of a voxel.
     #[must_use]
-    pub fn cell(&self) -> f32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn cell(&self) -> f32 {
         self.cell
     }
 
     /// Voxels along x, y and z.
     #[must_use]
-    pub fn counts(&self) -> [u32; 3] {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn counts(&self) -> [u32; 3] {
         self.counts
     }
 
     /// How full a voxel is, 0 outside the grid.
     #[must_use]
-    pub fn occupancy(&self, at: [i64; 3]) -> f32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn occupancy(&self, at: [i64; 3]) -> f32 {
         let [nx, ny, nz] = self.counts.map(i64::from);
         let [x, y, z] = at;
         if x < 0 || y < 0 || z < 0 || x >= nx || y >= ny || z >= nz {
@@ -224,7 +230,8 @@ impl VoxelGrid {
 
     /// The volume of the object: occupancies times the volume of a voxel.
     #[must_use]
-    pub fn volume(&self) -> f64 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn volume(&self) -> f64 {
         self.occupancy.iter().map(|&o| f64::from(o)).sum::<f64>() * f64::from(self.cell).powi(3)
     }
 }

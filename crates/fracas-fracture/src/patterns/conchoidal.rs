@@ -18,7 +18,7 @@ use crate::sequence::CrackSequence;
 pub struct ConchoidalOptions {
     /// The point of contact (metres, the mesh's frame).
     pub impact: Vec3,
-    /// The direction of the blow, into the body.
+    /// The direction of the impact, into the body.
     pub inward: Vec3,
     /// How many nested shells.
     pub chips: u32,

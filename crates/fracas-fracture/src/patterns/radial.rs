@@ -19,7 +19,7 @@ use crate::sequence::CrackSequence;
 pub struct RadialOptions {
     /// A point on the axis: where it was hit (metres, the mesh's frame).
     pub centre: Vec3,
-    /// The direction of the axis: of the blow, or the normal of the plate.
+    /// The direction of the axis: of the impact, or the normal of the plate.
     pub axis: Vec3,
     /// How many rays (at least 2: one straight crack).
     pub spokes: u32,

@@ -8,14 +8,14 @@
 //! the speed at which the bodies met. So it does not matter to the fracture by how many
 //! points, and by which, a contact method describes one impact.
 //!
-//! A load is no blow. What a pair bore in the last step already does not count (see
+//! A load is no impact. What a pair bore in the last step already does not count (see
 //! [`super::loads`]); nor does anything that happens to a body in a step in which hardly
 //! any of it comes from bodies that moved towards each other (see [`super::approach`]).
 //! Where something does hit, all contacts count, up to twice what the hits explain: what
 //! lies under the hammer breaks by the anvil, too.
 //!
 //! Contacts are foreseen: the step in which bodies are about to meet slows them down to
-//! what closes the gap, and the next one stops them. That is one blow: a point that was
+//! what closes the gap, and the next one stops them. That is one impact: a point that was
 //! still a distance apart will yet stop its mass from the speed that closes it, and this
 //! is added to its impulse. So what breaks does not depend on where in its step a body
 //! meets another.
@@ -57,7 +57,7 @@ const LEAST_HIT: f32 = 0.1;
 /// may pass on.
 const MOST_OF_A_HIT: f32 = 2.0;
 
-/// Where nothing is known of the speed of a blow, bodies part at a fifth of it: the impulse
+/// Where nothing is known of the speed of an impact, bodies part at a fifth of it: the impulse
 /// is this much of what stops them (as `fracas_fracture::Impact` has it).
 const PARTING: f32 = 1.2;
 
@@ -194,7 +194,7 @@ impl Breakables {
         let Some(piece) = self.piece(id) else {
             return impacts;
         };
-        // The blow that broke its body is spent: its pieces are what it made of it.
+        // The impact that broke its body is spent: its pieces are what it made of it.
         if after.part > 0 && piece.born == self.steps {
             return impacts;
         }
@@ -230,13 +230,13 @@ impl Breakables {
             let other_modulus = self.modulus_of(other);
             let fresh = pushed.fresh();
             let manifolds = rigid.solver_manifolds();
-            let Some(blow) = Resultant::of(manifolds, side.is_first, own.position()) else {
+            let Some(resultant) = Resultant::of(manifolds, side.is_first, own.position()) else {
                 continue;
             };
-            let velocity = moved.at(body, blow.centre)
-                - other_body.map_or(Vec3::ZERO, |b| other_moved.at(b, blow.centre));
-            let approach = (-velocity.dot(blow.normal)).max(0.0);
-            let mass = effective_mass(body, other_body, blow.centre, blow.normal);
+            let velocity = moved.at(body, resultant.centre)
+                - other_body.map_or(Vec3::ZERO, |b| other_moved.at(b, resultant.centre));
+            let approach = (-velocity.dot(resultant.normal)).max(0.0);
+            let mass = effective_mass(body, other_body, resultant.centre, resultant.normal);
             let mut sum = 0.0;
             for_each_push(manifolds, side.is_first, own.position(), |push| {
                 // A step that is made again tells no contact twice.
@@ -250,14 +250,14 @@ impl Breakables {
                 if breakable && fresh > 0.0 {
                     let effective_mass = mass * push.impulse / pushed.impulse;
                     let coming = effective_mass * push.gap / after.dt;
-                    let blow = fresh * (push.impulse + coming);
-                    sum += blow;
+                    let fresh_impulse = fresh * (push.impulse + coming);
+                    sum += fresh_impulse;
                     impacts.push(Impact {
                         point: body.position().inverse_transform_point(push.world),
-                        impulse: body.position().rotation.inverse() * (push.normal * blow),
+                        impulse: body.position().rotation.inverse() * (push.normal * fresh_impulse),
                         // What lies between hammer and anvil is hit by both, and approaches
                         // one of them.
-                        speed: approach.max(blow / (PARTING * effective_mass)),
+                        speed: approach.max(fresh_impulse / (PARTING * effective_mass)),
                         effective_mass,
                         radius: 0.0,
                         other_modulus,
@@ -269,7 +269,7 @@ impl Breakables {
             // and the solver stops a pile of many layers within a few steps, not in one.
             if approach > after.gravity * after.dt {
                 // What others back stops what hits it as if it stood firm.
-                let most = firm_mass(body, other_body, blow.centre, blow.normal);
+                let most = firm_mass(body, other_body, resultant.centre, resultant.normal);
                 hits += sum.min(most * approach);
             }
         }

@@ -9,7 +9,7 @@
 //! Breaking itself takes the energy of the cracks. It is taken by the impulses of the first
 //! solution, scaled down: with P and L the impulse and its moment on each body,
 //! `dE(s) = s Σ (v . P + w . L) + s²/2 Σ (P²/m + L . I⁻¹ L)`, and s is the least that makes
-//! `dE = -E`; where the blow has less energy than that, the s that takes all it can, and
+//! `dE = -E`; where the impact has less energy than that, the s that takes all it can, and
 //! never more than 1. Both bodies of a contact get the same impulse at the same point, with
 //! opposite signs, so momentum and angular momentum stay as they are to rounding.
 //!
@@ -18,7 +18,7 @@
 //! parts, up to [`MOST_PARTS`]; measured on the pane, parts of a width each are what a
 //! thousand steps a second give, and one long step drags the whole pane along.
 //!
-//! Pieces that were born in the step do not break again in it: the blow has made of the
+//! Pieces that were born in the step do not break again in it: the impact has made of the
 //! body what it made of it, and is not counted twice. What else breaks in the second
 //! solution goes on as the whole body did. So a cascade costs a bounded time.
 
@@ -208,7 +208,7 @@ mod tests {
             assert!((lost(share) / energy - 1.0).abs() < 1e-6, "{energy}");
         }
         assert_eq!(share_for(20.0, work, inertia), Some(1.0));
-        // A blow that throws back: no more than stops.
+        // An impact that throws back: no more than stops.
         let share = share_for(20.0, -18.0, 36.0).unwrap();
         assert!((share - 0.5).abs() < 1e-12);
         assert_eq!(share_for(1.0, 2.0, 3.0), None);

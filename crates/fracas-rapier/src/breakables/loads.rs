@@ -1,7 +1,7 @@
 //! What pairs of bodies have borne already.
 //!
 //! The solver's impulse on a body that lies still is its load times the step: nothing
-//! that breaks it, however high the pile above. A blow is what comes in addition. So the
+//! that breaks it, however high the pile above. An impact is what comes in addition. So the
 //! impulses of a step are remembered, pair by pair, and taken off those of the next.
 //!
 //! Nothing of it has to be saved: the engine's own contacts hold the impulses of the

@@ -387,9 +387,9 @@ impl Breakables {
             .can_sleep(self.settings.sleep)
             .soft_ccd_prediction(self.settings.look_ahead * shape.reach())
             .build();
-        let engine_shape = match self.settings.contacts {
-            ContactMode::Parry(kind) => options.blueprint.parry_shape(kind),
-            _ => SharedShape(Arc::new(shape.clone())),
+        let engine_shape = match self.settings.contacts.parry_shape() {
+            Some(kind) => options.blueprint.parry_shape(kind),
+            None => SharedShape(Arc::new(shape.clone())),
         };
         let body = bodies.insert(body);
         let collider = collider(&shape, engine_shape, &options);
@@ -417,7 +417,7 @@ impl Breakables {
 
     /// Looks how fast bodies are before the engine's step of `dt` seconds. To be called by
     /// those who pile up many bodies or throw them: without it a load that comes suddenly
-    /// counts as a blow, and what was thrown since the last step may pass through another
+    /// counts as an impact, and what was thrown since the last step may pass through another
     /// piece in the first one.
     pub fn before_step(&mut self, dt: f32, bodies: &mut RigidBodySet) {
         self.look_ahead(dt, bodies);

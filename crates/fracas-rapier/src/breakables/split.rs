@@ -14,7 +14,6 @@ use rapier3d::prelude::{Collider, ColliderBuilder, RigidBody, RigidBodyBuilder};
 
 use super::{Breakable, Breakables, Engine, Event, ObjectId, Piece, PieceId, collider, weigh};
 use crate::break_apart::{Broken, Trees};
-use crate::pair::ContactMode;
 use crate::parallel;
 use crate::shape::FragmentShape;
 use crate::trace;
@@ -112,7 +111,7 @@ impl Breakables {
             } = broken;
             self.objects[id.object.0 as usize].history.push(fracture);
             let start = (self.clock)();
-            let by_parry = matches!(self.settings.contacts, ContactMode::Parry(_));
+            let by_parry = self.settings.contacts.parry_shape().is_some();
             if by_parry {
                 shapes.iter().for_each(|s| {
                     let _ = s.surface();
@@ -162,9 +161,9 @@ impl Breakables {
 
     /// What the engine holds for a fragment.
     pub(crate) fn engine_shape(&self, shape: &FragmentShape) -> SharedShape {
-        match self.settings.contacts {
-            ContactMode::Parry(kind) => kind.build(shape.surface()),
-            _ => SharedShape(Arc::new(shape.clone())),
+        match self.settings.contacts.parry_shape() {
+            Some(kind) => kind.build(shape.surface()),
+            None => SharedShape(Arc::new(shape.clone())),
         }
     }
 

@@ -27,7 +27,8 @@ impl World {
     /// Every pair of bodies that overlap, measured with all sample points and true
     /// distances, whatever the world's contacts are.
     #[must_use]
-    pub fn overlaps(&self) -> Vec<Overlap> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn overlaps(&self) -> Vec<Overlap> {
         let measure = FragmentDispatcher::default();
         let mut found: Vec<Overlap> = self
             .physics
@@ -47,7 +48,8 @@ impl World {
 
     /// Sample points that lie inside another body, counted by asking every point.
     #[must_use]
-    pub fn colliding_points(&self) -> u64 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn colliding_points(&self) -> u64 {
         self.overlaps().iter().map(|o| u64::from(o.points)).sum()
     }
 

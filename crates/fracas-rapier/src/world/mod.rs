@@ -43,7 +43,6 @@ use crate::breakables::{
     BreakScript, Breakable, Breakables, Clock, Engine, Event, ObjectId, PieceId, system_clock,
 };
 use crate::dispatcher::{Counters, FragmentDispatcher};
-use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use crate::voxel::VoxelTable;
 use hold::Hand;
@@ -208,19 +207,22 @@ impl World {
     }
 
     /// Notes from now on what breaks, for [`Self::follow`] in another world.
-    pub fn note_breaks(&mut self) {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn note_breaks(&mut self) {
         self.breakables.note_breaks();
     }
 
     /// What was noted, if anything was to be.
     #[must_use]
-    pub fn noted_breaks(&self) -> Option<&BreakScript> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn noted_breaks(&self) -> Option<&BreakScript> {
         self.breakables.noted_breaks()
     }
 
     /// From now on impacts decide nothing: bodies break as they did in another run of
     /// the same scene, which [noted](Self::note_breaks) it.
-    pub fn follow(&mut self, script: BreakScript) {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn follow(&mut self, script: BreakScript) {
         self.breakables.follow(script);
     }
 
@@ -391,7 +393,7 @@ impl World {
             self.stats.fragments += usize::from(piece.fragment != FragmentId(0));
         }
         self.stats.bodies_lost = self.bodies_lost;
-        if matches!(self.settings.contacts.mode, ContactMode::Parry(_)) {
+        if self.settings.contacts.mode.parry_shape().is_some() {
             self.count_engine_contacts();
         }
         if self.settings.count_colliding {

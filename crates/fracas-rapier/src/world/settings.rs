@@ -107,10 +107,11 @@ impl WorldSettings {
     /// How many of their own radii bodies look ahead: [`Self::look_ahead`]; not at all where
     /// the engine's own shapes are compared, which have the engine's own ways.
     #[must_use]
-    pub fn look_ahead_radii(&self) -> f32 {
-        match self.contacts.mode {
-            ContactMode::Parry(_) => 0.0,
-            _ => self.look_ahead,
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn look_ahead_radii(&self) -> f32 {
+        match self.contacts.mode.parry_shape() {
+            Some(_) => 0.0,
+            None => self.look_ahead,
         }
     }
 
@@ -136,7 +137,8 @@ impl WorldSettings {
 
     /// The engine's parameters under these settings: [`super::World::equip`] sets them.
     #[must_use]
-    pub fn engine_parameters(&self) -> IntegrationParameters {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn engine_parameters(&self) -> IntegrationParameters {
         IntegrationParameters {
             dt: self.step,
             length_unit: self.length_unit,

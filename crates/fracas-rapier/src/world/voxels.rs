@@ -92,7 +92,8 @@ impl World {
     /// Gives the pairs of an object's bodies voxel contacts, whatever the world's
     /// method is, or takes them back. The settings of the first call hold for all. Like
     /// the world's settings it is no part of a snapshot, and stays when one is restored.
-    pub fn set_voxel_contacts(&mut self, object: ObjectId, settings: Option<VoxelSettings>) {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn set_voxel_contacts(&mut self, object: ObjectId, settings: Option<VoxelSettings>) {
         let Some(address) = self.address_of(object) else {
             return;
         };

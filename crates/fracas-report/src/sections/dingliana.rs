@@ -187,11 +187,15 @@ pub fn deadline(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         }
         worst_share = worst_share.min(found.share());
         sound &= found.sound();
-        section.value(format!("{budget}.in_time"), found.share());
-        section.value(format!("{budget}.mean"), found.mean);
-        section.value(format!("{budget}.worst"), found.worst.0);
-        section.value(format!("{budget}.lost"), found.lost as f64);
-        section.value(format!("{budget}.fastest"), f64::from(found.fastest));
+        for (what, value) in [
+            ("in_time", found.share()),
+            ("mean", found.mean),
+            ("worst", found.worst.0),
+            ("lost", found.lost as f64),
+            ("fastest", f64::from(found.fastest)),
+        ] {
+            section.value(format!("{budget}.{what}"), value);
+        }
         unsound = (
             unsound.0 + found.lost,
             unsound.1.min(found.lowest_at_end),
@@ -221,27 +225,34 @@ pub fn deadline(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         format!(
             "{:.1} % of the steps in time at the worst budget{}",
             100.0 * worst_share,
-            if sound { "" } else { ", and a run is not sound: see the table" }
+            if sound {
+                ""
+            } else {
+                ", and a run is not sound: see the table"
+            }
         ),
-        {
-            let mut why = Vec::new();
-            if worst_share < 0.99 {
-                why.push(format!(
-                    "at a budget of {} ms the worst step took {} ms: what the engine does around the refinement cannot be interrupted",
-                    short(worst_step.1),
-                    short(worst_step.0)
-                ));
-            }
-            if !sound {
-                why.push(format!(
-                    "over all budgets {} bodies were lost, the lowest centre ended at {} m, the fastest body had {} m/s",
-                    unsound.0,
-                    short(f64::from(unsound.1)),
-                    short(f64::from(unsound.2))
-                ));
-            }
-            why.join("; ")
-        },
+        why_late(worst_share, worst_step, (!sound).then_some(unsound)),
     );
     Ok(())
+}
+
+/// Why a run was late or not sound. `step`: the worst step and its budget, in milliseconds;
+/// `unsound`: bodies lost, the lowest height at the end, the largest speed.
+fn why_late(share: f64, step: (f64, f64), unsound: Option<(usize, f32, f32)>) -> String {
+    let mut why = Vec::new();
+    if share < 0.99 {
+        why.push(format!(
+            "at a budget of {} ms the worst step took {} ms: what the engine does around the refinement cannot be interrupted",
+            short(step.1),
+            short(step.0)
+        ));
+    }
+    if let Some((lost, lowest, fastest)) = unsound {
+        why.push(format!(
+            "over all budgets {lost} bodies were lost, the lowest centre ended at {} m, the fastest body had {} m/s",
+            short(f64::from(lowest)),
+            short(f64::from(fastest))
+        ));
+    }
+    why.join("; ")
 }

@@ -17,18 +17,18 @@ use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBody, RigidBodyBuilder, RigidBodyHandle};
 
 use crate::recording::Summary;
-use crate::rigid::{Kit, KitOptions, SceneError};
+use crate::rigid::{SceneError, Template, TemplateOptions};
 
 /// Sides of a pane (m).
 pub const PANE: Vec3 = Vec3::new(0.3, 0.3, 0.006);
 
 /// Where the ball hits, from the middle of the pane (m).
-const BLOW: Vec3 = Vec3::new(0.012, 0.007, 0.0);
+const HIT: Vec3 = Vec3::new(0.012, 0.007, 0.0);
 
 /// Panes of one kind, computed once for many shots.
 #[derive(Clone, Debug)]
 pub struct Panes {
-    kit: Kit,
+    template: Template,
 }
 
 /// A ball and what it is shot at.
@@ -144,15 +144,15 @@ impl Panes {
             max_cracks: 80,
             ..FractureSettings::default()
         };
-        let options = KitOptions::breaking(Material::GLASS, fracture);
-        let kit = Kit::of_mesh("pane", mesh, [150, 180, 190], options, &mut |_| ())?;
-        Ok(Self { kit })
+        let options = TemplateOptions::breaking(Material::GLASS, fracture);
+        let template = Template::of_mesh("pane", mesh, [150, 180, 190], options, &mut |_| ())?;
+        Ok(Self { template })
     }
 
     /// The kind of body a pane is.
     #[must_use]
-    pub fn kit(&self) -> &Kit {
-        &self.kit
+    pub fn template(&self) -> &Template {
+        &self.template
     }
 
     /// A world without gravity in which a ball is on its way to the panes.
@@ -166,9 +166,9 @@ impl Panes {
         });
         for i in 0..shot.panes {
             let at = Vec3::Z * (shot.apart * i as f32);
-            world.add(self.kit.body(Pose::from_translation(at), i as u64));
+            world.add(self.template.body(Pose::from_translation(at), i as u64));
         }
-        let from = BLOW - Vec3::Z * (shot.radius + 0.5 * PANE.z + 1.3 * shot.speed * shot.step);
+        let from = HIT - Vec3::Z * (shot.radius + 0.5 * PANE.z + 1.3 * shot.speed * shot.step);
         let body = RigidBodyBuilder::dynamic()
             .translation(from)
             .linvel(Vec3::Z * shot.speed)
@@ -248,7 +248,7 @@ impl Panes {
 
 /// Where a piece of the first pane was in the pane: that stands in the world's frame.
 fn thrown(world: &World, piece: PieceId) -> Thrown {
-    let aside = |p: Vec3| (p - BLOW).truncate().length();
+    let aside = |p: Vec3| (p - HIT).truncate().length();
     let surface = world.surface(piece);
     let points = surface.iter().flat_map(|s| s.positions());
     Thrown {

@@ -6,7 +6,7 @@
 //! simple and by weighted averaging -> compare direction and point (Fig. 7), and
 //! the velocities that one impulse there gives (Fig. 8).
 
-use fracas_core::pose::Pose;
+use fracas_core::Pose;
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::voxel_tree::{
     Averaging, Budget, CubePair, Detection, Grouping, Primitive, VoxTree, VoxelGrid, overlap_share,

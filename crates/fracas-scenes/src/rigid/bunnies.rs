@@ -6,7 +6,7 @@ use fracas_fracture::{FractureSettings, Material};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
-use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
+use super::{Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions};
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
     // 166 fragments of 27 bunnies (Table 2): about six each.
@@ -16,15 +16,15 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::PLASTER, fracture);
-    let kit = Kit::build("rabbit", options.detail, kinds, progress)?;
-    let (low, high) = kit.bounds();
+    let kinds = TemplateOptions::breaking(Material::PLASTER, fracture);
+    let template = Template::build("rabbit", options.detail, kinds, progress)?;
+    let (low, high) = template.bounds();
     let spacing = 1.15 * (high - low).with_y(0.0).max_element();
     let view = (Vec3::new(-0.5, 0.0, -0.5), Vec3::new(0.5, 0.5, 0.5));
     let steps = options.steps(4.5, 0.005);
     let mut scene = Scene::new("drop-bunnies", options.world(0.005, 0.05), steps, view);
     scene.floor(0.0, 0.6);
-    scene.wear(&kit);
+    scene.wear(&template);
     let mut rng = Rng(options.seed ^ 27);
     for batch in 0..3_u64 {
         let mut bodies = Vec::new();
@@ -32,11 +32,11 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
             let grid = Vec3::new((i % 3) as f32 - 1.0, 0.0, (i / 3) as f32 - 1.0) * spacing;
             let turn = Quat::from_scaled_axis(rng.direction() * rng.range(0.0, 0.8));
             let place = grid + Vec3::Y * (1.5 + rng.range(0.0, 0.2));
-            let mut body = kit.body(Pose::from_parts(place, turn), 9 * batch + u64::from(i));
+            let mut body = template.body(Pose::from_parts(place, turn), 9 * batch + u64::from(i));
             body.velocity = Vec3::new(0.0, -3.0, 0.0);
             bodies.push(body);
         }
-        let colour = kit.colour();
+        let colour = template.colour();
         scene.at(options.steps(batch as f32, 0.005), move |scene| {
             for body in &bodies {
                 scene.add(body.clone(), colour);

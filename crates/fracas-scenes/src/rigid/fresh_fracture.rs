@@ -20,7 +20,7 @@ use rapier3d::dynamics::IntegrationParameters;
 use rapier3d::prelude::{ColliderBuilder, PhysicsWorld, RigidBodyBuilder, RigidBodyHandle};
 
 use super::cells::Cells;
-use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
+use super::{Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions};
 
 /// Cells of the break.
 pub const CELLS: usize = 256;
@@ -38,7 +38,7 @@ pub const FRICTION: f32 = 0.5;
 pub const DENSITY: f32 = 1000.0;
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
-    let kit = cube(progress)?;
+    let template = cube(progress)?;
     let view = (Vec3::new(-0.9, 0.0, -0.9), Vec3::new(0.9, 1.2, 0.9));
     let steps = options.steps(480.0 * STEP, STEP);
     let settings = WorldSettings {
@@ -49,11 +49,11 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     };
     let mut scene = Scene::new("fresh-fracture", settings, steps, view);
     scene.floor(0.0, FRICTION);
-    let mut body = kit.body(Pose::translation(0.0, 0.5 + DROP, 0.0), 0);
+    let mut body = template.body(Pose::translation(0.0, 0.5 + DROP, 0.0), 0);
     (body.density, body.friction) = (DENSITY, FRICTION);
     // No piece moves its own size in a step.
     body.continuous = false;
-    scene.add(body, kit.colour());
+    scene.add(body, template.colour());
     let world = scene.world_mut();
     let whole = world.pieces().next().expect("the cube was just added");
     let fracture = {
@@ -68,14 +68,14 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
 }
 
 /// The whole cube, its middle at the origin.
-fn cube(progress: Progress<'_>) -> Result<Kit, SceneError> {
+fn cube(progress: Progress<'_>) -> Result<Template, SceneError> {
     progress("tetrahedra");
     let corner = box_grid([GRID; 3], Vec3::ONE);
     let positions = corner.positions().iter().map(|&p| p - 0.5).collect();
     let mesh = TetMesh::build(positions, corner.tets().to_vec());
     let mesh = mesh.expect("moving a mesh keeps it one");
-    let kinds = KitOptions::solid(Material::CONCRETE);
-    Kit::of_mesh("cube", mesh, [186, 176, 158], kinds, progress)
+    let kinds = TemplateOptions::solid(Material::CONCRETE);
+    Template::of_mesh("cube", mesh, [186, 176, 158], kinds, progress)
 }
 
 /// Breaks cubes as the scene does, `runs` times, and tells the shortest times: cutting
@@ -110,11 +110,11 @@ fn shortest(
     trees: Trees,
     clock: &(dyn Fn() -> f64 + Sync),
 ) -> Result<BreakTimes, SceneError> {
-    let kit = cube(&mut |_| ())?;
+    let template = cube(&mut |_| ())?;
     let cells = Cells::build(CELLS, PIECES, seed);
     let mut best: Option<BreakTimes> = None;
     for _ in 0..runs {
-        let (object, shape) = kit.blueprint().object();
+        let (object, shape) = template.blueprint().object();
         let fracture = cut(object.read().fragments(), &cells)?;
         let broken = object.break_apart(&shape, &fracture, trees, clock);
         let times = broken

@@ -11,7 +11,9 @@ use glam::Vec3;
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
 
-use super::{Grab, Kit, KitOptions, Progress, PropShape, Scene, SceneError, SceneOptions};
+use super::{
+    Grab, Progress, PropShape, Scene, SceneError, SceneOptions, Template, TemplateOptions,
+};
 
 const STEP: f32 = 1e-3;
 /// The tile (m).
@@ -40,13 +42,13 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     progress("tetrahedra");
     let tile = centred([12, 2, 12], TILE);
     let tool = centred([2, 12, 2], TOOL);
-    let kinds = KitOptions::breaking(Material::EARTHENWARE, fracture);
-    let tile = Kit::of_mesh("tile", tile, [196, 120, 92], kinds, progress)?;
-    let steel = KitOptions::solid(Material {
+    let kinds = TemplateOptions::breaking(Material::EARTHENWARE, fracture);
+    let tile = Template::of_mesh("tile", tile, [196, 120, 92], kinds, progress)?;
+    let steel = TemplateOptions::solid(Material {
         density: 7800.0,
         ..Material::GRANITE
     });
-    let tool = Kit::of_mesh("tool", tool, [96, 104, 120], steel, progress)?;
+    let tool = Template::of_mesh("tool", tool, [96, 104, 120], steel, progress)?;
     let view = (Vec3::new(-0.15, 0.0, -0.15), Vec3::new(0.15, 0.2, 0.15));
     let steps = options.steps(2.5, STEP);
     let mut scene = Scene::new("haptic", options.world(STEP, 0.02), steps, view);

@@ -6,7 +6,7 @@ use fracas_rapier::Coupling;
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
-use super::{Grab, Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
+use super::{Grab, Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions};
 
 /// Strong enough to throw two kilograms.
 const GRIP: Coupling = Coupling {
@@ -26,9 +26,9 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::PLASTER, fracture);
-    let kit = Kit::build("rabbit", options.detail, kinds, progress)?;
-    let (low, high) = kit.bounds();
+    let kinds = TemplateOptions::breaking(Material::PLASTER, fracture);
+    let template = Template::build("rabbit", options.detail, kinds, progress)?;
+    let (low, high) = template.bounds();
     let view = (Vec3::new(-0.6, 0.0, -0.35), Vec3::new(0.6, 0.5, 0.4));
     let steps = options.steps(9.0, 0.015);
     let mut scene = Scene::new(
@@ -38,7 +38,7 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         view,
     );
     scene.floor(0.0, 0.6);
-    scene.wear(&kit);
+    scene.wear(&template);
     let mut rabbits = Vec::new();
     for i in 0..5_u32 {
         let (x, z) = (
@@ -47,7 +47,10 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         );
         let turn = Quat::from_scaled_axis(Vec3::Y * (0.4 * i as f32 - 0.8));
         let pose = Pose::from_parts(Vec3::new(x, 0.002 - low.y, z), turn);
-        rabbits.push((scene.add(kit.body(pose, u64::from(i)), kit.colour()), pose));
+        rabbits.push((
+            scene.add(template.body(pose, u64::from(i)), template.colour()),
+            pose,
+        ));
     }
     // By the back of the head.
     let grip = Vec3::new(0.0, low.y + 0.6 * (high.y - low.y), 0.0);

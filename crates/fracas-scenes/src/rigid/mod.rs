@@ -27,7 +27,6 @@ pub mod fresh_fracture;
 mod hand;
 mod haptic;
 mod interactive;
-mod kit;
 mod piggy_bank;
 mod plate_in_bowl;
 pub mod plates;
@@ -35,6 +34,7 @@ mod prop;
 mod rolling_plate;
 mod scene;
 mod sphere;
+mod template;
 pub mod user;
 pub mod wall;
 
@@ -45,9 +45,9 @@ use fracas_rapier::{
 use thiserror::Error;
 
 pub use hand::Grab;
-pub use kit::{Kit, KitOptions};
 pub use prop::{Prop, PropShape};
 pub use scene::Scene;
+pub use template::{Template, TemplateOptions};
 
 /// How a scene is run.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use fracas_fracture::{FractureSettings, GrowthOptions, Material};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
-use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
+use super::{Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions};
 
 /// The paper's number of fragments (Table 2).
 const FRAGMENTS: usize = 27;
@@ -26,17 +26,17 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions::breaking(Material::EARTHENWARE, fracture);
-    let kit = Kit::build("piggy-bank", options.detail, kinds, progress)?;
+    let kinds = TemplateOptions::breaking(Material::EARTHENWARE, fracture);
+    let template = Template::build("piggy-bank", options.detail, kinds, progress)?;
     let view = (Vec3::new(-0.3, 0.0, -0.25), Vec3::new(0.3, 0.3, 0.25));
     let steps = options.steps(3.0, 0.015);
     let mut scene = Scene::new("piggy-bank", options.world(0.015, 0.05), steps, view);
     scene.floor(0.0, 0.6);
-    scene.wear(&kit);
+    scene.wear(&template);
     let tilt = Quat::from_scaled_axis(Vec3::new(0.25, 0.4, 0.15));
     let pose = Pose::from_parts(Vec3::new(0.0, 1.5, 0.0), tilt);
-    let mut body = kit.body(pose, 0);
+    let mut body = template.body(pose, 0);
     body.velocity = Vec3::new(0.0, -4.0, 0.0);
-    scene.add(body, kit.colour());
+    scene.add(body, template.colour());
     Ok(scene)
 }

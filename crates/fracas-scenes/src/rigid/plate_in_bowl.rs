@@ -8,15 +8,15 @@ use fracas_fracture::Material;
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
-use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
+use super::{Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions};
 
 /// Bowl: 0.4 m across.
 const BOWL: f32 = 2.5;
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
-    let solid = KitOptions::solid(Material::PORCELAIN);
-    let bowl = Kit::build_scaled("bowl", options.detail, BOWL, solid, progress)?;
-    let plate = Kit::build("plate", options.detail, solid, progress)?;
+    let solid = TemplateOptions::solid(Material::PORCELAIN);
+    let bowl = Template::build_scaled("bowl", options.detail, BOWL, solid, progress)?;
+    let plate = Template::build("plate", options.detail, solid, progress)?;
     let view = (Vec3::new(-0.3, 0.0, -0.3), Vec3::new(0.3, 0.3, 0.3));
     let steps = options.steps(2.0, 0.010);
     let settings = options.world(0.010, 0.05);

@@ -7,7 +7,7 @@ use fracas_fracture::{FractureSettings, Material};
 use glam::Vec3;
 use parry3d::math::Pose;
 
-use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
+use super::{Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions};
 
 /// Upper faces of the shelf's boards, from the top.
 const BOARDS: [f32; 2] = [0.582, 0.317];
@@ -39,13 +39,13 @@ fn build_with(
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions {
+    let kinds = TemplateOptions {
         modes_later,
-        ..KitOptions::breaking(Material::PORCELAIN, fracture)
+        ..TemplateOptions::breaking(Material::PORCELAIN, fracture)
     };
-    let plate = Kit::build("plate", options.detail, kinds, progress)?;
-    let solid = KitOptions::solid(Material::CONCRETE);
-    let shelf = Kit::build("shelf", options.detail, solid, progress)?;
+    let plate = Template::build("plate", options.detail, kinds, progress)?;
+    let solid = TemplateOptions::solid(Material::CONCRETE);
+    let shelf = Template::build("shelf", options.detail, solid, progress)?;
     let view = (Vec3::new(-0.5, 0.0, -0.2), Vec3::new(0.5, 0.7, 0.4));
     let steps = options.steps(6.0, 0.030);
     let mut scene = Scene::new("plates", options.world(0.030, 0.05), steps, view);

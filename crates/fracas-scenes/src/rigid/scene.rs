@@ -9,8 +9,8 @@ use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, PhysicsWorld, RigidBodyBuilder};
 
 use super::hand::{Grab, Replay};
-use super::kit::Kit;
 use super::prop::{Prop, PropShape};
+use super::template::Template;
 use crate::skins::{Dressed, Skin, Worn};
 
 /// What happens before a step, told for which time: bodies are dropped. Does the same
@@ -218,8 +218,8 @@ impl Scene {
     }
 
     /// Bodies of this kind are shown as round as they really are.
-    pub fn wear(&mut self, kit: &Kit) {
-        self.skins.extend(kit.skin().cloned());
+    pub fn wear(&mut self, template: &Template) {
+        self.skins.extend(template.skin().cloned());
     }
 
     /// Whether anybody has looked at bodies as they really are.

@@ -4,7 +4,7 @@ use fracas_fracture::{FractureSettings, Material};
 use glam::{Quat, Vec3};
 use parry3d::math::Pose;
 
-use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
+use super::{Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions};
 
 pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Scene, SceneError> {
     drop("sphere", "ball", options, progress)
@@ -36,20 +36,20 @@ fn drop(
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kit = Kit::build(
+    let template = Template::build(
         shape,
         options.detail,
-        KitOptions::breaking(Material::PLASTER, fracture),
+        TemplateOptions::breaking(Material::PLASTER, fracture),
         progress,
     )?;
     let view = (Vec3::new(-0.25, 0.0, -0.25), Vec3::new(0.25, 0.2, 0.25));
     let steps = options.steps(3.0, 0.015);
     let mut scene = Scene::new(name, options.world(0.015, 0.03), steps, view);
     scene.floor(0.0, 0.6);
-    scene.wear(&kit);
+    scene.wear(&template);
     let turn = Quat::from_scaled_axis(Vec3::new(0.3, 0.1, 0.2));
-    let mut body = kit.body(Pose::from_parts(Vec3::new(0.0, 0.6, 0.0), turn), 0);
+    let mut body = template.body(Pose::from_parts(Vec3::new(0.0, 0.6, 0.0), turn), 0);
     body.velocity = Vec3::new(0.3, -15.0, 0.0);
-    scene.add(body, kit.colour());
+    scene.add(body, template.colour());
     Ok(scene)
 }

@@ -38,8 +38,10 @@ use serde::Deserialize;
 use thiserror::Error;
 use toml::Spanned;
 
-use super::kit::{ONCE, scaled};
-use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions, contacts_by_name, within};
+use super::template::{ONCE, scaled};
+use super::{
+    Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions, contacts_by_name, within,
+};
 
 /// Most bodies of a file, so that a slip of the finger does not fill the memory.
 const MOST_BODIES: usize = 10_000;
@@ -420,20 +422,20 @@ impl UserScene {
         }
         let steps = options.steps(number(&file.duration, 4.0), step);
         let name = file.name.as_deref().unwrap_or("user scene");
-        let mut made: Vec<(String, Kit)> = Vec::new();
+        let mut made: Vec<(String, Template)> = Vec::new();
         let mut bodies = Vec::new();
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for (i, body) in file.body.iter().map(Spanned::get_ref).enumerate() {
-            let kit = self.kit(body, options, load, &mut made, progress)?;
+            let template = self.template(body, options, load, &mut made, progress)?;
             let (pose, velocity, spin) = self.placed(body)?;
-            let reach = kit.bounds();
+            let reach = template.bounds();
             let half = 0.5 * (reach.1 - reach.0).length();
             let centre = pose * (0.5 * (reach.0 + reach.1));
             (low, high) = (low.min(centre - half), high.max(centre + half));
             let options = if body.fixed {
-                kit.fixed(pose)
+                template.fixed(pose)
             } else {
-                kit.body(pose, i as u64)
+                template.body(pose, i as u64)
             };
             let made = Breakable {
                 velocity,
@@ -442,7 +444,7 @@ impl UserScene {
                 restitution: number(&body.restitution, options.restitution),
                 ..options
             };
-            let colour = body.colour.unwrap_or(kit.colour());
+            let colour = body.colour.unwrap_or(template.colour());
             bodies.push((made, colour, body.contacts.is_some()));
         }
         let floor = file.floor.as_ref().map(|f| f.height);
@@ -453,8 +455,8 @@ impl UserScene {
         if let Some(floor) = &file.floor {
             scene.floor(floor.height, number(&floor.friction, 0.6));
         }
-        for (_, kit) in &made {
-            scene.wear(kit);
+        for (_, template) in &made {
+            scene.wear(template);
         }
         for (body, colour, voxels) in bodies {
             let object = scene.add(body, colour);
@@ -474,14 +476,14 @@ impl UserScene {
     }
 
     /// The kind of a body, made once for all bodies that are alike.
-    fn kit(
+    fn template(
         &self,
         body: &Body,
         options: &SceneOptions,
         load: Loader<'_>,
-        made: &mut Vec<(String, Kit)>,
+        made: &mut Vec<(String, Template)>,
         progress: Progress<'_>,
-    ) -> Result<Kit, UserSceneError> {
+    ) -> Result<Template, UserSceneError> {
         let material = self.material_of(body)?;
         let breakable = body.breakable.unwrap_or(!body.fixed);
         let most = body.max_fragments.as_ref().map_or(24, |m| *m.get_ref());
@@ -490,8 +492,8 @@ impl UserScene {
         let again = body.again;
         let mesh_name = body.mesh.get_ref();
         let key = format!("{mesh_name} {material:?} {breakable} {again} {most} {scale} {tets:?}");
-        if let Some((_, kit)) = made.iter().find(|(k, _)| *k == key) {
-            return Ok(kit.clone());
+        if let Some((_, template)) = made.iter().find(|(k, _)| *k == key) {
+            return Ok(template.clone());
         }
         progress("tetrahedra");
         let shape = shapes::by_name(mesh_name);
@@ -502,7 +504,7 @@ impl UserScene {
                 load(mesh_name, tets).map_err(|why| self.wrong(body.mesh.span(), "mesh", why))?
             }
         };
-        let kinds = KitOptions {
+        let kinds = TemplateOptions {
             material,
             fracture: breakable.then(|| FractureSettings {
                 max_fragments: most,
@@ -518,15 +520,15 @@ impl UserScene {
             modes_later: false,
         };
         let colour = shape.map_or([178, 172, 160], |s| s.colour());
-        let kit = Kit::of_mesh(mesh_name, scaled(mesh, scale), colour, kinds, progress)
+        let template = Template::of_mesh(mesh_name, scaled(mesh, scale), colour, kinds, progress)
             .map_err(|e| self.wrong(body.mesh.span(), "mesh", e.to_string()))?;
-        let kit = match (shape, model) {
-            (Some(shape), _) => kit.looks_like(shape, scale),
-            (None, Some(model)) => kit.looks_like_model(model, scale),
-            (None, None) => kit,
+        let template = match (shape, model) {
+            (Some(shape), _) => template.looks_like(shape, scale),
+            (None, Some(model)) => template.looks_like_model(model, scale),
+            (None, None) => template,
         };
-        made.push((key, kit.clone()));
-        Ok(kit)
+        made.push((key, template.clone()));
+        Ok(template)
     }
 }
 

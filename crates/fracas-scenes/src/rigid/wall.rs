@@ -11,7 +11,7 @@ use fracas_rapier::{DebrisPolicy, WorldSettings};
 use glam::Vec3;
 use parry3d::math::Pose;
 
-use super::{Kit, KitOptions, Progress, Scene, SceneError, SceneOptions};
+use super::{Progress, Scene, SceneError, SceneOptions, Template, TemplateOptions};
 
 /// Bricks of a course, and courses.
 const WALL: [u32; 2] = [40, 25];
@@ -42,14 +42,14 @@ pub fn build_sized(
         seed: options.seed,
         ..FractureSettings::default()
     };
-    let kinds = KitOptions {
+    let kinds = TemplateOptions {
         rule: RefractureRule::default(),
-        ..KitOptions::breaking(Material::BRICK, fracture)
+        ..TemplateOptions::breaking(Material::BRICK, fracture)
     };
     progress("tetrahedra");
     let shape = shapes::by_name("brick").expect("the set has a brick");
     let mesh = shape.build_refined(0.75 * options.detail);
-    let kit = Kit::of_mesh("brick", mesh, shape.colour(), kinds, progress)?;
+    let template = Template::of_mesh("brick", mesh, shape.colour(), kinds, progress)?;
     let [wide, high] = size;
     let (width, height) = (wide as f32 * (BRICK.x + GAP), high as f32 * BRICK.y);
     let reach = 0.5 * width + 0.5;
@@ -76,7 +76,10 @@ pub fn build_sized(
             let x = (i as f32 + shift - 0.5 * wide as f32 + 0.25) * (BRICK.x + GAP);
             let place = Vec3::new(x, course as f32 * BRICK.y, 0.0);
             let seed = u64::from(course * wide + i);
-            scene.add(kit.body(Pose::from_translation(place), seed), kit.colour());
+            scene.add(
+                template.body(Pose::from_translation(place), seed),
+                template.colour(),
+            );
         }
     }
     let radius = 0.22_f32.min(0.3 * height);

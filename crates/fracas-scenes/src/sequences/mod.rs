@@ -22,6 +22,7 @@ pub mod ripple;
 pub mod shapes;
 
 use fracas_core::fast_bvh::{BodyId, EditError, FastBvh, Part, Settings};
+use fracas_core::splitmix64;
 use glam::DVec3;
 pub use shapes::Mesh;
 
@@ -121,11 +122,7 @@ pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        (splitmix64(&mut self.0) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     fn range(&mut self, low: f64, high: f64) -> f64 {

@@ -17,7 +17,7 @@ use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
 
 use super::plan::{BodyPlan, Edit, KINDS, Plan};
-use crate::rigid::{Kit, KitOptions, SceneOptions, contacts_by_name};
+use crate::rigid::{SceneOptions, Template, TemplateOptions, contacts_by_name};
 
 /// Steps from one look into all structures to the next.
 const LOOK: u64 = 45;
@@ -54,16 +54,16 @@ pub struct Played {
 
 /// Bodies of all kinds, made once.
 #[derive(Default)]
-pub struct Wardrobe(BTreeMap<usize, Kit>);
+pub struct Wardrobe(BTreeMap<usize, Template>);
 
 impl Wardrobe {
-    fn kit(&mut self, kind: usize) -> Result<Kit, String> {
-        if let Some(kit) = self.0.get(&kind) {
-            return Ok(kit.clone());
+    fn template(&mut self, kind: usize) -> Result<Template, String> {
+        if let Some(template) = self.0.get(&kind) {
+            return Ok(template.clone());
         }
         let (name, tets, material, most, again) = KINDS[kind];
         let shape = shapes::by_name(name).ok_or("no such shape")?;
-        let mut options = KitOptions::breaking(
+        let mut options = TemplateOptions::breaking(
             Material::by_name(material).map_err(|e| e.to_string())?,
             FractureSettings {
                 max_fragments: most,
@@ -75,10 +75,10 @@ impl Wardrobe {
             options.rule = RefractureRule::default();
         }
         let mesh = shape.build_with_tets(tets);
-        let kit = Kit::of_mesh(name, mesh, shape.colour(), options, &mut |_| ());
-        let kit = kit.map_err(|e| e.to_string())?;
-        self.0.insert(kind, kit.clone());
-        Ok(kit)
+        let template = Template::of_mesh(name, mesh, shape.colour(), options, &mut |_| ());
+        let template = template.map_err(|e| e.to_string())?;
+        self.0.insert(kind, template.clone());
+        Ok(template)
     }
 }
 
@@ -151,14 +151,14 @@ impl Player<'_> {
     }
 
     fn add(&mut self, body: &BodyPlan) -> Result<(), String> {
-        let kit = self.wardrobe.kit(body.kind)?;
+        let template = self.wardrobe.template(body.kind)?;
         let [x, y, z] = body.rotation.to_array().map(f32::to_radians);
         let pose = Pose::from_parts(body.position, Quat::from_euler(EulerRot::ZYX, z, y, x));
         let count = self.world.pieces().count() as u64;
         let mut options = if body.fixed {
-            kit.fixed(pose)
+            template.fixed(pose)
         } else {
-            kit.body(pose, self.plan.seed ^ count)
+            template.body(pose, self.plan.seed ^ count)
         };
         options.velocity = body.velocity;
         options.spin = body.spin;

@@ -32,7 +32,6 @@ use super::{Breakable, World};
 use crate::blueprint::Blueprint;
 use crate::breakables::Breakables;
 use crate::codec;
-use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use saved::Saved;
 
@@ -248,7 +247,7 @@ impl World {
             };
             breakables.owners.insert(piece.collider, id);
             // Parry's own shapes came back with the engine.
-            if !matches!(self.settings.contacts.mode, ContactMode::Parry(_)) {
+            if self.settings.contacts.mode.parry_shape().is_none() {
                 back.push((piece.collider, breakables.engine_shape(&piece.shape)));
             }
         }

@@ -24,7 +24,7 @@ const OPPOSED: f32 = -0.5;
 
 /// Gives the contacts of a pair one direction if the deepest one is deep and another
 /// opposes it.
-pub(crate) fn untangle(
+pub(crate) fn align_deep_normals(
     contacts: &mut Vec<PairContact>,
     pos12: &Pose,
     shape1: &FragmentShape,
@@ -93,10 +93,10 @@ mod tests {
     }
 
     /// Of two cubes, the second to the right.
-    fn untangled(mut contacts: Vec<PairContact>) -> Vec<PairContact> {
+    fn aligned(mut contacts: Vec<PairContact>) -> Vec<PairContact> {
         let shape = cube();
         let pos12 = Pose::from_translation(Vec3::X * 1.5);
-        untangle(&mut contacts, &pos12, &shape, &shape);
+        align_deep_normals(&mut contacts, &pos12, &shape, &shape);
         for c in &contacts {
             let apart = (pos12 * c.point2 - c.point1).dot(c.normal1);
             assert!((apart - c.distance).abs() < 1e-5, "{c:?}");
@@ -112,7 +112,7 @@ mod tests {
             contact(Vec3::Z, -0.01),
             contact(Vec3::X, -0.4),
         ];
-        let out = untangled(given);
+        let out = aligned(given);
         assert_eq!(out.len(), 3, "the shallow one would stand in the way");
         for c in out {
             assert!(c.normal1.abs_diff_eq(Vec3::X, 1e-5));
@@ -131,7 +131,7 @@ mod tests {
         ] {
             let mut kept = given.clone();
             let shape = cube();
-            untangle(&mut kept, &Pose::identity(), &shape, &shape);
+            align_deep_normals(&mut kept, &Pose::identity(), &shape, &shape);
             assert_eq!(kept, given);
         }
     }

@@ -24,7 +24,7 @@ pub(super) const ONCE: RefractureRule = RefractureRule {
 
 /// How a kind of body is made.
 #[derive(Clone, Copy, Debug)]
-pub struct KitOptions {
+pub struct TemplateOptions {
     /// What it is made of.
     pub material: Material,
     /// How it breaks; `None`: it never does, and no modes are computed.
@@ -35,7 +35,7 @@ pub struct KitOptions {
     pub modes_later: bool,
 }
 
-impl KitOptions {
+impl TemplateOptions {
     /// Breaks once, by its own modes.
     #[must_use]
     pub fn breaking(material: Material, fracture: FractureSettings) -> Self {
@@ -61,16 +61,16 @@ impl KitOptions {
 
 /// A kind of body, computed once and placed many times.
 #[derive(Clone, Debug)]
-pub struct Kit {
+pub struct Template {
     blueprint: Arc<Blueprint>,
     mesh: Arc<TetMesh>,
     modes: Option<Arc<Modes>>,
-    options: KitOptions,
+    options: TemplateOptions,
     colour: [u8; 3],
     skin: Option<Arc<Skin>>,
 }
 
-impl Kit {
+impl Template {
     /// A shape of the procedural set; `detail` 1 is its own resolution.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl Kit {
     pub fn build(
         shape: &str,
         detail: f64,
-        options: KitOptions,
+        options: TemplateOptions,
         progress: Progress<'_>,
     ) -> Result<Self, SceneError> {
         Self::build_scaled(shape, detail, 1.0, options, progress)
@@ -92,7 +92,7 @@ impl Kit {
         shape: &str,
         detail: f64,
         scale: f32,
-        options: KitOptions,
+        options: TemplateOptions,
         progress: Progress<'_>,
     ) -> Result<Self, SceneError> {
         let found = shapes::by_name(shape).ok_or_else(|| SceneError::Body {
@@ -101,8 +101,8 @@ impl Kit {
         })?;
         progress("tetrahedra");
         let mesh = scaled(found.build_refined(detail), scale);
-        let kit = Self::of_mesh(shape, mesh, found.colour(), options, progress)?;
-        Ok(kit.looks_like(found, scale))
+        let template = Self::of_mesh(shape, mesh, found.colour(), options, progress)?;
+        Ok(template.looks_like(found, scale))
     }
 
     /// Says of which shape, and how much larger, its tetrahedra are: pictures show that.
@@ -128,7 +128,7 @@ impl Kit {
         name: &str,
         mesh: TetMesh,
         colour: [u8; 3],
-        options: KitOptions,
+        options: TemplateOptions,
         progress: Progress<'_>,
     ) -> Result<Self, SceneError> {
         let fail = |why: String| SceneError::Body {

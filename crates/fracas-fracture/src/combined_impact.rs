@@ -1,4 +1,4 @@
-//! How hard a blow presses a body that bends away from it.
+//! How hard an impact presses a body that bends away from it.
 //!
 //! A force of given shape and impulse, as from rigid bodies, is wrong where the body is
 //! soft: the corner of a thin plate gives way at once, and the floor cannot stop through
@@ -24,19 +24,19 @@
 //! | p_k | `shares`: `Σ J_i . phi_k(x_i) / J` (kg^-1/2) |
 //! | K, C | `stiffness` (N/m^3/2), `crush` (N/m) |
 //!
-//! The points of one blow are pressed in the proportions of their impulses J_i, as one
+//! The points of one impact are pressed in the proportions of their impulses J_i, as one
 //! contact with one F. Points nearer than a radius of curvature are one Hertz contact, the
 //! others are springs side by side.
 //!
-//! **Guarantee**: the body never has more energy than the blow brought, `M V² / 2`, to
+//! **Guarantee**: the body never has more energy than the impact brought, `M V² / 2`, to
 //! the accuracy of the integration (one percent; tested).
 
 use crate::hertz::HertzImpact;
 use crate::oscillator::Stepper;
 
-/// One blow, told by all its points together.
+/// One impact, told by all its points together.
 #[derive(Clone, Debug)]
-pub(crate) struct Blow {
+pub(crate) struct CombinedImpact {
     /// What is stopped (kg).
     pub(crate) mass: f64,
     /// At this speed (m/s).
@@ -49,7 +49,7 @@ pub(crate) struct Blow {
     pub(crate) shares: Vec<f64>,
 }
 
-/// The motion that a blow leads to.
+/// The motion that an impact leads to.
 #[derive(Clone, Debug)]
 pub(crate) struct Motion {
     /// Modal coordinates at equally spaced moments, the first one `every` after touch.
@@ -68,7 +68,7 @@ const STEPS_PER_RADIAN: f64 = 4.0;
 /// Most steps between two samples: very stiff and light contacts are integrated no finer.
 const MOST_STEPS: f64 = 64.0;
 
-impl Blow {
+impl CombinedImpact {
     /// Energy that it brings (J).
     pub(crate) fn energy(&self) -> f64 {
         0.5 * self.mass * self.speed * self.speed
@@ -103,7 +103,7 @@ impl Blow {
         elastic.min((2.0 * self.energy() * self.crush).sqrt())
     }
 
-    /// Moves the modes under the blow for `time` seconds; `steppers(dt)` are the modes.
+    /// Moves the modes under the impact for `time` seconds; `steppers(dt)` are the modes.
     pub(crate) fn run(
         &self,
         time: f64,
@@ -166,8 +166,8 @@ struct Contact {
 
 impl Contact {
     /// Force at an approach.
-    fn press(&mut self, blow: &Blow, d: f64) -> f64 {
-        let hertz = |d: f64| blow.stiffness * d * d.max(0.0).sqrt();
+    fn press(&mut self, combined: &CombinedImpact, d: f64) -> f64 {
+        let hertz = |d: f64| combined.stiffness * d * d.max(0.0).sqrt();
         if d <= self.lost {
             return 0.0;
         }
@@ -175,9 +175,9 @@ impl Contact {
             return hertz(d - self.lost);
         }
         self.deepest = d;
-        let (elastic, crushed) = (hertz(d - self.lost).max(0.0), blow.crush * d);
+        let (elastic, crushed) = (hertz(d - self.lost).max(0.0), combined.crush * d);
         if crushed < elastic {
-            let sprung = libm::cbrt(crushed / blow.stiffness);
+            let sprung = libm::cbrt(crushed / combined.stiffness);
             self.lost = d - sprung * sprung;
             return crushed;
         }
@@ -190,8 +190,8 @@ mod tests {
     use super::*;
 
     /// A block that does not bend, from 0.3 m on a hard floor.
-    fn block(crush: f64) -> Blow {
-        Blow {
+    fn block(crush: f64) -> CombinedImpact {
+        CombinedImpact {
             mass: 2.0,
             speed: 2.4,
             stiffness: 5e9,
@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn a_body_that_does_not_bend_is_pressed_as_hertz_says() {
-        let blow = block(f64::INFINITY);
-        let motion = blow.run(2e-3, 64, |_| Vec::new());
-        let depth = libm::pow(2.5 * blow.energy() / blow.stiffness, 0.4);
-        let expected = blow.stiffness * depth * depth.sqrt();
+        let combined = block(f64::INFINITY);
+        let motion = combined.run(2e-3, 64, |_| Vec::new());
+        let depth = libm::pow(2.5 * combined.energy() / combined.stiffness, 0.4);
+        let expected = combined.stiffness * depth * depth.sqrt();
         assert!(
             (motion.force / expected - 1.0).abs() < 0.01,
             "{}",
@@ -216,9 +216,9 @@ mod tests {
     /// Crushed all the way, `M V² = C d²`: the largest force is `V sqrt(M C)`.
     #[test]
     fn a_contact_that_crushes_presses_no_harder_than_it_bears() {
-        let blow = block(1e6);
-        let motion = blow.run(20e-3, 64, |_| Vec::new());
-        let expected = blow.speed * (blow.mass * blow.crush).sqrt();
+        let combined = block(1e6);
+        let motion = combined.run(20e-3, 64, |_| Vec::new());
+        let expected = combined.speed * (combined.mass * combined.crush).sqrt();
         assert!(
             (motion.force / expected - 1.0).abs() < 0.02,
             "{} {expected}",
