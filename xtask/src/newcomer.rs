@@ -113,10 +113,17 @@ edition = "2024"
 fracas = {{ path = {:?} }}
 rapier3d = "0.36"
 
-# Quick to compile, and quick enough to run.
+# Quick to compile; only what would run for minutes is optimised.
 [profile.dev]
-opt-level = 1
+opt-level = 0
 debug = false
+incremental = false
+
+[profile.dev.package]
+fracas-core = {{ opt-level = 1 }}
+fracas-sparse = {{ opt-level = 2 }}
+fracas-fracture = {{ opt-level = 1 }}
+glam = {{ opt-level = 1 }}
 "#,
         path.display().to_string()
     );

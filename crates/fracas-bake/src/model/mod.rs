@@ -17,7 +17,7 @@
 pub mod detail;
 pub mod drape;
 mod gltf;
-pub mod mend;
+pub(crate) mod mend;
 mod obj;
 pub mod pieces;
 pub mod write;
