@@ -10,6 +10,9 @@ use crate::breakables::{After, Engine, Event, PieceId};
 use crate::trace;
 use crate::voxel::VoxelStats;
 
+/// Rounds of the solver that a part of a step has at least (decision 0015).
+const LEAST_ROUNDS: usize = 2;
+
 /// What is known of the engine's step before it is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EngineStep {
@@ -78,9 +81,10 @@ impl World {
         let parameters = &mut self.physics.integration_parameters;
         let rounds = parameters.num_solver_iterations;
         parameters.dt = dt;
-        // The engine solves a step in rounds, each over its share of the time: parts have as
-        // many together as the whole has.
-        parameters.num_solver_iterations = rounds.div_ceil(parts as usize);
+        // The engine solves a step in rounds, each over its share of the time. Parts share
+        // those of the whole; with one round each, what is hit is pushed along too far.
+        let share = rounds.div_ceil(parts as usize);
+        parameters.num_solver_iterations = share.max(LEAST_ROUNDS.min(rounds));
         for part in 1..=parts {
             if part > 1 {
                 self.breakables.before_step(dt, &mut self.physics.bodies);
