@@ -2,8 +2,8 @@
 //!
 //! Arguments: the scene, how many steps (default, or 0: the scene's own), a seed (0), and the
 //! contact method by the name that `fracas run --contacts` takes. Prints what collision cost in
-//! the most expensive steps and in all, how deep bodies overlap at the end, and a digest of
-//! where everything ended.
+//! the most expensive steps and in all, the steps in which energy grew most, how deep bodies
+//! overlap at the end, and a digest of where everything ended.
 //!
 //! ```text
 //! valgrind --tool=callgrind --toggle-collect='*narrow_phase*process_pair*' \
@@ -47,6 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "{steps} steps: collision {sum:.1} ms of {total:.1}, {points} points asked, energy grew by {growth:.2}%"
     );
+    print_growths(&recording);
     let overlaps = scene.world().overlaps();
     let mean = overlaps.iter().map(|o| o.depth).sum::<f32>() / overlaps.len().max(1) as f32;
     println!(
@@ -57,4 +58,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     println!("digest {:016x}", scene.world().digest());
     Ok(())
+}
+
+/// The three steps in which energy grew most without being brought in.
+fn print_growths(recording: &Recording) {
+    let mut growths: Vec<(f64, usize)> = (1..recording.energy.len())
+        .filter(|&i| !recording.fed[i])
+        .map(|i| (recording.energy[i] - recording.energy[i - 1], i))
+        .collect();
+    growths.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (growth, i) in growths.iter().take(3) {
+        let all = recording.energy[*i];
+        println!("step {i:4}: energy grew by {growth:.3} J of {all:.1}");
+    }
 }
