@@ -14,8 +14,8 @@
 //! | files out | [`write`](mod@write) | [`write_vtu`], [`write_msh`], [`write_obj`], [`write_ply`], [`write::glb::Glb`] |
 //! | visible skin, finer than the tetrahedra | [`skin`] | [`Skin`] |
 //!
-//! The feature `research` shows the parts (`fill`, `limits`, sections of assets, quality of
-//! tetrahedra), for command line, report, scenes and tests. What it shows may change in any
+//! The feature `research` shows the parts (`fill`, `limits`, `write`, sections of assets, quality
+//! of tetrahedra), for command line, report, scenes and tests. What it shows may change in any
 //! version.
 
 // What only `research` shows is compiled without it, too, where the library uses a part of it.
@@ -68,6 +68,9 @@ mod tet_soup;
 pub mod tet_soup;
 pub mod tetrahedralize;
 mod topology;
+#[cfg(not(feature = "research"))]
+mod write;
+#[cfg(feature = "research")]
 pub mod write;
 
 pub use asset::{Asset, AssetError, SectionTag};
@@ -83,4 +86,5 @@ pub use repair::{Repair, Repairs};
 pub use skin::{Skin, SkinPart};
 pub use surface_mesh::{SurfaceMesh, SurfaceMeshError};
 pub use tet_soup::{TetSoup, TetSoupError};
+#[cfg(feature = "research")]
 pub use write::{Field, write_msh, write_obj, write_ply, write_vtu};

@@ -225,7 +225,8 @@ impl Asset {
     }
 
     /// The tags of all further sections, in order.
-    pub fn section_tags(&self) -> impl Iterator<Item = SectionTag> + '_ {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn section_tags(&self) -> impl Iterator<Item = SectionTag> + '_ {
         self.sections.keys().copied()
     }
 
@@ -234,7 +235,12 @@ impl Asset {
     ///
     /// # Errors
     /// When the tag is one of the asset's own.
-    pub fn put_section(&mut self, tag: SectionTag, content: Vec<u8>) -> Result<(), AssetError> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn put_section(
+        &mut self,
+        tag: SectionTag,
+        content: Vec<u8>,
+    ) -> Result<(), AssetError> {
         if [NAME, MESH, SKIN, MODE].contains(&tag) {
             return Err(AssetError::Reserved { tag });
         }

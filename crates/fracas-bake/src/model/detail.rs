@@ -27,7 +27,8 @@ pub struct CrackDetail {
 }
 
 /// How often a side is halved at most.
-pub const MOST_HALVINGS: usize = 3;
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) const MOST_HALVINGS: usize = 3;
 
 /// A place by its bits.
 type Key = [u32; 3];
@@ -44,7 +45,8 @@ fn side(a: Vec3, b: Vec3) -> [Key; 2] {
 
 /// Gives the cracks of a closed piece their detail. `crack_scale` as in
 /// [`super::pieces::surfaces`].
-pub fn roughen(surfaces: &mut [Buffers], detail: &CrackDetail, crack_scale: f32) {
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn roughen(surfaces: &mut [Buffers], detail: &CrackDetail, crack_scale: f32) {
     let (mut faces, mut outside) = (Vec::new(), HashSet::new());
     for surface in surfaces.iter() {
         if surface.is_crack {

@@ -166,7 +166,8 @@ impl Model {
 
     /// A plain model: one surface without textures.
     #[must_use]
-    pub fn plain(
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn plain(
         name: &str,
         positions: Vec<DVec3>,
         triangles: Vec<[u32; 3]>,
@@ -202,7 +203,8 @@ impl Model {
     /// The same model with its vertices elsewhere: moved, turned by nothing, scaled alike
     /// in all directions.
     #[must_use]
-    pub fn moved(mut self, place: impl Fn(DVec3) -> DVec3) -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn moved(mut self, place: impl Fn(DVec3) -> DVec3) -> Self {
         for part in &mut self.parts {
             for p in &mut part.positions {
                 *p = place(*p);
@@ -213,7 +215,8 @@ impl Model {
 
     /// The same model without materials and pictures: whoever shows it chooses a colour.
     #[must_use]
-    pub fn without_materials(mut self) -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn without_materials(mut self) -> Self {
         for part in &mut self.parts {
             part.material = None;
         }
@@ -246,7 +249,8 @@ impl Model {
 
     /// Materials, textures, nodes and extensions, as glTF.
     #[must_use]
-    pub fn document(&self) -> &Value {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn document(&self) -> &Value {
         &self.document
     }
 

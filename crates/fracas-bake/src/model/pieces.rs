@@ -200,7 +200,8 @@ impl<'a> Builder<'a> {
 /// A piece that has no other looks than its shape: its outside in the model's first
 /// material, then its cracks.
 #[must_use]
-pub fn plain_surfaces(dressed: &Dressed, crack_scale: f32) -> Vec<Buffers> {
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn plain_surfaces(dressed: &Dressed, crack_scale: f32) -> Vec<Buffers> {
     let mut all = Vec::new();
     let old = &dressed.triangles[..dressed.old_triangles];
     if !old.is_empty() {

@@ -64,7 +64,8 @@ impl Default for CrackLook {
 ///
 /// # Errors
 /// When a binary glTF would be larger than the format can be.
-pub fn files(
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn files(
     model: &Model,
     pieces: &[ModelPiece],
     look: CrackLook,
@@ -667,7 +668,8 @@ fn usda(
 
 /// The volume that triangles enclose: for checks.
 #[must_use]
-pub fn enclosed_volume(surfaces: &[Buffers]) -> f64 {
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn enclosed_volume(surfaces: &[Buffers]) -> f64 {
     let mut sum = 0.0;
     for surface in surfaces {
         for triangle in &surface.triangles {

@@ -54,7 +54,8 @@ use crate::tet_soup::{TetSoup, TetSoupError};
 use scanner::Result;
 
 /// A gzipped file may inflate to this many times its size, and a megabyte.
-pub const INFLATE_FACTOR: u64 = 100;
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) const INFLATE_FACTOR: u64 = 100;
 
 /// What a mesh file held.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +95,8 @@ pub fn read_surface(path: impl AsRef<Path>) -> Result<(SurfaceMesh, Repairs)> {
 ///
 /// # Errors
 /// As [`read`], and for formats that do not list shared vertices.
-pub fn read_as_listed(path: impl AsRef<Path>) -> Result<(Vec<DVec3>, Vec<[u32; 3]>)> {
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn read_as_listed(path: impl AsRef<Path>) -> Result<(Vec<DVec3>, Vec<[u32; 3]>)> {
     let path = path.as_ref();
     let name = path.display().to_string();
     let listed = || {
@@ -127,7 +129,8 @@ pub fn read_as_listed(path: impl AsRef<Path>) -> Result<(Vec<DVec3>, Vec<[u32; 3
 ///
 /// # Errors
 /// As [`read`], and where the file holds a surface only.
-pub fn read_tets(path: impl AsRef<Path>) -> Result<TetSoup> {
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn read_tets(path: impl AsRef<Path>) -> Result<TetSoup> {
     let path = path.as_ref();
     match read(path)? {
         Mesh::Tets(soup) => Ok(soup),
@@ -148,7 +151,8 @@ pub fn read_tet_mesh(path: impl AsRef<Path>) -> Result<(TetMesh, Repairs)> {
 ///
 /// # Errors
 /// Where the tetrahedra make no mesh.
-pub fn tet_mesh_of(name: &str, soup: TetSoup) -> Result<(TetMesh, Repairs)> {
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn tet_mesh_of(name: &str, soup: TetSoup) -> Result<(TetMesh, Repairs)> {
     tet_mesh(soup).map_err(|e| e.in_file(name))
 }
 
@@ -173,7 +177,8 @@ pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<Mesh> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_bytes_with(
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn read_bytes_with(
     name: &str,
     bytes: &[u8],
     beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>,

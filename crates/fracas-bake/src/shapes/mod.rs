@@ -43,7 +43,8 @@ pub(crate) use rabbit::rabbit;
 
 /// The size of a mesh, as the papers give it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) struct Counts {
     /// Triangles of the surface.
     pub triangles: usize,
     /// Tetrahedra.
@@ -90,13 +91,15 @@ impl Shape {
 
     /// Its counts in Table 1 of Glondu 2013, if it is there.
     #[must_use]
-    pub fn paper(&self) -> Option<Counts> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn paper(&self) -> Option<Counts> {
         self.paper
     }
 
     /// A colour that suits it (sRGB).
     #[must_use]
-    pub fn colour(&self) -> [u8; 3] {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn colour(&self) -> [u8; 3] {
         self.colour
     }
 
@@ -124,7 +127,8 @@ impl Shape {
 
     /// Generates it with edges shorter by this factor (clamped to 0.25 to 8).
     #[must_use]
-    pub fn build_refined(&self, factor: f64) -> TetMesh {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn build_refined(&self, factor: f64) -> TetMesh {
         (self.make)(if factor.is_nan() {
             1.0
         } else {

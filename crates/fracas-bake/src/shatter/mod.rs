@@ -38,13 +38,16 @@ use crate::model::write::{CrackLook, Format, files};
 use crate::write::glb::GlbError;
 use crate::write::write_file;
 
-pub use look::{
-    Look, SkinChoice, Wardrobe, dress, model_of_boundary, model_of_surface, open_sides,
-    surface_of_tets,
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use look::{
+    Look, Wardrobe, dress, model_of_boundary, model_of_surface, surface_of_tets,
 };
+pub use look::{SkinChoice, open_sides};
 #[cfg_attr(feature = "research", visibility::make(pub))]
 pub(crate) use neighbours::{SharedArea, shared_areas};
-pub use plan::{Pattern, Plan, PlanError, ShatterOptions, cost, plan};
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) use plan::cost;
+pub use plan::{Pattern, Plan, PlanError, ShatterOptions, plan};
 
 /// Why it is not in pieces, or the pieces not in a file.
 #[derive(Debug, Error)]

@@ -235,7 +235,8 @@ pub enum TetrahedralizeError {
 }
 
 /// More tetrahedra than this are not advised: a bake of minutes and gigabytes.
-pub const MOST_ADVISED: usize = 5_000_000;
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) const MOST_ADVISED: usize = 5_000_000;
 
 fn walls_text(thickness: f64, spacing: f64, missing: f64, edge: f64, tets: usize) -> String {
     let mut fault = format!(
