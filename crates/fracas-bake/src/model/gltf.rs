@@ -370,29 +370,7 @@ impl Reader {
                 "the file is damaged: export it again",
             ));
         }
-        let mut attributes = Vec::new();
-        let named = primitive["attributes"].as_object();
-        for (name, accessor) in named.into_iter().flatten() {
-            if name == "POSITION" || name.starts_with("JOINTS") || name.starts_with("WEIGHTS") {
-                continue;
-            }
-            let Some(accessor) = index(accessor) else {
-                continue;
-            };
-            let (width, values) = self.accessor(accessor)?;
-            if values.len() != width * count {
-                self.warnings.push(format!(
-                    "{name} of mesh {mesh} has {} entries for {count} vertices and is left out",
-                    values.len() / width
-                ));
-                continue;
-            }
-            attributes.push(Attribute {
-                name: name.clone(),
-                width,
-                values,
-            });
-        }
+        let attributes = self.read_attributes(primitive, mesh, count)?;
         let positions: Vec<DVec3> = values
             .chunks_exact(3)
             .map(|p| placed.transform_point3(DVec3::new(p[0].into(), p[1].into(), p[2].into())))
@@ -422,6 +400,39 @@ impl Reader {
             attributes,
         });
         Ok(())
+    }
+
+    /// What the vertices of a primitive have beside their positions.
+    fn read_attributes(
+        &mut self,
+        primitive: &Value,
+        mesh: usize,
+        count: usize,
+    ) -> Result<Vec<Attribute>> {
+        let mut attributes = Vec::new();
+        let named = primitive["attributes"].as_object();
+        for (name, accessor) in named.into_iter().flatten() {
+            if name == "POSITION" || name.starts_with("JOINTS") || name.starts_with("WEIGHTS") {
+                continue;
+            }
+            let Some(accessor) = index(accessor) else {
+                continue;
+            };
+            let (width, values) = self.accessor(accessor)?;
+            if values.len() != width * count {
+                self.warnings.push(format!(
+                    "{name} of mesh {mesh} has {} entries for {count} vertices and is left out",
+                    values.len() / width
+                ));
+                continue;
+            }
+            attributes.push(Attribute {
+                name: name.clone(),
+                width,
+                values,
+            });
+        }
+        Ok(attributes)
     }
 
     fn read_images(&mut self, beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Vec<ModelImage> {

@@ -177,6 +177,63 @@ fn common_node(model: &Model) -> Option<(usize, DMat4)> {
     Some((last, placed))
 }
 
+/// The model's pictures: in the file itself, or as files beside it.
+fn add_images(
+    data: &mut Data,
+    model: &Model,
+    format: Format,
+    stem: &str,
+) -> (Vec<Value>, Vec<(String, Vec<u8>)>) {
+    let mut files = Vec::new();
+    let told = model.images.iter().enumerate().map(|(i, image)| {
+        if image.bytes.is_empty() {
+            return json!({ "uri": image.name });
+        }
+        if format == Format::Glb {
+            let start = data.bytes.len();
+            data.bytes.extend(&image.bytes);
+            let view = data.view(start, None);
+            return json!({ "name": image.name, "bufferView": view, "mimeType": image.mime });
+        }
+        let name = image_file(stem, i, &image.mime);
+        files.push((name.clone(), image.bytes.clone()));
+        json!({ "name": image.name, "uri": name })
+    });
+    let images = told.collect();
+    (images, files)
+}
+
+/// The node above all parts of the model, and the way back from where it is placed; `None`
+/// where no node can say that way as scale, rotation and translation.
+fn parent_of_pieces(model: &Model) -> Option<(usize, DMat4)> {
+    let (node, placed) = common_node(model)?;
+    let inverse = placed.inverse();
+    if !inverse.is_finite() {
+        return None;
+    }
+    let (scale, rotation, translation) = inverse.to_scale_rotation_translation();
+    let again = DMat4::from_scale_rotation_translation(scale, rotation, translation);
+    let entries = inverse.to_cols_array();
+    let largest = entries.iter().fold(1.0, |m: f64, v| v.abs().max(m));
+    let exact = again.abs_diff_eq(inverse, 1e-9 * largest);
+    exact.then_some((node, inverse))
+}
+
+/// Puts a node into the document's scene; makes one where it has none.
+fn add_to_scene(root: &mut Value, node: usize) {
+    let scene = root["scene"].as_u64().unwrap_or(0) as usize;
+    let mut scenes = list(root, "scenes").to_vec();
+    if scenes.is_empty() {
+        scenes.push(json!({ "nodes": [] }));
+    }
+    let at = scene.min(scenes.len() - 1);
+    let mut roots = list(&scenes[at], "nodes").to_vec();
+    roots.push(json!(node));
+    scenes[at]["nodes"] = Value::Array(roots);
+    root["scenes"] = Value::Array(scenes);
+    root["scene"] = json!(at);
+}
+
 fn gltf(
     model: &Model,
     pieces: &[ModelPiece],
@@ -188,26 +245,7 @@ fn gltf(
     root["asset"] =
         json!({ "version": "2.0", "generator": concat!("fracas ", env!("CARGO_PKG_VERSION")) });
     let mut data = Data::default();
-    let mut others = Vec::new();
-    let images: Vec<Value> = model
-        .images
-        .iter()
-        .enumerate()
-        .map(|(i, image)| {
-            if image.bytes.is_empty() {
-                return json!({ "uri": image.name });
-            }
-            if format == Format::Glb {
-                let start = data.bytes.len();
-                data.bytes.extend(&image.bytes);
-                let view = data.view(start, None);
-                return json!({ "name": image.name, "bufferView": view, "mimeType": image.mime });
-            }
-            let name = image_file(stem, i, &image.mime);
-            others.push((name.clone(), image.bytes.clone()));
-            json!({ "name": image.name, "uri": name })
-        })
-        .collect();
+    let (images, others) = add_images(&mut data, model, format, stem);
     let mut materials = list(&root, "materials").to_vec();
     materials.push(json!({
         "name": "crack",
@@ -219,23 +257,7 @@ fn gltf(
     let mut nodes = list(&root, "nodes").to_vec();
     let mut meshes = Vec::new();
     // Fragments hang where the model hung, and stay where they are in the scene.
-    let parent = common_node(model).and_then(|(node, placed)| {
-        let inverse = placed.inverse();
-        if !inverse.is_finite() {
-            return None;
-        }
-        let (scale, rotation, translation) = inverse.to_scale_rotation_translation();
-        let again = DMat4::from_scale_rotation_translation(scale, rotation, translation);
-        let exact = again.abs_diff_eq(
-            inverse,
-            1e-9 * inverse
-                .to_cols_array()
-                .iter()
-                .fold(1.0, |m, v| v.abs().max(m)),
-        );
-        exact.then_some((node, inverse))
-    });
-    let (parent, back) = parent.unwrap_or_else(|| {
+    let (parent, back) = parent_of_pieces(model).unwrap_or_else(|| {
         nodes.push(json!({ "name": stem }));
         (nodes.len() - 1, DMat4::IDENTITY)
     });
@@ -272,17 +294,7 @@ fn gltf(
         nodes[parent]["children"] = Value::Array(children);
     }
     if is_new {
-        let scene = root["scene"].as_u64().unwrap_or(0) as usize;
-        let mut scenes = list(&root, "scenes").to_vec();
-        if scenes.is_empty() {
-            scenes.push(json!({ "nodes": [] }));
-        }
-        let at = scene.min(scenes.len() - 1);
-        let mut roots = list(&scenes[at], "nodes").to_vec();
-        roots.push(json!(parent));
-        scenes[at]["nodes"] = Value::Array(roots);
-        root["scenes"] = Value::Array(scenes);
-        root["scene"] = json!(at);
+        add_to_scene(&mut root, parent);
     }
     for (key, all) in [
         ("materials", materials),
@@ -509,6 +521,129 @@ fn obj(
     all
 }
 
+/// `(x, y, z)`.
+fn usda_vector(p: [f32; 3]) -> String {
+    format!("({}, {}, {})", p[0], p[1], p[2])
+}
+
+/// A surface of a piece, around its centre; `material` is the path of one.
+fn usda_mesh(
+    out: &mut String,
+    (i, surface): (usize, &Buffers),
+    centre: Vec3,
+    material: Option<&str>,
+) {
+    let name = if surface.is_crack {
+        "crack".to_owned()
+    } else {
+        format!("skin_{i}")
+    };
+    line!(
+        out,
+        "        def Mesh \"{name}\" (\n            prepend apiSchemas = [\"MaterialBindingAPI\"]\n        )\n        {{"
+    );
+    if let Some(material) = material {
+        line!(out, "            rel material:binding = <{material}>");
+    }
+    line!(
+        out,
+        "            uniform token subdivisionScheme = \"none\""
+    );
+    let counts = vec!["3"; surface.triangles.len()].join(", ");
+    line!(out, "            int[] faceVertexCounts = [{counts}]");
+    let indices: Vec<String> = surface
+        .triangles
+        .as_flattened()
+        .iter()
+        .map(u32::to_string)
+        .collect();
+    line!(
+        out,
+        "            int[] faceVertexIndices = [{}]",
+        indices.join(", ")
+    );
+    let points: Vec<String> = surface
+        .positions
+        .iter()
+        .map(|&p| usda_vector((p - centre).to_array()))
+        .collect();
+    line!(
+        out,
+        "            point3f[] points = [{}]",
+        points.join(", ")
+    );
+    if let Some(normals) = find(surface, "NORMAL", 3) {
+        let all: Vec<String> = normals
+            .chunks_exact(3)
+            .map(|n| usda_vector([n[0], n[1], n[2]]))
+            .collect();
+        line!(
+            out,
+            "            normal3f[] normals = [{}] (\n                interpolation = \"vertex\"\n            )",
+            all.join(", ")
+        );
+    }
+    if let Some(uvs) = find(surface, "TEXCOORD_0", 2) {
+        let all: Vec<String> = uvs
+            .chunks_exact(2)
+            .map(|uv| format!("({}, {})", uv[0], 1.0 - uv[1]))
+            .collect();
+        line!(
+            out,
+            "            texCoord2f[] primvars:st = [{}] (\n                interpolation = \"vertex\"\n            )",
+            all.join(", ")
+        );
+    }
+    line!(out, "        }}");
+}
+
+/// A material under `Looks`, with the picture that it shows.
+fn usda_material(
+    out: &mut String,
+    material: &Value,
+    image: Option<String>,
+    (root, name): (&str, &str),
+) {
+    let [r, g, b, alpha] = base_colour(material);
+    let path = format!("/{root}/Looks/{name}");
+    line!(out, "        def Material \"{name}\"\n        {{");
+    line!(
+        out,
+        "            token outputs:surface.connect = <{path}/Surface.outputs:surface>"
+    );
+    line!(out, "            def Shader \"Surface\"\n            {{");
+    line!(
+        out,
+        "                uniform token info:id = \"UsdPreviewSurface\""
+    );
+    if image.is_some() {
+        line!(
+            out,
+            "                color3f inputs:diffuseColor.connect = <{path}/Picture.outputs:rgb>"
+        );
+    } else {
+        line!(
+            out,
+            "                color3f inputs:diffuseColor = ({r}, {g}, {b})"
+        );
+    }
+    line!(out, "                float inputs:opacity = {alpha}");
+    line!(out, "                token outputs:surface\n            }}");
+    if let Some(file) = image {
+        line!(out, "            def Shader \"Reader\"\n            {{");
+        line!(
+            out,
+            "                uniform token info:id = \"UsdPrimvarReader_float2\"\n                string inputs:varname = \"st\"\n                float2 outputs:result\n            }}"
+        );
+        line!(out, "            def Shader \"Picture\"\n            {{");
+        line!(
+            out,
+            "                uniform token info:id = \"UsdUVTexture\"\n                asset inputs:file = @{file}@\n                float2 inputs:st.connect = <{path}/Reader.outputs:result>\n                token inputs:wrapS = \"repeat\"\n                token inputs:wrapT = \"repeat\"\n                float4 inputs:scale = ({r}, {g}, {b}, 1)\n                float3 outputs:rgb\n            }}"
+        );
+    }
+    line!(out, "        }}");
+}
+
 fn usda(
     model: &Model,
     pieces: &[ModelPiece],
@@ -523,7 +658,6 @@ fn usda(
         "(\n    defaultPrim = \"{root}\"\n    upAxis = \"Y\"\n    metersPerUnit = 1\n)\n"
     );
     line!(out, "def Xform \"{root}\"\n{{");
-    let vector = |p: [f32; 3]| format!("({}, {}, {})", p[0], p[1], p[2]);
     for piece in pieces {
         let centre = piece.centre.as_vec3();
         line!(out, "    def Xform \"{}\"\n    {{", plain_name(&piece.name));
@@ -536,7 +670,7 @@ fn usda(
         line!(
             out,
             "        double3 xformOp:translate = {}",
-            vector(centre.to_array())
+            usda_vector(centre.to_array())
         );
         line!(
             out,
@@ -548,71 +682,8 @@ fn usda(
             } else {
                 surface.material.and_then(|m| names.get(m))
             };
-            let name = if surface.is_crack {
-                "crack".to_owned()
-            } else {
-                format!("skin_{i}")
-            };
-            line!(
-                out,
-                "        def Mesh \"{name}\" (\n            prepend apiSchemas = [\"MaterialBindingAPI\"]\n        )\n        {{"
-            );
-            if let Some(material) = material {
-                line!(
-                    out,
-                    "            rel material:binding = </{root}/Looks/{material}>"
-                );
-            }
-            line!(
-                out,
-                "            uniform token subdivisionScheme = \"none\""
-            );
-            let counts = vec!["3"; surface.triangles.len()].join(", ");
-            line!(out, "            int[] faceVertexCounts = [{counts}]");
-            let indices: Vec<String> = surface
-                .triangles
-                .as_flattened()
-                .iter()
-                .map(u32::to_string)
-                .collect();
-            line!(
-                out,
-                "            int[] faceVertexIndices = [{}]",
-                indices.join(", ")
-            );
-            let points: Vec<String> = surface
-                .positions
-                .iter()
-                .map(|&p| vector((p - centre).to_array()))
-                .collect();
-            line!(
-                out,
-                "            point3f[] points = [{}]",
-                points.join(", ")
-            );
-            if let Some(normals) = find(surface, "NORMAL", 3) {
-                let all: Vec<String> = normals
-                    .chunks_exact(3)
-                    .map(|n| vector([n[0], n[1], n[2]]))
-                    .collect();
-                line!(
-                    out,
-                    "            normal3f[] normals = [{}] (\n                interpolation = \"vertex\"\n            )",
-                    all.join(", ")
-                );
-            }
-            if let Some(uvs) = find(surface, "TEXCOORD_0", 2) {
-                let all: Vec<String> = uvs
-                    .chunks_exact(2)
-                    .map(|uv| format!("({}, {})", uv[0], 1.0 - uv[1]))
-                    .collect();
-                line!(
-                    out,
-                    "            texCoord2f[] primvars:st = [{}] (\n                interpolation = \"vertex\"\n            )",
-                    all.join(", ")
-                );
-            }
-            line!(out, "        }}");
+            let material = material.map(|name| format!("/{root}/Looks/{name}"));
+            usda_mesh(&mut out, (i, surface), centre, material.as_deref());
         }
         line!(out, "    }}");
     }
@@ -620,45 +691,8 @@ fn usda(
     let crack = json!({ "pbrMetallicRoughness": { "baseColorFactor": look.colour } });
     let materials = list(&model.document, "materials").iter().chain([&crack]);
     for (material, name) in materials.zip(&names) {
-        let [r, g, b, alpha] = base_colour(material);
-        let path = format!("/{root}/Looks/{name}");
-        line!(out, "        def Material \"{name}\"\n        {{");
-        line!(
-            out,
-            "            token outputs:surface.connect = <{path}/Surface.outputs:surface>"
-        );
-        line!(out, "            def Shader \"Surface\"\n            {{");
-        line!(
-            out,
-            "                uniform token info:id = \"UsdPreviewSurface\""
-        );
         let image = base_image(model, material, stem);
-        if image.is_some() {
-            line!(
-                out,
-                "                color3f inputs:diffuseColor.connect = <{path}/Picture.outputs:rgb>"
-            );
-        } else {
-            line!(
-                out,
-                "                color3f inputs:diffuseColor = ({r}, {g}, {b})"
-            );
-        }
-        line!(out, "                float inputs:opacity = {alpha}");
-        line!(out, "                token outputs:surface\n            }}");
-        if let Some(file) = image {
-            line!(out, "            def Shader \"Reader\"\n            {{");
-            line!(
-                out,
-                "                uniform token info:id = \"UsdPrimvarReader_float2\"\n                string inputs:varname = \"st\"\n                float2 outputs:result\n            }}"
-            );
-            line!(out, "            def Shader \"Picture\"\n            {{");
-            line!(
-                out,
-                "                uniform token info:id = \"UsdUVTexture\"\n                asset inputs:file = @{file}@\n                float2 inputs:st.connect = <{path}/Reader.outputs:result>\n                token inputs:wrapS = \"repeat\"\n                token inputs:wrapT = \"repeat\"\n                float4 inputs:scale = ({r}, {g}, {b}, 1)\n                float3 outputs:rgb\n            }}"
-            );
-        }
-        line!(out, "        }}");
+        usda_material(&mut out, material, image, (&root, name));
     }
     line!(out, "    }}\n}}");
     let mut all = vec![(format!("{stem}.usda"), out.into_bytes())];
