@@ -219,6 +219,7 @@ export function start(begun: Begun) {
     const link = current.scene !== undefined && !i.soft;
     $("link").hidden = !link;
     menu.offer({ pieces: !film && !i.soft, animation: !i.soft, recording: !film, link });
+    $<HTMLSelectElement>("material").options[0].text = current.file ? "as it came (earthenware)" : "as in the scene";
     if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}: ▶ lets it fall, a click shoots at it. Break or cut it by hand, then explode it, to see pieces first`;
     if (tour.stop()?.scene === current.scene) arrange(tour.stop());
     else look();
