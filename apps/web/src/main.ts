@@ -26,6 +26,8 @@ const TITLES: Record<string, string> = {
   "sphere-sparse": "Ball, few inner points", "fresh-fracture": "Cube of 64 pieces", wall: "Wall of bricks", haptic: "Tool and tile",
   "torus-on-cube": "Soft torus on a cube", "ball-tears-cloth": "Soft ball through a cloth", "ellipsoids-on-edge": "Soft ellipsoids on an edge",
 };
+/** What somebody does to see it happen: time does not wait for them to press a button, too. */
+const THROWS: ReadonlySet<Deed["t"]> = new Set(["shoot", "hit", "grab"]);
 /** Files larger than this are not even read. */
 const MOST_BYTES = 200e6;
 
@@ -57,7 +59,10 @@ export function start(begun: Begun) {
   let next: { worker: Worker; epoch: number; source: Source } | null = null;
   const post = (m: ToWorker, move: Transferable[] = []) => worker?.postMessage(m, move);
   const overlays = new Overlays(view);
-  const hands = new Hands(view, (deed) => post({ t: "do", deed }));
+  const hands = new Hands(view, (deed) => {
+    post({ t: "do", deed });
+    if (hangs && THROWS.has(deed.t)) run(true);
+  });
   const sound = new Sound($("sound"), (on) => post({ t: "listen", on }));
   const chart = new Chart($<HTMLCanvasElement>("chart"));
 
@@ -66,6 +71,7 @@ export function start(begun: Begun) {
   let info: Info | null = null;
   let about = new Map<string, string>();
   let running = true;
+  let hangs = false; // the visitor's own model hangs in the air, to be looked at first
   let current: Source = {};
   let deeds: Done[] = [];
   let fragments = 0;
@@ -175,7 +181,7 @@ export function start(begun: Begun) {
     $("about").textContent = about.get(current.scene ?? "") ?? "";
     show(current.deeds);
     loaded(i, own);
-    run(true);
+    run(!hangs);
     follow();
   }
   $("cancel").onclick = () => {
@@ -193,10 +199,14 @@ export function start(begun: Begun) {
     // In a game the panel makes room for the card.
     if (played !== (hands.rule !== null)) fold(hands.rule !== null || innerWidth < 760);
     view.open(i, own);
+    hangs = current.file !== undefined && i.length === undefined;
+    if (hangs) view.lookClosely();
     overlays.clear();
     chart.clear();
     fragments = steps = 0;
     rest = false;
+    // Nothing of the last world stays in the panel until the first step of this one.
+    for (const [id, text] of [["n-fragments", "0"], ["n-contacts", "0"], ["n-ms", "–"], ["rest", ""]]) $(id).textContent = text;
     busy(null);
     const film = i.length !== undefined;
     document.body.classList.toggle("film", film);
@@ -209,7 +219,8 @@ export function start(begun: Begun) {
     const link = current.scene !== undefined && !i.soft;
     $("link").hidden = !link;
     menu.offer({ pieces: !film && !i.soft, animation: !i.soft, recording: !film, link });
-    if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}, filled with tetrahedra and ready to break`;
+    $<HTMLSelectElement>("material").options[0].text = current.file ? "as it came (earthenware)" : "as in the scene";
+    if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}: ▶ lets it fall, a click shoots at it. Break or cut it by hand, then explode it, to see pieces first`;
     if (tour.stop()?.scene === current.scene) arrange(tour.stop());
     else look();
     document.body.dataset.ready = String(epoch);
@@ -224,6 +235,7 @@ export function start(begun: Begun) {
   // ---- time ----
   function run(on: boolean) {
     running = on;
+    if (on) letFall();
     if (!on) sound.hush();
     breathe();
     const play = $("play");
@@ -232,11 +244,19 @@ export function start(begun: Begun) {
     play.title = `${on ? "Pause" : "Play"} (space)`;
     count(0);
   }
+  /** What hung in the air to be looked at falls, and the camera follows it to the floor. */
+  function letFall() {
+    if (!hangs) return;
+    hangs = false;
+    view.stepBack();
+    $("about").textContent = `Your ${info!.name}, filled with tetrahedra`;
+  }
   /** The world goes on while it is to run, can be seen, and nothing else is prepared. */
   const breathe = () => post({ t: "run", on: running && !document.hidden && !next });
   document.addEventListener("visibilitychange", breathe);
   const one = () => {
     run(false);
+    letFall();
     post({ t: "one" });
   };
   const reset = () => {
@@ -244,7 +264,8 @@ export function start(begun: Begun) {
     if (!worker) return;
     epoch = epochs += 1;
     current.deeds = undefined;
-    run(true);
+    // One's own model is whole again, and waits; it falls when time goes on.
+    run(!current.file || info?.length !== undefined);
     post({ t: "reset", epoch });
   };
   // What broke it is on its way again: the world waits, so that it can be seen whole.

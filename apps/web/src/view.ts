@@ -27,6 +27,11 @@ interface Pose {
   turn: THREE.Quaternion;
 }
 
+/** How many times a thing's size a close look shows. */
+const CLOSE = 1.5;
+/** Milliseconds that the camera takes from a close look to the whole stage. */
+const WAY = 600;
+
 const THEMES = {
   dark: { sky: 0x14161b, ground: 0x23262e, line: 0x343a46, light: 2.4, room: 0.55 },
   light: { sky: 0xeef0f3, ground: 0xdfe2e7, line: 0xc3c8d1, light: 2.9, room: 0.75 },
@@ -72,6 +77,10 @@ export class View {
   /** Whether the visitor chose where to look from: then the camera stays there. */
   private chosen = false;
   private away = 0;
+  /** The next frame's pieces are to be looked at, wherever they are. */
+  private closely = false;
+  /** The camera's way to another place: where it and its target were, and go. */
+  private way: { from: THREE.Vector3[]; to: THREE.Vector3[]; since: number } | null = null;
 
   /** Whether something changed since the last picture. */
   get stale() {
@@ -152,7 +161,10 @@ export class View {
     const high = new THREE.Vector3(...info.high);
     const middle = low.clone().add(high).multiplyScalar(0.5);
     const size = high.distanceTo(low);
-    this.controls.target.copy(middle).setY(low.y + 0.34 * (high.y - low.y) + 0.06 * size);
+    this.controls.maxDistance = Infinity; // the last world's may be too near for this one
+    this.way = null;
+    this.closely = false;
+    this.controls.target.copy(this.target());
     this.frame(size);
     this.chosen = false;
     this.controls.minDistance = 0.25 * size;
@@ -171,9 +183,45 @@ export class View {
 
   /** Looks at the whole stage, as at the beginning. */
   frameAll() {
+    this.way = null;
+    this.controls.target.copy(this.target());
     this.frame(this.size());
     this.chosen = false;
     this.stale = true;
+  }
+
+  /** Looks at the pieces that the next frame brings, which are not on the stage yet. */
+  lookClosely() {
+    this.closely = true;
+  }
+
+  /** From a close look back to the whole stage, as fast as a thing falls. */
+  stepBack() {
+    const from = [this.camera.position.clone(), this.controls.target.clone()];
+    this.closely = false;
+    this.frameAll();
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    this.way = { from, to: [this.camera.position.clone(), this.controls.target.clone()], since: performance.now() };
+    this.walk(performance.now());
+  }
+
+  /** Goes on along the camera's way; whoever looks elsewhere ends it. */
+  private walk(now: number) {
+    if (!this.way || this.chosen) return void (this.way = null);
+    const part = Math.min(1, (now - this.way.since) / WAY);
+    const smooth = part * part * (3 - 2 * part);
+    this.camera.position.lerpVectors(this.way.from[0], this.way.to[0], smooth);
+    this.controls.target.lerpVectors(this.way.from[1], this.way.to[1], smooth);
+    this.controls.update();
+    if (part === 1) this.way = null;
+    this.stale = true;
+  }
+
+  /** What the camera looks at on the stage. */
+  private target(): THREE.Vector3 {
+    const [low, high] = [new THREE.Vector3(...this.info!.low), new THREE.Vector3(...this.info!.high)];
+    const middle = low.clone().add(high).multiplyScalar(0.5);
+    return middle.setY(low.y + 0.34 * (high.y - low.y) + 0.06 * high.distanceTo(low));
   }
 
   /** Steps back until the box fits, on a narrow screen too. */
@@ -241,6 +289,12 @@ export class View {
         shown.from.turn.copy(shown.to.turn);
       }
     }
+    const box = this.closely ? this.boxOfPieces(Infinity) : null;
+    if (box) {
+      this.closely = false;
+      box.getCenter(this.controls.target);
+      this.frame(CLOSE * box.min.distanceTo(box.max));
+    }
   }
 
   /** Turns the camera by a step to the side and up: for the keyboard. */
@@ -273,8 +327,13 @@ export class View {
   /** The box of all pieces as they are now, less what flew far away. */
   reach(): THREE.Box3 | null {
     if (!this.info) return null;
+    return this.boxOfPieces(2.5 * this.size()) ?? new THREE.Box3(new THREE.Vector3(...this.info.low), new THREE.Vector3(...this.info.high));
+  }
+
+  /** The box of the pieces that are not farther from the stage than that. */
+  private boxOfPieces(far: number): THREE.Box3 | null {
+    if (!this.info) return null;
     const all = new THREE.Box3();
-    const far = 2.5 * this.size();
     const middle = new THREE.Vector3(...this.info.low).add(new THREE.Vector3(...this.info.high)).multiplyScalar(0.5);
     const [turned, place] = [new THREE.Matrix4(), new THREE.Vector3(1, 1, 1)];
     for (const s of this.bodies.values()) {
@@ -284,24 +343,27 @@ export class View {
       const now = box.clone().applyMatrix4(turned);
       if (now.distanceToPoint(middle) < far) all.union(now);
     }
-    return all.isEmpty() ? new THREE.Box3(new THREE.Vector3(...this.info.low), new THREE.Vector3(...this.info.high)) : all;
+    return all.isEmpty() ? null : all;
   }
 
   /** Steps back slowly while pieces lie outside the picture or under the panel, unless the
    * visitor looks from a place of their own. By the clock: few pictures a second must not
    * leave pieces out of sight for longer. */
   private keepInView(elapsed: number) {
-    if (this.chosen || this.explode > 0) return;
+    if (this.chosen || this.explode > 0 || this.way) return;
     const box = this.reach();
     const long = this.camera.position.distanceTo(this.controls.target);
-    if (!box || long > 2.6 * this.away) return;
+    // Not beyond what the controls allow: they would bring it back, and so on for ever.
+    const farthest = Math.min(2.6 * this.away, this.controls.maxDistance);
+    if (!box || long > 0.999 * farthest) return;
     const { right, top, left, bottom } = this.free();
     const p = new THREE.Vector3();
     for (let i = 0; i < 8; i++) {
       p.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : Math.max(0, box.min.y), i & 4 ? box.max.z : box.min.z).project(this.camera);
       if (p.x > right || p.x < left || p.y > top || p.y < bottom) {
         const from = this.camera.position.clone().sub(this.controls.target);
-        this.camera.position.copy(this.controls.target).add(from.multiplyScalar(1.4 ** (Math.min(elapsed, 200) / 1000)));
+        const farther = Math.min(long * 1.4 ** (Math.min(elapsed, 200) / 1000), farthest);
+        this.camera.position.copy(this.controls.target).add(from.setLength(farther));
         this.stale = true;
         return;
       }
@@ -331,6 +393,7 @@ export class View {
     const elapsed = now - this.last;
     this.last = now;
     this.drawn += 1;
+    this.walk(now);
     this.keepInView(elapsed);
     const part = Math.min(1, (now - this.arrived) / this.gap);
     if (this.explode > 0) this.findCentres();
