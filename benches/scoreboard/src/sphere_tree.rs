@@ -685,11 +685,8 @@ fn fresh_bunny(board: &mut Board, mesh: &TetMesh) {
         (Rival::Vhacd, build(Rival::Vhacd, 1)),
         (Rival::Hull, build(Rival::Hull, 3)),
     ];
-    let points: usize = object
-        .living()
-        .iter()
-        .map(|&id| object.tree(id).point_count())
-        .sum();
+    let living = object.living();
+    let points: usize = living.iter().map(|&id| object.tree(id).point_count()).sum();
     board.row(
         "sphere-tree/fresh-bunny-27-ready",
         "ms",
