@@ -215,6 +215,57 @@ mod tests {
     }
 
     #[test]
+    fn the_gap_of_outer_edges_is_their_distance() {
+        let mut rng = Rng(6);
+        for _ in 0..2000 {
+            let mut point = || rng.in_box(-Vec3::ONE, Vec3::ONE).as_dvec3();
+            let (e, f) = ([point(), point()], [point(), point()]);
+            let exact = crate::primitives::closest_features::edge_edge(e, f);
+            let exact = exact.apart.length();
+            let found = outer_edges(e, f, 0.0);
+            assert!(found <= exact + 1e-12 && found >= 0.0);
+            // The step to the closest points is done once: mostly that is enough.
+            assert!(found > 0.0 || exact < 0.5);
+        }
+        // Ends, and insides, in places known by hand.
+        let [o, x, y, z] = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+        for (e, f, gap) in [
+            ([o, x], [x * 0.25 + z + y, x * 0.25 + z - y], 1.0),
+            ([o, x * 2.0], [x * 5.0 + y * 4.0, x * 5.0 + y * 8.0], 5.0),
+            ([o, x * 2.0], [x * 5.0 - y * 4.0, x * 5.0 + y * 8.0], 3.0),
+            ([x * 2.0, o], [x * -3.0 + y * 4.0, x * -6.0 + y * 8.0], 5.0),
+            ([o, y], [x * 2.0 + z * 3.0, x * 2.0 - z + y * 0.5], 2.0),
+        ] {
+            for (e, f) in [(e, f), ([e[1], e[0]], f), (e, [f[1], f[0]]), (f, e)] {
+                let found = outer_edges(e, f, 0.0);
+                assert!((found - gap).abs() < 1e-12, "{e:?} {f:?}: {found} of {gap}");
+            }
+        }
+    }
+
+    #[test]
+    fn margins_of_triangles_set_by_hand_are_their_gaps() {
+        let [o, x, y, z] = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+        let close = |found: f64, want: f64| assert!((found - want).abs() < 1e-9, "{found}");
+        // One above the other; beside each other; across.
+        let low = [o, x, y];
+        close(disjoint(low, low.map(|p| p + z * 0.3), 9.0), 0.3);
+        close(disjoint(low, low.map(|p| p - z * 0.2), 9.0), 0.2);
+        close(disjoint(low, low.map(|p| p + x * 1.5), 9.0), 0.5);
+        close(disjoint(low, low.map(|p| -p - y * 0.25), 9.0), 0.25);
+        // At a corner, as wide as the sides that are nearest to the plane.
+        let wedge = |s: f64| [o, x * s + y, x * s - y];
+        close(at_corner(wedge(1.0), wedge(-1.0), 9.0), 1.0);
+        close(at_corner(wedge(0.5), wedge(-0.5), 9.0), 0.5);
+        close(at_corner(wedge(1.0), wedge(1.0), 9.0), 0.0);
+        // Over an edge: flat, folded square, folded flat.
+        close(at_edge(o, x, y, -y), 0.0_f64.max(at_edge(o, x, y, -y)));
+        assert!(at_edge(o, x, y + x * 0.5, -y + x * 0.5) > 0.5);
+        assert!(at_edge(o, x, y + x * 0.5, z + x * 0.5) > 0.5);
+        close(at_edge(o, x, y, y), 0.0);
+    }
+
+    #[test]
     fn degenerate_triangles_have_no_margin() {
         let o = DVec3::ZERO;
         assert_eq!(disjoint([o; 3], [o; 3], 1.0), 0.0);

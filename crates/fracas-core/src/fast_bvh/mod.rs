@@ -75,6 +75,8 @@ mod tree;
 pub mod brute_force;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod work_tests;
 
 use glam::DVec3;
 

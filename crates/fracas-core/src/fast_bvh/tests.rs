@@ -6,7 +6,7 @@ use super::*;
 use crate::testing::Rng;
 
 /// A sheet of `n` x `n` quads in the plane z = 0, over the unit square.
-fn sheet(n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+pub(super) fn sheet(n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let mut positions = Vec::new();
     for y in 0..=n {
         for x in 0..=n {
@@ -205,7 +205,7 @@ impl FastBvh {
     }
 }
 
-fn blob(rng: &mut Rng, n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+pub(super) fn blob(rng: &mut Rng, n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let (mut positions, triangles) = sheet(n);
     let at = rng.in_box(Vec3::splat(-0.4), Vec3::splat(0.4)).as_dvec3();
     let axis = rng.direction().as_dvec3();
@@ -462,14 +462,14 @@ fn threads_change_nothing() {
 }
 
 /// Turns and shifts a shape.
-fn moved(shape: &[DVec3], axis: DVec3, angle: f64, by: DVec3) -> Vec<DVec3> {
+pub(super) fn moved(shape: &[DVec3], axis: DVec3, angle: f64, by: DVec3) -> Vec<DVec3> {
     let (s, c) = (libm::sin(angle), libm::cos(angle));
     let turn = |p: DVec3| p * c + axis.cross(p) * s + axis * axis.dot(p) * (1.0 - c);
     shape.iter().map(|p| turn(*p) + by).collect()
 }
 
 /// A sheet rolled up, its ends apart by `gap` of a turn.
-fn roll(n: u32, gap: f64) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+pub(super) fn roll(n: u32, gap: f64) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let (flat, triangles) = sheet(n);
     let bend = std::f64::consts::TAU * (1.0 - gap);
     let rolled = |p: &DVec3| {

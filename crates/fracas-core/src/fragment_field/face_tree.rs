@@ -360,6 +360,7 @@ mod tests {
                 });
                 for (b, seen) in made.iter().zip(&seen) {
                     assert!(*seen || exact(b) > wanted);
+                    assert!(!*seen || exact(b) <= 1.0001 * wanted);
                 }
                 // The nearest, with a limit that shrinks.
                 let mut best = f32::INFINITY;
@@ -380,7 +381,9 @@ mod tests {
                 .map(|i| {
                     let p = rng.in_box(Vec3::ZERO, Vec3::ONE);
                     let z = if i < count / 2 { 0.0 } else { 0.01 };
-                    Bounds::of(&[Vec3::new(p.x, p.y, z)])
+                    // On both sides of zero; boxes of some size, centred on the point.
+                    let (p, half) = (Vec3::new(p.x - 0.5, p.y - 0.5, z), rng.range(0.0, 1e-3));
+                    Bounds::of(&[p - Vec3::splat(half), p + Vec3::splat(half)])
                 })
                 .collect();
             let order = order_in_clusters(&boxes);
@@ -396,6 +399,36 @@ mod tests {
             });
             let mean = lengths.sum::<f32>() / order.len().div_ceil(WIDTH).max(1) as f32;
             assert!(mean <= 1.5 * side, "{count}: {mean} of {side}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_blocks() {
+        for (count, blocks) in [(0, 0), (1, 1), (8, 1), (9, 3), (64, 9), (65, 12)] {
+            let mut boxes = vec![Bounds::of(&[Vec3::ZERO]); count];
+            let tree = FaceTree::build(&mut boxes);
+            assert_eq!(
+                tree.bytes(),
+                size_of::<FaceTree>() + blocks * size_of::<Block>()
+            );
+        }
+    }
+
+    #[test]
+    fn a_place_has_the_bits_of_its_coordinates_in_turn() {
+        let curve = Curve::new(Vec3::new(-1.0, 2.0, 0.0), Vec3::new(1022.0, 3.0, 4.0));
+        let mut rng = Rng(9);
+        for _ in 0..300 {
+            let [x, y, z] = [(); 3].map(|()| rng.below(1024) as u32);
+            let p = Vec3::new(x as f32 - 1.0, y as f32 + 2.0, z as f32) + Vec3::splat(0.25);
+            let item = curve.item(p, 77);
+            assert_eq!(item as u32, 77);
+            for bit in 0..10 {
+                for (axis, coordinate) in [x, y, z].into_iter().enumerate() {
+                    let told = item >> (32 + 3 * bit + axis) & 1;
+                    assert_eq!(told, u64::from(coordinate >> bit & 1));
+                }
+            }
         }
     }
 

@@ -382,6 +382,55 @@ mod tests {
     use crate::testing::{Rng, box_grid};
     use crate::{Crack, Fracture};
 
+    /// A plane is beyond what is nearer than it, and not beyond what is farther.
+    #[test]
+    fn a_face_is_beyond_a_limit_exactly_where_its_plane_is() {
+        let mut rng = Rng(40);
+        for _ in 0..300 {
+            let (a, u, v) = (rng.direction() * 3.0, rng.direction(), rng.direction());
+            let normal = u.cross(v).normalize_or_zero();
+            if normal == Vec3::ZERO {
+                continue;
+            }
+            // A parallelogram of any size, and a triangle of it.
+            let (u, v) = (u * rng.range(0.1, 3.0), v * rng.range(0.1, 3.0));
+            let quad = [a, a + u, a + u + v, a + v];
+            let height = rng.range(-2.0, 2.0);
+            let p = a + u * rng.range(-2.0, 2.0) + v * rng.range(-2.0, 2.0) + normal * height;
+            let square = height * height;
+            for (limit, beyond) in [(0.95 * square - 1e-3, true), (1.05 * square + 1e-3, false)] {
+                assert_eq!(quad_is_beyond(p, &quad, limit), beyond);
+                let triangle = [quad[0], quad[1], quad[3]];
+                assert_eq!(triangle_is_beyond(p, &triangle, limit), beyond);
+            }
+        }
+        // Without area nothing is known.
+        assert!(!triangle_is_beyond(Vec3::ONE, &[Vec3::ZERO; 3], 0.0));
+        assert!(!quad_is_beyond(Vec3::ONE, &[Vec3::ZERO; 4], 0.0));
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_lists() {
+        let mesh = Arc::new(box_grid([2; 3], Vec3::ONE));
+        let mut features = Features::new(&mesh);
+        let old = 4 * features.old_count();
+        assert_eq!(features.bytes(), old);
+        let mut fragments = Fragments::new(mesh.clone());
+        let all = fragments.fragment(crate::FragmentId(0)).nodes().to_vec();
+        let level = |n: u32| mesh.positions()[n as usize].x - 0.3;
+        let cracks = vec![Crack::from_level(&mesh, 0, &all, level).unwrap()];
+        let fragment = crate::FragmentId(0);
+        let split = fragments.apply(&Fracture { fragment, cracks }).unwrap();
+        let new = features.add_fracture(&fragments, &split.cut_tets);
+        // A polygon, where it lies, and one list of three for each cut tetrahedron.
+        assert_eq!(new.len(), split.cut_tets.len());
+        assert_eq!(features.bytes(), old + new.len() * (48 + 4 + 12));
+        assert_eq!(features.scratch_bytes(), 0);
+        features.order = vec![0; 3];
+        features.spare = vec![0; 4];
+        assert_eq!(features.scratch_bytes(), 7 * 8);
+    }
+
     /// The polygon of plane `k` by clipping the tetrahedron.
     fn clipped_plane(mesh: &TetMesh, tet: u32, cut: &TetCut, k: usize) -> [Vec3; 4] {
         let mut until = TetCut::default();

@@ -367,6 +367,76 @@ mod tests {
     }
 
     #[test]
+    fn cells_list_what_reaches_into_them_and_little_else_the_central_one_first() {
+        let mesh = box_grid([4, 3, 5], Vec3::new(1.0, 2.0, 0.5));
+        for (size, most) in [(0.1, 14_776), (0.3, 2_122)] {
+            let grid = TetGrid::build(&mesh, size);
+            assert_eq!(grid.bytes(), 4 * (grid.cells.total() + 1 + grid.tets.len()));
+            let (mut listed, mut reaching) = (0, 0);
+            let [nx, ny, nz] = grid.cells.counts;
+            for (x, y, z) in
+                (0..nx).flat_map(|x| (0..ny).flat_map(move |y| (0..nz).map(move |z| (x, y, z))))
+            {
+                let list = grid.tets_in(grid.cells.index([x, y, z]).unwrap());
+                let low = grid.cells.low_corner([x, y, z]);
+                let centre = low + Vec3::splat(grid.cells.size * 0.5);
+                // Points all over the cell, its corners among them.
+                let steps = 6;
+                let mut meets = vec![false; mesh.tets().len()];
+                for i in 0..(steps + 1_i32).pow(3) {
+                    let at = [i % 7, i / 7 % 7, i / 49].map(|k| k as f32 / steps as f32);
+                    let p = low + Vec3::from(at) * grid.cells.size;
+                    for tet in 0..mesh.tets().len() as u32 {
+                        let inside = least_of(&barycentric(&mesh, tet, p)).0 >= 0.0;
+                        meets[tet as usize] |= inside;
+                    }
+                }
+                for (tet, _) in (0..).zip(&meets).filter(|(_, met)| **met) {
+                    assert!(list.contains(&tet));
+                    reaching += 1;
+                }
+                listed += list.len();
+                let held = |tet: u32| least_of(&barycentric(&mesh, tet, centre)).0;
+                let best = list.iter().map(|&tet| held(tet)).fold(f32::MIN, f32::max);
+                assert!(list.first().is_none_or(|&first| held(first) == best));
+            }
+            // The points miss some that reach in by a corner, and boxes hold some that do not.
+            assert_eq!(listed, most, "cells of {size}, {reaching} reach in");
+        }
+    }
+
+    #[test]
+    fn cells_are_as_large_as_asked_for_unless_there_are_too_many() {
+        let (low, high) = (Vec3::new(-1.0, 0.0, 2.0), Vec3::new(3.0, 1.0, 2.5));
+        let cells = Cells::new(low, high, 0.4, 1024, 1 << 20);
+        assert_eq!((cells.size, cells.counts), (0.4, [11, 3, 2]));
+        assert_eq!(cells.total(), 66);
+        assert!((cells.inverse_size - 2.5).abs() < 1e-6);
+        let few = Cells::new(low, high, 0.4, 4, 1 << 20);
+        assert_eq!(few.counts[0], 4);
+        assert!((few.size - 4.0 / 3.5).abs() < 1e-6);
+        let least = Cells::new(low, high, 0.1, 1024, 100);
+        // The next smaller size would be too many.
+        let count = |size: f32| Cells::new(low, high, size, 1024, usize::MAX).total();
+        assert!(least.total() <= 100 && count(least.size / 1.05) > 100);
+        let p = low + Vec3::new(-0.1, 0.5, 0.45);
+        assert_eq!(cells.cell_of(p), [-1, 1, 1]);
+        assert_eq!(cells.clamped(p), [0, 1, 1]);
+        assert_eq!(cells.index([-1, 1, 1]), None);
+        assert_eq!(cells.index([10, 3, 1]), None);
+        assert_eq!(cells.index([10, 2, 2]), None);
+        assert_eq!(cells.index([11, 2, 1]), None);
+        assert_eq!(cells.index([10, 2, 1]), Some(65));
+        assert_eq!(cells.index([2, 1, 1]), Some(46));
+        assert!(
+            cells
+                .low_corner([2, 1, 1])
+                .distance(Vec3::new(-0.2, 0.4, 2.4))
+                < 1e-6
+        );
+    }
+
+    #[test]
     fn what_is_not_a_point_is_nowhere() {
         let mesh = box_grid([2; 3], Vec3::ONE);
         let grid = TetGrid::build(&mesh, 0.3);

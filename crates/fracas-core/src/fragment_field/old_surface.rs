@@ -189,3 +189,81 @@ impl OldSurface {
         self.points.len() * size_of::<GridPoint>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Rng, box_grid};
+
+    /// The signed distance of a box from the origin, negative inside.
+    fn exact(p: Vec3, size: Vec3) -> f32 {
+        let off = (p - size * 0.5).abs() - size * 0.5;
+        let outside = off.max(Vec3::ZERO).length();
+        outside + off.max_element().min(0.0)
+    }
+
+    #[test]
+    fn bounds_of_the_distance_are_bounds_and_as_tight_as_cells_allow() {
+        let size = Vec3::new(4.0, 3.0, 5.0);
+        let mesh = box_grid([4, 3, 5], size);
+        let features = Features::new(&mesh);
+        let corners = (0..features.old_count()).map(|at| features.old_corners(&mesh, at));
+        let tree = TriangleTree::build(&corners.collect::<Vec<_>>());
+        let tets = TetGrid::build(&mesh, 2.0);
+        let grid = OldSurface::build(&mesh, &tree, &tets, &features, 0.5, 64);
+        assert_eq!(grid.cells.size, 0.5);
+        assert_eq!(grid.cells.counts, [13, 11, 15], "two cells of air around");
+        assert_eq!(grid.bytes(), 13 * 11 * 15 * 12);
+        let coarse = OldSurface::cells(&mesh, 0.5, 5);
+        assert_eq!(coarse.size, 1.0, "no more than five along five units");
+        let mut rng = Rng(5);
+        let mut certain = [0; 2];
+        for _ in 0..3000 {
+            let p = rng.in_box(Vec3::splat(-0.99), size + Vec3::splat(0.99));
+            let distance = exact(p, size);
+            let cell = grid.cells.cell_of(p);
+            let centre = grid.cells.low_corner(cell) + Vec3::splat(0.25);
+            let way = p.distance(centre);
+            // The nearest triangle of the centre, from the centre's own distance.
+            let (triangle, least) = grid.triangle_near(p);
+            let of_centre = exact(centre, size).abs();
+            assert!((least - (of_centre - way)).abs() < 1e-3);
+            let to = features.to(&mesh, triangle, centre).length();
+            assert!((to - of_centre).abs() < 1e-5);
+            // Outside as tight as the way to the centre; inside it knows nothing.
+            let least = grid.least_distance(p);
+            assert!(
+                least <= distance.max(0.0) + 1e-6,
+                "{p}: {least} of {distance}"
+            );
+            let known = (exact(centre, size) - way).max(0.0);
+            assert!((least - known).abs() < 1e-3, "{p}: {least} of {known}");
+            // With the free ball around p, what is outside is known to be.
+            let free = distance.abs();
+            let outside = exact(centre, size) > 0.0;
+            let reached = exact(centre, size) + free - way;
+            if reached.abs() > 1e-3 {
+                assert_eq!(grid.is_outside(p, free), outside && reached > 0.0, "{p}");
+            }
+            assert!(distance > -1e-6 || !grid.is_outside(p, free));
+            let alone = exact(centre, size) - way;
+            if alone.abs() > 1e-3 {
+                assert_eq!(grid.tet_near(p).is_none(), alone > 0.0);
+                certain[usize::from(alone > 0.0)] += 1;
+            }
+            if let Some(tet) = grid.tet_near(p) {
+                // It holds the centre, or has the triangle that is nearest to it.
+                let held = super::super::locate::barycentric(&mesh, tet, centre);
+                let holds = held.iter().all(|&l| l > -1e-4);
+                assert!(holds || tet == features.origin(triangle).1 / 4);
+            }
+        }
+        assert!(certain.iter().all(|&count| count > 300), "{certain:?}");
+        // Off the grid nothing is certain, but for there being no tetrahedron.
+        let off = Vec3::splat(-1.5);
+        assert_eq!(grid.triangle_near(off), (NONE, f32::INFINITY));
+        assert_eq!(grid.least_distance(off), 0.0);
+        assert!(!grid.is_outside(off, 1.0));
+        assert_eq!(grid.tet_near(off), None);
+    }
+}

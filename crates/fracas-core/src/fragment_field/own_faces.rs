@@ -341,3 +341,53 @@ pub(super) fn side_of_face(
         [to_j, corners[j], corners[l], to_l]
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Rng, box_grid};
+
+    #[test]
+    fn a_face_is_beyond_a_limit_exactly_where_its_plane_is() {
+        let mut rng = Rng(41);
+        for _ in 0..200 {
+            let normal = rng.direction();
+            let corner = rng.direction() * 2.0;
+            let face = Face {
+                normal,
+                corner,
+                feature: 0,
+                tet: 0,
+                clipped: NONE,
+            };
+            let height = rng.range(-2.0, 2.0);
+            let p =
+                corner + normal * height + normal.any_orthogonal_vector() * rng.range(-3.0, 3.0);
+            assert!((face.height(p) - height).abs() < 1e-5);
+            let square = height * height;
+            assert!(face.is_beyond(p, 0.95 * square - 1e-3));
+            assert!(!face.is_beyond(p, 1.05 * square + 1e-3));
+        }
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_lists() {
+        let fragments = Fragments::new(Arc::new(box_grid([2, 1, 1], Vec3::ONE)));
+        let features = Features::new(fragments.mesh());
+        let id = FragmentId(0);
+        let mut own = OwnFaces::default();
+        assert_eq!(own.bytes(), 0);
+        let mut tree = SurfaceTree::build(&features, &fragments, id, own.listed(&features));
+        assert_eq!(tree.faces.len(), features.old_count());
+        tree.clipped = vec![[Vec3::ZERO; 4]; 3];
+        tree.junctions = vec![Vec3::ZERO; 5];
+        let faces = tree.faces.len() * size_of::<Face>();
+        let lists = faces + 3 * size_of::<[Vec3; 4]>() + 5 * size_of::<Vec3>();
+        let bytes = lists + tree.tree.bytes();
+        assert_eq!(tree.bytes(), bytes);
+        own.listed = vec![7, 8];
+        assert_eq!(own.bytes(), 8);
+        assert!(own.tree.set(Arc::new(tree)).is_ok());
+        assert_eq!(own.bytes(), 8 + bytes);
+    }
+}

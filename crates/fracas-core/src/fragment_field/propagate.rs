@@ -327,3 +327,31 @@ fn push(front: &mut Front, node: u32) {
         front.queue.push(node);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_those_of_the_lists() {
+        let mut front = Front::new(100);
+        assert_eq!(front.bytes(), 100);
+        front.queue = Vec::with_capacity(3);
+        front.next = Vec::with_capacity(5);
+        front.touched = Vec::with_capacity(7);
+        front.averages = Vec::with_capacity(11);
+        let numbers = front.queue.capacity() + front.next.capacity() + front.touched.capacity();
+        let averages = front.averages.capacity() * size_of::<(u32, f32, Vec3)>();
+        assert_eq!(front.bytes(), 100 + 4 * numbers + averages);
+    }
+
+    #[test]
+    fn a_node_waits_once() {
+        let mut front = Front::new(4);
+        for node in [2, 3, 2] {
+            push(&mut front, node);
+        }
+        assert_eq!(front.queue, [2, 3]);
+        assert_eq!(front.waits, [false, false, true, true]);
+    }
+}

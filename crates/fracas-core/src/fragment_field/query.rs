@@ -474,3 +474,123 @@ impl<'a> FragmentDistance<'a> {
         best.1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fragment_field::FieldOptions;
+    use crate::testing::{Rng, box_grid};
+    use std::sync::Arc;
+
+    #[test]
+    fn candidates_keep_the_nearest_when_there_is_no_room() {
+        let mut near = Candidates::new();
+        for k in 0..20 {
+            // Farther and farther, but for one that comes late.
+            let length = if k == 17 { 0.5 } else { 1.0 + 0.1 * k as f32 };
+            near.add(Vec3::X * length);
+        }
+        assert_eq!(near.count, MOST_CANDIDATES);
+        assert_eq!((near.best, near.best_at), (0.25, MOST_CANDIDATES - 1));
+        for (k, to) in near.to[..MOST_CANDIDATES - 1].iter().enumerate() {
+            assert_eq!(to.x, 1.0 + 0.1 * k as f32);
+        }
+        assert!((near.far() - 0.55).abs() < 1e-6);
+        assert!((near.far_squared() - 0.55 * 0.55).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_direction_is_blended_of_what_is_nearly_as_near() {
+        let fragments = Fragments::new(Arc::new(box_grid([2; 3], Vec3::splat(2.0))));
+        let field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
+        let distance = field.of(&fragments, FragmentId(0));
+        let at = distance.inside(Vec3::new(0.9, 0.8, 0.7)).unwrap();
+        let finish = |all: &[Vec3]| {
+            let mut near = Candidates::new();
+            all.iter().for_each(|&to| near.add(to));
+            distance.finish(&at, 0, &near)
+        };
+        // Half-way to what no longer counts, it counts half; beyond, nothing.
+        let (x, y, z) = (Vec3::X * 2.0, Vec3::Y * 2.1, Vec3::Z * 2.3);
+        let want = Vec3::new(1.0, 0.5, 0.0).normalize();
+        for all in [[x, y, z], [z, y, x], [y, z, x]] {
+            let found = finish(&all);
+            assert_eq!(found.depth, 2.0);
+            assert!(found.normal.distance(want) < 1e-5, "{found:?}");
+        }
+        // Ways that cancel say nothing.
+        assert_eq!(finish(&[x, -x * 1.001]).normal, Vec3::X);
+        assert!(finish(&[x, -y]).normal.y < 0.0);
+    }
+
+    #[test]
+    fn a_feature_is_asked_once_and_only_within_reach() {
+        let fragments = Fragments::new(Arc::new(box_grid([2; 3], Vec3::splat(2.0))));
+        let field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
+        let mesh = fragments.mesh();
+        let p = Vec3::new(0.2, 0.9, 1.1);
+        let to = |f: u32| field.features.to(mesh, f, p);
+        let all = 0..field.features.old_count() as u32;
+        let nearest = all
+            .clone()
+            .min_by(|&a, &b| to(a).length().total_cmp(&to(b).length()));
+        let nearest = nearest.unwrap();
+        let mut near = Candidates::new();
+        near.ask(&field, mesh, nearest, p);
+        near.ask(&field, mesh, nearest, p);
+        near.ask(&field, mesh, NONE, p);
+        assert_eq!((near.count, near.asked[0]), (1, nearest));
+        assert!((near.best.sqrt() - 0.2).abs() < 1e-6);
+        for f in all {
+            let planes = field.features.normal(mesh, f).dot(to(f)).abs();
+            let before = near.count;
+            near.ask_in_reach(&field, mesh, f, p);
+            let counts = planes < 0.2 * 1.09 && f != nearest && before < MOST_CANDIDATES;
+            assert_eq!(near.count - before, usize::from(counts), "{f}: {planes}");
+            let before = near.count;
+            near.add_in_reach(p, field.features.old_corners(mesh, f as usize));
+            let counts = planes < 0.2 * 1.09 && before < MOST_CANDIDATES;
+            assert_eq!(near.count - before, usize::from(counts));
+            near.count = 1;
+        }
+    }
+
+    #[test]
+    fn how_deep_a_place_can_be_is_the_way_to_one_triangle() {
+        let fragments = Fragments::new(Arc::new(box_grid([3; 3], Vec3::splat(3.0))));
+        let field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
+        let distance = field.of(&fragments, FragmentId(0));
+        let mut rng = Rng(3);
+        for _ in 0..500 {
+            let p = rng.in_box(Vec3::ZERO, Vec3::splat(3.0));
+            let (triangle, _) = field.old_surface.triangle_near(p);
+            let way = field.features.to(fragments.mesh(), triangle, p).length();
+            assert!(distance.may_be_deeper(p, way * 0.999 - 1e-6));
+            assert!(!distance.may_be_deeper(p, way * 1.001 + 1e-6));
+        }
+        // Off the grid and without a number nothing is certain.
+        assert!(distance.may_be_deeper(Vec3::splat(1e3), 1e9));
+        assert!(distance.may_be_deeper(Vec3::NAN, 1.0));
+    }
+
+    #[test]
+    fn spheres_that_reach_the_box_may_touch_and_those_well_away_do_not() {
+        let fragments = Fragments::new(Arc::new(box_grid([3; 3], Vec3::splat(3.0))));
+        let field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
+        let distance = field.of(&fragments, FragmentId(0));
+        let mut rng = Rng(8);
+        let mut told = [0; 2];
+        for _ in 0..2000 {
+            let p = rng.in_box(Vec3::splat(-2.0), Vec3::splat(5.0));
+            let gap = (p - p.clamp(Vec3::ZERO, Vec3::splat(3.0))).length();
+            let radius = rng.range(0.0, 2.0);
+            let may = distance.sphere_may_touch(p, radius);
+            // The box of the object decides, exactly.
+            if (gap - radius).abs() > 1e-3 {
+                assert_eq!(may, gap < radius, "{p} {radius}");
+                told[usize::from(may)] += 1;
+            }
+        }
+        assert!(told.iter().all(|&count| count > 300), "{told:?}");
+    }
+}

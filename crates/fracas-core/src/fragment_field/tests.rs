@@ -536,3 +536,228 @@ fn a_cast_that_knows_how_deep_a_place_can_be_finds_what_one_finds_that_does_not(
         "{through} through, {clear} clear"
     );
 }
+
+/// The whole box: what it is on its surface is known by hand.
+#[test]
+fn nodes_of_a_box_point_outward_along_faces_edges_and_corners() {
+    let size = Vec3::new(4.0, 3.0, 5.0);
+    let fragments = Fragments::new(Arc::new(box_grid([4, 3, 5], size)));
+    let field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
+    for (n, &p) in (0..).zip(fragments.mesh().positions()) {
+        let (distance, normal) = field.at_node(n);
+        let (low, high) = (p.cmpeq(Vec3::ZERO), p.cmpeq(size));
+        let side = |i: usize| f32::from(high.test(i)) - f32::from(low.test(i));
+        let outward = Vec3::new(side(0), side(1), side(2));
+        let exact = p.min(size - p).min_element();
+        assert!((distance - exact).abs() < 1e-6);
+        if outward == Vec3::ZERO {
+            // Away from the nearest side by as much as it is far.
+            let way = p + normal * distance;
+            assert!(way.min(size - way).min_element().abs() < 1e-5);
+        } else {
+            // By angles, the same for any triangles of the corner.
+            assert!(normal.distance(outward.normalize()) < 1e-5, "{p}: {normal}");
+        }
+    }
+}
+
+#[test]
+fn points_on_a_face_have_its_normal() {
+    let size = Vec3::new(4.0, 3.0, 5.0);
+    let mesh = Arc::new(box_grid([4, 3, 5], size));
+    let mut fragments = Fragments::new(mesh.clone());
+    let mut field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
+    let all = fragments.fragment(FragmentId(0)).nodes().to_vec();
+    let level = |n: u32| mesh.positions()[n as usize].x - 1.5;
+    let cracks = vec![Crack::from_level(&mesh, 0, &all, level).unwrap()];
+    let fragment = FragmentId(0);
+    let split = fragments.apply(&Fracture { fragment, cracks }).unwrap();
+    field.apply(&fragments, &split);
+    let mut rng = Rng(61);
+    let (mut on_faces, mut on_cracks) = (0, [0; 2]);
+    for id in fragments.living() {
+        let distance = field.of(&fragments, id);
+        for k in 0..600 {
+            let mut p = rng.in_box(Vec3::splat(0.02), size - Vec3::splat(0.02));
+            let (axis, high) = (k % 3, k % 2);
+            p[axis] = [0.0, size[axis]][high];
+            if k % 4 == 0 {
+                p = rng.in_box(Vec3::splat(0.02), size - Vec3::splat(0.02));
+                p.x = 1.5;
+            }
+            let Some(at) = distance.inside(p) else {
+                continue;
+            };
+            let found = distance.penetration(&at);
+            assert!(found.depth < 1e-5);
+            let outward = if k % 4 == 0 {
+                let left = distance.bounds().0.x < 1.0;
+                on_cracks[usize::from(left)] += 1;
+                if left { Vec3::X } else { Vec3::NEG_X }
+            } else {
+                on_faces += 1;
+                Vec3::AXES[axis] * [-1.0, 1.0][high]
+            };
+            assert!(found.normal.distance(outward) < 1e-4, "{p}: {found:?}");
+        }
+    }
+    assert!(on_faces > 300, "{on_faces}");
+    assert!(on_cracks[0] + on_cracks[1] > 100, "{on_cracks:?}");
+    // A tetrahedron that has a node on the surface, but no face: the node knows the way.
+    let distance = field.of(&fragments, fragments.living().next().unwrap());
+    let mut asked = 0;
+    for (tet, nodes) in (0..).zip(mesh.tets()) {
+        let on_surface = |n: u32| field.at_node(n).0 == 0.0;
+        let whole = fragments.cut(tet).is_none();
+        let inner = !mesh.neighbours()[tet as usize].contains(&NONE);
+        for i in (0..4).filter(|&i| whole && inner && on_surface(nodes[i])) {
+            let mut barycentric = [0.0; 4];
+            barycentric[i] = 1.0;
+            let point = mesh.positions()[nodes[i] as usize];
+            let at = Location {
+                point,
+                tet,
+                barycentric,
+            };
+            let found = distance.penetration(&at);
+            assert_eq!(found.normal, field.at_node(nodes[i]).1);
+            asked += 1;
+        }
+    }
+    assert!(asked > 20, "{asked}");
+}
+
+/// How often the least of a few features is the exact depth: the guarantee is one-sided.
+#[test]
+fn depths_near_the_surface_are_exact_and_point_to_the_nearest_place() {
+    let mut rng = Rng(62);
+    let mut scratch = SurfaceScratch::default();
+    let (mut asked, mut above, mut turned) = (0, 0, 0);
+    for (seed, mesh) in [(6, ball(6)), (7, Arc::new(box_grid([5, 4, 3], Vec3::ONE)))] {
+        let (fragments, field) = broken(mesh.clone(), Propagation::ClosestFeature, seed, 10);
+        for id in fragments.living() {
+            let surface = FragmentSurface::extract(&fragments, id, &mut scratch);
+            let distance = field.of(&fragments, id);
+            let (low, high) = distance.bounds();
+            for _ in 0..400 {
+                let p = rng.in_box(low, high);
+                let Some(at) = distance.inside(p) else {
+                    continue;
+                };
+                let exact = brute_force::closest(&surface, p).unwrap();
+                let found = distance.penetration(&at);
+                let edge = f64::from(field.edge());
+                if exact.distance > 0.3 * edge || exact.distance < 1e-3 * edge {
+                    continue;
+                }
+                asked += 1;
+                above += u32::from(f64::from(found.depth) > exact.distance * 1.001);
+                let way = (exact.point - p.as_dvec3()).normalize().as_vec3();
+                turned += u32::from(found.normal.dot(way) < 0.9);
+            }
+        }
+    }
+    // Whoever finds more of the surface lowers the last two.
+    assert_eq!((asked, above, turned), (906, 43, 55));
+}
+
+/// Equations 1 and 2, written down once more.
+#[test]
+fn averages_are_those_of_the_paper() {
+    let mesh = ball(6);
+    let (fragments, field) = broken(mesh.clone(), Propagation::Averaging, 5, 4);
+    let mut rng = Rng(63);
+    let (mut asked, mut by_surface) = (0, 0);
+    for id in fragments.living() {
+        let distance = field.of(&fragments, id);
+        for _ in 0..300 {
+            let (low, high) = distance.bounds();
+            let Some(at) = distance.inside(rng.in_box(low, high)) else {
+                continue;
+            };
+            if fragments.cut(at.tet).is_some() {
+                continue;
+            }
+            let (mut weights, mut depth, mut normal) = (0.0_f64, 0.0_f64, glam::DVec3::ZERO);
+            for n in mesh.tets()[at.tet as usize] {
+                let (d, way) = field.at_node(n);
+                let along = (mesh.positions()[n as usize] - at.point).as_dvec3();
+                let weight = 1.0 / along.length_squared();
+                weights += weight;
+                depth += weight * (f64::from(d) + way.as_dvec3().dot(along));
+                normal += way.as_dvec3() * weight;
+            }
+            let mean = (depth / weights).max(0.0);
+            let found = distance.penetration(&at);
+            // Never deeper than the old surface's triangle next to it.
+            let (old, _) = field.old_surface.triangle_near(at.point);
+            let to = field.features.to(&mesh, old, at.point);
+            let noise = 1e-4 * field.edge();
+            assert!((found.depth - (mean as f32).min(to.length())).abs() < noise);
+            asked += 1;
+            if to.length() < mean as f32 - noise {
+                by_surface += 1;
+                assert!(found.normal.dot(to.normalize()) > 0.999);
+            } else if mean as f32 + noise < to.length() {
+                assert!(found.normal.dot(normal.normalize().as_vec3()) > 0.999);
+            }
+        }
+    }
+    assert!(asked > 150 && by_surface > 20, "{asked} {by_surface}");
+    // At a node its own values win.
+    for (n, &p) in (0..).zip(mesh.positions()) {
+        let id = fragments.node_fragment()[n as usize];
+        let distance = field.of(&fragments, id);
+        let at = distance
+            .inside(p)
+            .filter(|at| fragments.cut(at.tet).is_none());
+        if let Some(at) = at.filter(|_| field.at_node(n).0 > 0.1 * field.edge()) {
+            let found = distance.penetration(&at);
+            assert!(found.depth <= field.at_node(n).0 * 1.01);
+        }
+    }
+}
+
+/// Before a flat crack all neighbours tell the same: averages are exact.
+#[test]
+fn averages_spread_from_a_flat_crack_without_error() {
+    let mesh = Arc::new(box_grid([10, 10, 10], Vec3::splat(10.0)));
+    for propagation in [Propagation::Averaging, Propagation::ClosestFeature] {
+        let mut fragments = Fragments::new(mesh.clone());
+        let options = FieldOptions {
+            propagation,
+            ..FieldOptions::default()
+        };
+        let mut field = FragmentField::build(&fragments, &options).unwrap();
+        let before: Vec<f32> = (0..mesh.positions().len() as u32)
+            .map(|n| field.at_node(n).0)
+            .collect();
+        let all = fragments.fragment(FragmentId(0)).nodes().to_vec();
+        let level = |n: u32| mesh.positions()[n as usize].x - 4.7;
+        let cracks = vec![Crack::from_level(&mesh, 0, &all, level).unwrap()];
+        let fragment = FragmentId(0);
+        let split = fragments.apply(&Fracture { fragment, cracks }).unwrap();
+        field.apply(&fragments, &split);
+        let mut changed = 0;
+        for (n, &p) in (0..).zip(mesh.positions()) {
+            let (distance, normal) = field.at_node(n);
+            let (to_crack, old) = ((p.x - 4.7).abs(), before[n as usize]);
+            if to_crack < old - 1e-2 {
+                changed += 1;
+                let off = distance - to_crack;
+                assert!(off.abs() < 1e-4, "{propagation:?} {p}: {distance}");
+                let way = Vec3::X * if p.x < 4.7 { 1.0 } else { -1.0 };
+                assert!(normal.distance(way) < 1e-4, "{propagation:?} {p}: {normal}");
+            } else {
+                assert!((distance - old).abs() < 1.1e-2);
+            }
+        }
+        assert!(changed > 200, "{changed}");
+        let kept = match propagation {
+            Propagation::Averaging => (600, 366, 2619),
+            _ => (600, 514, 2964),
+        };
+        let stats = field.stats();
+        assert_eq!((stats.cut_tets, stats.updates, stats.tests), kept);
+    }
+}
