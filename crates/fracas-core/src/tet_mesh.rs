@@ -97,6 +97,17 @@ pub enum TetMeshError {
         /// The node.
         node: u32,
     },
+    /// Every face lies between two tetrahedra: nothing is inside or outside.
+    #[error("the tetrahedra have no boundary, so several lie in the same place; remove copies")]
+    NoBoundary,
+    /// Neighbours that were given are not those of the tetrahedra.
+    #[error("what lies across face {face} of tetrahedron {tet} is not what was given")]
+    NotNeighbours {
+        /// The tetrahedron.
+        tet: u32,
+        /// Its local face.
+        face: u8,
+    },
 }
 
 /// A conforming tetrahedral mesh with adjacency. Immutable once built.
@@ -132,6 +143,39 @@ impl TetMesh {
         check_nodes(&positions)?;
         check_tets(&positions, &tets)?;
         let neighbours = match_faces(positions.len(), &tets)?;
+        Self::finish(positions, tets, neighbours)
+    }
+
+    /// The same, with neighbours that were found before: [`Self::neighbours`] of the mesh
+    /// that was built. They are copied in, and checked in one pass.
+    ///
+    /// # Errors
+    /// As [`Self::build`], and [`TetMeshError::NotNeighbours`]: neighbours must know each
+    /// other and share the nodes of the face between them, and no two faces of the boundary
+    /// may have the same nodes. (Three tetrahedra at one face, which [`Self::build`] refuses,
+    /// go unnoticed where two of them are neighbours.)
+    pub fn build_with_neighbours(
+        positions: Vec<Vec3>,
+        tets: Vec<[u32; 4]>,
+        neighbours: Vec<[u32; 4]>,
+    ) -> Result<Self, TetMeshError> {
+        check_nodes(&positions)?;
+        check_tets(&positions, &tets)?;
+        check_neighbours(&tets, &neighbours)?;
+        let mesh = Self::finish(positions, tets, neighbours)?;
+        check_boundary(&mesh)?;
+        Ok(mesh)
+    }
+
+    /// What follows from neighbours that are right.
+    fn finish(
+        positions: Vec<Vec3>,
+        tets: Vec<[u32; 4]>,
+        neighbours: Vec<[u32; 4]>,
+    ) -> Result<Self, TetMeshError> {
+        if !neighbours.as_flattened().contains(&NONE) {
+            return Err(TetMeshError::NoBoundary);
+        }
         let node_tets = rows_of_node_tets(positions.len(), &tets);
         if let Some(node) = (0..positions.len() as u32).find(|&n| node_tets.row(n).is_empty()) {
             return Err(TetMeshError::UnusedNode { node });
@@ -362,11 +406,7 @@ fn mean_edge_length(positions: &[Vec3], node_nodes: &Rows) -> f32 {
 /// Neighbours across faces: the faces of each lowest node together, sorted by the other
 /// two. A node is the lowest of few, so that each list is sorted in place and in cache.
 fn match_faces(nodes: usize, tets: &[[u32; 4]]) -> Result<Vec<[u32; 4]>, TetMeshError> {
-    let sorted = |nodes: &[u32; 4], i: usize| {
-        let [a, b, c] = TET_FACES[i].map(|k| nodes[k]);
-        let (low, high) = (a.min(b), a.max(b));
-        [low.min(c), low.max(high.min(c)), high.max(c)]
-    };
+    let sorted = |nodes: &[u32; 4], i: usize| sorted_nodes(TET_FACES[i].map(|k| nodes[k]));
     let mut starts = vec![0_u32; nodes + 1];
     for nodes in tets {
         for i in 0..4 {
@@ -444,16 +484,24 @@ fn rows_of_node_nodes(node_tets: &Rows, tets: &[[u32; 4]]) -> Rows {
     let mut starts = Vec::with_capacity(nodes + 1);
     let mut found = Vec::with_capacity(tets.len() * 4);
     let mut last_seen_by = vec![NONE; nodes];
+    let mut seen = Vec::new();
     starts.push(0);
     for node in 0..nodes as u32 {
+        let around = node_tets.row(node);
+        if seen.len() < 4 * around.len() {
+            seen.resize(4 * around.len(), 0);
+        }
         last_seen_by[node as usize] = node;
-        for &t in node_tets.row(node) {
+        // Each is written, and stays where it is new: which ones are cannot be foreseen.
+        let mut count = 0;
+        for &t in around {
             for n in tets[t as usize] {
-                if std::mem::replace(&mut last_seen_by[n as usize], node) != node {
-                    found.push(n);
-                }
+                seen[count] = n;
+                count += usize::from(last_seen_by[n as usize] != node);
+                last_seen_by[n as usize] = node;
             }
         }
+        found.extend_from_slice(&seen[..count]);
         starts.push(found.len() as u32);
     }
     let mut next = starts.clone();
@@ -465,6 +513,88 @@ fn rows_of_node_nodes(node_tets: &Rows, tets: &[[u32; 4]]) -> Rows {
         }
     }
     Rows { starts, items }
+}
+
+/// Whether neighbours that were given know each other and share a face. Each pair is looked
+/// at once, from its lower tetrahedron; what the higher ones say must be as much.
+fn check_neighbours(tets: &[[u32; 4]], neighbours: &[[u32; 4]]) -> Result<(), TetMeshError> {
+    if tets.len() != neighbours.len() {
+        let tet = tets.len().min(neighbours.len()) as u32;
+        return Err(TetMeshError::NotNeighbours { tet, face: 0 });
+    }
+    let (mut pairs, mut answers) = (0_usize, 0_usize);
+    for (t, (nodes, across)) in tets.iter().zip(neighbours).enumerate() {
+        for (face, &u) in across.iter().enumerate() {
+            if u == NONE {
+                continue;
+            }
+            if (u as usize) <= t {
+                answers += 1;
+                continue;
+            }
+            // The local face of the other one: opposite its node that is not of this face.
+            let other = tets.get(u as usize).and_then(|other| {
+                let [a, b, c] = TET_FACES[face].map(|k| nodes[k]);
+                let is_shared = other.map(|n| (n == a) | (n == b) | (n == c));
+                let mask = (0..4).fold(0_u32, |m, i| m | u32::from(is_shared[i]) << i);
+                (mask.count_ones() == 3).then(|| (!mask).trailing_zeros() as usize)
+            });
+            if other.is_none_or(|j| neighbours[u as usize][j] != t as u32) {
+                let (tet, face) = (t as u32, face as u8);
+                return Err(TetMeshError::NotNeighbours { tet, face });
+            }
+            pairs += 1;
+        }
+    }
+    if pairs == answers {
+        return Ok(());
+    }
+    // One of the higher ones names a lower one that does not name it.
+    let lone = neighbours.iter().enumerate().find_map(|(t, across)| {
+        let is_lone = |u: u32| (u as usize) <= t && !neighbours[u as usize].contains(&(t as u32));
+        let face = across.iter().position(|&u| is_lone(u))?;
+        Some((t as u32, face as u8))
+    });
+    let (tet, face) = lone.unwrap_or((0, 0));
+    Err(TetMeshError::NotNeighbours { tet, face })
+}
+
+/// Whether no two faces of the boundary have the same nodes: they would be neighbours.
+fn check_boundary(mesh: &TetMesh) -> Result<(), TetMeshError> {
+    // The faces of each lowest node together, as in `match_faces`.
+    let mut starts = vec![0_u32; mesh.positions.len() + 1];
+    let mut count = 0;
+    for face in mesh.boundary() {
+        starts[sorted_nodes(face.nodes)[0] as usize + 1] += 1;
+        count += 1;
+    }
+    for n in 0..mesh.positions.len() {
+        starts[n + 1] += starts[n];
+    }
+    let mut faces = vec![(0_u64, 0_u32); count];
+    for face in mesh.boundary() {
+        let [low, middle, high] = sorted_nodes(face.nodes);
+        let next = &mut starts[low as usize];
+        let others = u64::from(middle) << 32 | u64::from(high);
+        faces[*next as usize] = (others, face.tet * 4 + u32::from(face.face));
+        *next += 1;
+    }
+    let mut start = 0;
+    for &end in &starts[..mesh.positions.len()] {
+        let list = &mut faces[start as usize..end as usize];
+        start = end;
+        list.sort_unstable();
+        if let Some(same) = list.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let (tet, face) = (same[1].1 / 4, (same[1].1 % 4) as u8);
+            return Err(TetMeshError::NotNeighbours { tet, face });
+        }
+    }
+    Ok(())
+}
+
+fn sorted_nodes([a, b, c]: [u32; 3]) -> [u32; 3] {
+    let (low, high) = (a.min(b), a.max(b));
+    [low.min(c), low.max(high.min(c)), high.max(c)]
 }
 
 #[cfg(test)]
@@ -536,6 +666,7 @@ mod tests {
         far[3].z = 1e12;
         let largest = TetMesh::build(far, vec![[0, 1, 2, 3]]).unwrap();
         assert!(largest.mean_edge_length().is_finite() && largest.volume().is_finite());
+        assert_eq!(build(vec![[0, 1, 2, 3]; 2]), TetMeshError::NoBoundary);
         let mut extra = p.clone();
         extra.push(Vec3::ONE);
         assert!(matches!(

@@ -53,7 +53,7 @@ pub struct Encoder {
 }
 
 macro_rules! number {
-    ($one:ident, $many:ident, $type:ty) => {
+    ($one:ident, $many:ident, $rows:ident, $type:ty) => {
         impl Encoder {
             #[doc = concat!("One `", stringify!($type), "`.")]
             pub fn $one(&mut self, value: $type) {
@@ -85,22 +85,39 @@ macro_rules! number {
             /// # Errors
             /// When the bytes end before the list does.
             pub fn $many(&mut self) -> Result<Vec<$type>, DecodeError> {
+                Ok(self.$rows::<1>()?.into_flattened())
+            }
+
+            #[doc = concat!("A list of `", stringify!($type), "` in rows of `N`.")]
+            ///
+            /// # Errors
+            /// When the bytes end before the list does, or its last row is not whole.
+            pub fn $rows<const N: usize>(&mut self) -> Result<Vec<[$type; N]>, DecodeError> {
+                const SIZE: usize = size_of::<$type>();
                 let count = self.u64()?;
-                let bytes = self.take(count.saturating_mul(size_of::<$type>() as u64))?;
-                Ok(bytes
-                    .chunks_exact(size_of::<$type>())
-                    .map(|b| <$type>::from_le_bytes(b.try_into().expect("exact chunks")))
+                let bytes = self.take(count.saturating_mul(SIZE as u64))?;
+                let (items, _) = bytes.as_chunks::<SIZE>();
+                let (rows, rest) = items.as_chunks::<N>();
+                if !rest.is_empty() {
+                    return Err(DecodeError::TooLong {
+                        offset: self.offset,
+                        left: rest.len() * SIZE,
+                    });
+                }
+                Ok(rows
+                    .iter()
+                    .map(|row| row.map(<$type>::from_le_bytes))
                     .collect())
             }
         }
     };
 }
 
-number!(u8, u8s, u8);
-number!(u32, u32s, u32);
-number!(u64, u64s, u64);
-number!(f32, f32s, f32);
-number!(f64, f64s, f64);
+number!(u8, u8s, u8_rows, u8);
+number!(u32, u32s, u32_rows, u32);
+number!(u64, u64s, u64_rows, u64);
+number!(f32, f32s, f32_rows, f32);
+number!(f64, f64s, f64_rows, f64);
 
 impl Encoder {
     /// Nothing yet.
@@ -193,7 +210,11 @@ mod tests {
         let bytes = out.finish();
         let mut input = Decoder::new(&bytes);
         assert_eq!((input.u8(), input.u64()), (Ok(9), Ok(1 << 40)));
-        assert_eq!(input.f64s().unwrap(), [0.1, f64::MAX]);
+        assert!(matches!(
+            input.clone().f64_rows::<3>(),
+            Err(DecodeError::TooLong { left: 16, .. })
+        ));
+        assert_eq!(input.f64_rows::<2>().unwrap(), [[0.1, f64::MAX]]);
         assert!(input.u32s().unwrap().is_empty());
         assert!(matches!(
             input.clone().finish(),

@@ -35,7 +35,6 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-pub use data::{FieldData, FieldDataError};
 pub use locate::{Location, SLACK};
 pub use near::{Around, NearFace, Nearest};
 pub use propagate::{FieldStats, Propagation};
@@ -189,6 +188,7 @@ impl FragmentField {
         let parts = Parts {
             nodes: exact_nodes(mesh, &tree, edge),
             occupancy: Occupancy::build(mesh, options.occupancy_cell * edge),
+            faces: OwnFaces::default(),
             features,
             tets,
             old_surface,
@@ -203,7 +203,7 @@ impl FragmentField {
             low,
             high,
             cells: OnceLock::new(),
-            faces: OwnFaces::default(),
+            faces: parts.faces,
         };
         whole.faces.tree(&parts.features, fragments, FragmentId(0));
         let field = Self {
@@ -530,6 +530,7 @@ struct Parts {
     tets: TetGrid,
     old_surface: OldSurface,
     occupancy: Occupancy,
+    faces: OwnFaces,
 }
 
 /// Whether the object is still whole and the options make sense.

@@ -20,6 +20,7 @@ use glam::Vec3;
 
 use super::face_tree::Bounds;
 use super::locate::Cells;
+use crate::object_data::{ObjectDataError, all_fit, has_length};
 use crate::tet_mesh::{TET_FACES, TetMesh};
 
 /// Bits of a word, hence cells along an axis.
@@ -77,28 +78,36 @@ impl Occupancy {
         ranges.map(|r| [pack(r.low), pack(r.high)]).collect()
     }
 
-    /// The grid from its parts; `None` where they do not fit the mesh.
-    pub(super) fn from_parts(mesh: &TetMesh, cell: f32, packed: &[[u32; 2]]) -> Option<Self> {
+    /// The grid from its parts.
+    ///
+    /// # Errors
+    /// Where they do not fit the mesh.
+    pub(super) fn from_parts(
+        mesh: &TetMesh,
+        cell: f32,
+        packed: &[[u32; 2]],
+    ) -> Result<Self, ObjectDataError> {
         let cells = Self::cells(mesh, cell);
-        if packed.len() != mesh.positions().len() {
-            return None;
-        }
+        let list = "the cells around nodes";
+        has_length(list, packed.len(), mesh.positions().len())?;
+        let counts = cells.counts;
+        all_fit(list, packed, |range| {
+            let [low, high] = range.map(u32::to_le_bytes);
+            (low[3] | high[3] == 0)
+                & (0..3).fold(true, |fits, i| {
+                    fits & (low[i] <= high[i]) & (i32::from(high[i]) < counts[i])
+                })
+        })?;
         let unpack = |word: u32| {
-            let [x, y, z, rest] = word.to_le_bytes();
-            let is_in = |i: usize, at: u8| i32::from(at) < cells.counts[i];
-            let fits = rest == 0 && is_in(0, x) && is_in(1, y) && is_in(2, z);
-            fits.then_some([x, y, z])
+            let [x, y, z, _] = word.to_le_bytes();
+            [x, y, z]
         };
-        let ranges: Option<Vec<CellRange>> = packed
-            .iter()
-            .map(|&[low, high]| {
-                let (low, high) = (unpack(low)?, unpack(high)?);
-                let in_order = (0..3).all(|i| low[i] <= high[i]);
-                in_order.then_some(CellRange { low, high })
-            })
-            .collect();
-        let ranges = ranges?;
-        Some(Self { cells, ranges })
+        let ranges = packed.iter().map(|&[low, high]| CellRange {
+            low: unpack(low),
+            high: unpack(high),
+        });
+        let ranges = ranges.collect();
+        Ok(Self { cells, ranges })
     }
 
     /// A grid with cells of about `cell`.

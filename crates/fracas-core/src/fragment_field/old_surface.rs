@@ -16,6 +16,7 @@ use glam::Vec3;
 
 use super::feature::{FeatureId, Features};
 use super::locate::{Cells, TetGrid};
+use crate::object_data::{ObjectDataError, all_fit, has_length};
 use crate::tet_mesh::{NONE, TetMesh};
 use crate::triangle_tree::TriangleTree;
 
@@ -57,31 +58,35 @@ impl OldSurface {
         )
     }
 
-    /// The grid from its parts; `None` where they do not fit the mesh.
+    /// The grid from its parts.
+    ///
+    /// # Errors
+    /// Where they do not fit the mesh.
     pub(super) fn from_parts(
         mesh: &TetMesh,
         features: &Features,
         (cell, most): (f32, u32),
         (distances, triangles, tets): (&[f32], &[u32], &[u32]),
-    ) -> Option<Self> {
+    ) -> Result<Self, ObjectDataError> {
         let cells = Self::cells(mesh, cell, most);
-        let total = cells.total();
         let (faces, count) = (features.old_count() as u32, mesh.tets().len() as u32);
-        let fits = [distances.len(), triangles.len(), tets.len()] == [total; 3]
-            && distances.iter().all(|d| d.is_finite())
-            && triangles.iter().all(|&t| t < faces)
-            && tets.iter().all(|&t| t < count);
-        fits.then(|| {
-            let points = distances.iter().zip(triangles).zip(tets);
-            let points = points.map(|((&distance, &triangle), &tet)| GridPoint {
-                distance,
-                triangle,
-                tet,
-            });
-            Self {
-                cells,
-                points: points.collect(),
-            }
+        for length in [distances.len(), triangles.len(), tets.len()] {
+            has_length("the points of the surface's grid", length, cells.total())?;
+        }
+        all_fit("the distances of the surface's grid", distances, |d| {
+            d.is_finite()
+        })?;
+        all_fit("the faces of the surface's grid", triangles, |t| t < faces)?;
+        all_fit("the tetrahedra of the surface's grid", tets, |t| t < count)?;
+        let points = distances.iter().zip(triangles).zip(tets);
+        let points = points.map(|((&distance, &triangle), &tet)| GridPoint {
+            distance,
+            triangle,
+            tet,
+        });
+        Ok(Self {
+            cells,
+            points: points.collect(),
         })
     }
 
