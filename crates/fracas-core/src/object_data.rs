@@ -10,6 +10,7 @@
 //! may be wrong, but asking or breaking it neither panics nor runs on for ever. The rule, list
 //! by list: decision 0014, *What loading checks*.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
@@ -38,9 +39,9 @@ pub struct WholeObject {
     pub mass: FragmentMass,
 }
 
-/// The numbers of a [`WholeObject`]. A face is four times its tetrahedron plus the local face.
+/// The numbers of a [`WholeObject`], which may lie in the bytes of a file. A face is four times its tetrahedron plus the local face.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ObjectData {
+pub struct ObjectData<'a> {
     /// What the field was built with.
     pub options: FieldOptions,
     /// Whether the surface is not 2-manifold as it stands.
@@ -48,42 +49,41 @@ pub struct ObjectData {
     /// Volume, centre, and inertia column by column, at unit density.
     pub mass: [f64; 13],
     /// The faces of the boundary in the order of the surface's triangles.
-    pub surface_faces: Vec<u32>,
+    pub surface_faces: Cow<'a, [u32]>,
     /// The same in the order of the field's features.
-    pub feature_faces: Vec<u32>,
+    pub feature_faces: Cow<'a, [u32]>,
     /// The features in the order in which they lie in the tree of faces.
-    pub feature_order: Vec<u32>,
+    pub feature_order: Cow<'a, [u32]>,
     /// Per node: its distance to the surface, and the unit way there.
-    pub nodes: Vec<[f32; 4]>,
+    pub nodes: Cow<'a, [[f32; 4]]>,
     /// Per node: the feature it is closest to.
-    pub node_features: Vec<u32>,
-    /// Per grid point: its distance to the surface, negative inside.
-    pub grid_distances: Vec<f32>,
-    /// Per grid point: the feature it is closest to.
-    pub grid_faces: Vec<u32>,
-    /// Per grid point: a tetrahedron that holds it, or is close.
-    pub grid_tets: Vec<u32>,
+    pub node_features: Cow<'a, [u32]>,
+    /// Per grid point: the bits of its distance to the surface, negative inside; the feature
+    /// it is closest to; a tetrahedron that holds it, or is close.
+    pub grid_points: Cow<'a, [[u32; 3]]>,
     /// Per cell of point location, and at the end: where its tetrahedra begin in the list.
-    pub location_starts: Vec<u32>,
+    pub location_starts: Cow<'a, [u32]>,
     /// The tetrahedra that reach into each cell.
-    pub location_tets: Vec<u32>,
+    pub location_tets: Cow<'a, [u32]>,
     /// Per node: the first and the last of the occupancy cells around it, x + 2⁸ y + 2¹⁶ z.
-    pub node_cells: Vec<[u32; 2]>,
+    pub node_cells: Cow<'a, [[u32; 2]]>,
+    /// The cells that the object occupies, a bit each, all levels.
+    pub cells: Cow<'a, [u64]>,
     /// The mesh nodes in the order of the sphere tree's leaves.
-    pub tree_points: Vec<u32>,
+    pub tree_points: Cow<'a, [u32]>,
     /// Per sphere, parents before children and children side by side: how many children.
-    pub tree_children: Vec<u32>,
+    pub tree_children: Cow<'a, [u32]>,
     /// Per sphere: its level.
-    pub tree_levels: Vec<u8>,
+    pub tree_levels: Cow<'a, [u8]>,
     /// Per sphere: its radius.
-    pub tree_radii: Vec<f32>,
+    pub tree_radii: Cow<'a, [f32]>,
     /// Per node: the kind of surface there (0 inside, 1 face, 2 edge, 3 vertex), and 16 times
     /// the number of tangents.
-    pub point_kinds: Vec<u8>,
+    pub point_kinds: Cow<'a, [u8]>,
     /// Per node that is not inside: the outward unit normal.
-    pub point_normals: Vec<[f32; 3]>,
+    pub point_normals: Cow<'a, [[f32; 3]]>,
     /// All tangents, node by node.
-    pub point_tangents: Vec<[f32; 3]>,
+    pub point_tangents: Cow<'a, [[f32; 3]]>,
 }
 
 /// Why numbers are not those of an unbroken object of a mesh.
@@ -168,7 +168,7 @@ fn is_boundary(
     Ok(())
 }
 
-impl ObjectData {
+impl ObjectData<'_> {
     /// Computes the object of a mesh, as numbers.
     ///
     /// # Errors
@@ -181,10 +181,10 @@ impl ObjectData {
     ///
     /// # Errors
     /// When they are not those of the mesh, see [`ObjectDataError`].
-    pub fn load(mut self, mesh: &Arc<TetMesh>) -> Result<WholeObject, ObjectDataError> {
+    pub fn load(&self, mesh: &Arc<TetMesh>) -> Result<WholeObject, ObjectDataError> {
         all_fit("volume, centre and inertia", &self.mass, f64::is_finite)?;
-        let across = mesh.neighbours().as_flattened();
-        let boundary = across.iter().filter(|&&tet| tet == NONE).count();
+        let across = mesh.neighbours().as_flattened().iter();
+        let boundary = across.fold(0_u32, |sum, &tet| sum + u32::from(tet == NONE)) as usize;
         is_boundary(
             "the faces of the surface",
             mesh,
@@ -193,14 +193,12 @@ impl ObjectData {
         )?;
         is_boundary("the features", mesh, boundary, &self.feature_faces)?;
         let fragments = Fragments::known(mesh.clone(), self.touches_itself);
-        let field = FragmentField::from_data(&fragments, &mut self)?;
-        let tree = SphereTree::from_data(mesh, &self)?;
+        let field = FragmentField::from_data(&fragments, self)?;
+        let tree = SphereTree::from_data(mesh, self)?;
         let surface = if self.touches_itself {
             FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default())
         } else {
-            let faces = std::mem::take(&mut self.surface_faces);
-            let mass = mass_of(&self.mass);
-            FragmentSurface::of_boundary(mesh, faces, mass)
+            FragmentSurface::of_boundary(mesh, &self.surface_faces, mass_of(&self.mass))
         };
         let (low, high) = surface.bounds();
         let mass = FragmentMass {
@@ -239,11 +237,11 @@ impl WholeObject {
 
     /// Its numbers.
     #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn to_data(&self) -> ObjectData {
+    pub(crate) fn to_data(&self) -> ObjectData<'static> {
         let mut data = self.field.to_data().unwrap_or_default();
         self.tree.add_to_data(&mut data);
         data.touches_itself = self.fragments.touches_itself();
-        data.surface_faces = self.surface.origins().to_vec();
+        data.surface_faces = self.surface.origins().to_vec().into();
         let MassProperties {
             volume,
             centre,

@@ -12,6 +12,7 @@
 
 use glam::Vec3;
 use thiserror::Error;
+use wide::u32x4;
 
 /// Marks the absence of a neighbour, a cut, a node.
 pub const NONE: u32 = u32::MAX;
@@ -161,10 +162,9 @@ impl TetMesh {
     ) -> Result<Self, TetMeshError> {
         check_nodes(&positions)?;
         check_tets(&positions, &tets)?;
-        check_neighbours(&tets, &neighbours)?;
-        let mesh = Self::finish(positions, tets, neighbours)?;
-        check_boundary(&mesh)?;
-        Ok(mesh)
+        let boundary = check_neighbours(&tets, &neighbours)?;
+        check_boundary(positions.len(), &tets, &boundary)?;
+        Self::finish(positions, tets, neighbours)
     }
 
     /// What follows from neighbours that are right.
@@ -180,7 +180,7 @@ impl TetMesh {
         if let Some(node) = (0..positions.len() as u32).find(|&n| node_tets.row(n).is_empty()) {
             return Err(TetMeshError::UnusedNode { node });
         }
-        let node_nodes = rows_of_node_nodes(&node_tets, &tets);
+        let node_nodes = rows_of_node_nodes(positions.len(), &tets);
         let mean_edge = mean_edge_length(&positions, &node_nodes);
         Ok(Self {
             positions,
@@ -357,8 +357,8 @@ fn check_nodes(positions: &[Vec3]) -> Result<(), TetMeshError> {
 const FARTHEST: f32 = 1e12;
 
 fn check_tets(positions: &[Vec3], tets: &[[u32; 4]]) -> Result<(), TetMeshError> {
-    // Four entries a tetrahedron in the flat rows, which are indexed by u32 too.
-    let limit = (NONE / 4) as usize;
+    // Six entries a tetrahedron in the flat rows, which are indexed by u32 too.
+    let limit = (NONE / 6) as usize;
     if tets.is_empty() {
         return Err(TetMeshError::Empty);
     }
@@ -477,110 +477,153 @@ fn rows_of_node_tets(nodes: usize, tets: &[[u32; 4]]) -> Rows {
     Rows { starts, items }
 }
 
-/// Who shares an edge with whom, without sorting: first each node's neighbours in any
-/// order, then each node, in order, is added to all of them.
-fn rows_of_node_nodes(node_tets: &Rows, tets: &[[u32; 4]]) -> Rows {
-    let nodes = node_tets.starts.len() - 1;
-    let mut starts = Vec::with_capacity(nodes + 1);
-    let mut found = Vec::with_capacity(tets.len() * 4);
-    let mut last_seen_by = vec![NONE; nodes];
-    let mut seen = Vec::new();
-    starts.push(0);
-    for node in 0..nodes as u32 {
-        let around = node_tets.row(node);
-        if seen.len() < 4 * around.len() {
-            seen.resize(4 * around.len(), 0);
-        }
-        last_seen_by[node as usize] = node;
-        // Each is written, and stays where it is new: which ones are cannot be foreseen.
-        let mut count = 0;
-        for &t in around {
-            for n in tets[t as usize] {
-                seen[count] = n;
-                count += usize::from(last_seen_by[n as usize] != node);
-                last_seen_by[n as usize] = node;
-            }
-        }
-        found.extend_from_slice(&seen[..count]);
-        starts.push(found.len() as u32);
+/// Who shares an edge with whom, without sorting: first the higher neighbours of each node, in
+/// any order; then each node, in order, is added to these, and they to it.
+fn rows_of_node_nodes(nodes: usize, tets: &[[u32; 4]]) -> Rows {
+    let (higher, ends) = higher_neighbours(nodes, tets);
+    // Lower neighbours come first in a row.
+    let mut lower = vec![0_u32; nodes];
+    for &n in &higher {
+        lower[n as usize] += 1;
     }
-    let mut next = starts.clone();
-    let mut items = vec![0; found.len()];
+    let (mut starts, mut start) = (Vec::with_capacity(nodes + 1), 0);
+    starts.push(0);
+    for (lower, ends) in lower.iter().zip(ends.windows(2)) {
+        start += lower + ends[1] - ends[0];
+        starts.push(start);
+    }
+    let mut next = starts[..nodes].to_vec();
+    let mut items = vec![0; 2 * higher.len()];
     for node in 0..nodes {
-        for &n in &found[starts[node] as usize..starts[node + 1] as usize] {
+        for &n in &higher[ends[node] as usize..ends[node + 1] as usize] {
             items[next[n as usize] as usize] = node as u32;
             next[n as usize] += 1;
+        }
+    }
+    // Those of lower nodes are complete now, and each begins to list higher ones.
+    for node in 0..nodes {
+        let start = starts[node] as usize;
+        for at in start..start + lower[node] as usize {
+            let next = &mut next[items[at] as usize];
+            items[*next as usize] = node as u32;
+            *next += 1;
         }
     }
     Rows { starts, items }
 }
 
-/// Whether neighbours that were given know each other and share a face. Each pair is looked
-/// at once, from its lower tetrahedron; what the higher ones say must be as much.
-fn check_neighbours(tets: &[[u32; 4]], neighbours: &[[u32; 4]]) -> Result<(), TetMeshError> {
+/// For each node those with a higher number that share an edge with it, in any order; and
+/// where they begin.
+fn higher_neighbours(nodes: usize, tets: &[[u32; 4]]) -> (Vec<u32>, Vec<u32>) {
+    // With repeats: an edge belongs to several tetrahedra.
+    let mut starts = vec![0_u32; nodes + 1];
+    for &tet in tets {
+        let [a, b, c, _] = in_order(tet);
+        starts[a as usize + 1] += 3;
+        starts[b as usize + 1] += 2;
+        starts[c as usize + 1] += 1;
+    }
+    for n in 0..nodes {
+        starts[n + 1] += starts[n];
+    }
+    let mut higher = vec![0; 6 * tets.len()];
+    for &tet in tets {
+        let [a, b, c, d] = in_order(tet);
+        let mut list = |node: u32, those: &[u32]| {
+            let next = &mut starts[node as usize];
+            let start = *next as usize;
+            higher[start..start + those.len()].copy_from_slice(those);
+            *next += those.len() as u32;
+        };
+        list(a, &[b, c, d]);
+        list(b, &[c, d]);
+        list(c, &[d]);
+    }
+    let mut last_seen_by = vec![NONE; nodes];
+    let mut kept_starts = Vec::with_capacity(nodes + 1);
+    kept_starts.push(0);
+    let (mut kept, mut start) = (0, 0);
+    // Each start has moved to the end of its list.
+    for (node, &end) in starts[..nodes].iter().enumerate() {
+        for at in start..end as usize {
+            // Each is written, and stays where it is new: which ones are cannot be foreseen.
+            let n = higher[at];
+            higher[kept] = n;
+            kept += usize::from(last_seen_by[n as usize] != node as u32);
+            last_seen_by[n as usize] = node as u32;
+        }
+        start = end as usize;
+        kept_starts.push(kept as u32);
+    }
+    higher.truncate(kept);
+    (higher, kept_starts)
+}
+
+/// Four different numbers, increasing.
+#[inline]
+fn in_order([a, b, c, d]: [u32; 4]) -> [u32; 4] {
+    let ([a, b], [c, d]) = ([a.min(b), a.max(b)], [c.min(d), c.max(d)]);
+    let ([a, c], [b, d]) = ([a.min(c), a.max(c)], [b.min(d), b.max(d)]);
+    [a, b.min(c), b.max(c), d]
+}
+
+/// Whether neighbours that were given know each other and share a face. Gives the faces of
+/// the boundary: four times the tetrahedron, plus the local face.
+fn check_neighbours(tets: &[[u32; 4]], neighbours: &[[u32; 4]]) -> Result<Vec<u32>, TetMeshError> {
     if tets.len() != neighbours.len() {
         let tet = tets.len().min(neighbours.len()) as u32;
         return Err(TetMeshError::NotNeighbours { tet, face: 0 });
     }
-    let (mut pairs, mut answers) = (0_usize, 0_usize);
+    let mut boundary = Vec::with_capacity(tets.len());
     for (t, (nodes, across)) in tets.iter().zip(neighbours).enumerate() {
+        let nodes = nodes.map(u32x4::splat);
         for (face, &u) in across.iter().enumerate() {
             if u == NONE {
+                boundary.push((t * 4 + face) as u32);
                 continue;
             }
-            if (u as usize) <= t {
-                answers += 1;
-                continue;
-            }
-            // The local face of the other one: opposite its node that is not of this face.
-            let other = tets.get(u as usize).and_then(|other| {
-                let [a, b, c] = TET_FACES[face].map(|k| nodes[k]);
-                let is_shared = other.map(|n| (n == a) | (n == b) | (n == c));
-                let mask = (0..4).fold(0_u32, |m, i| m | u32::from(is_shared[i]) << i);
-                (mask.count_ones() == 3).then(|| (!mask).trailing_zeros() as usize)
-            });
-            if other.is_none_or(|j| neighbours[u as usize][j] != t as u32) {
+            // Which nodes of the other one are of this face: all but the one opposite to it.
+            let other = tets
+                .get(u as usize)
+                .map_or(u32x4::splat(NONE), |&n| n.into());
+            let [a, b, c] = TET_FACES[face].map(|k| other.simd_eq(nodes[k]));
+            let opposite = (!(a | b | c).to_bitmask()).trailing_zeros() as usize;
+            let are_three = (a | b | c).to_bitmask().count_ones() == 3;
+            let back = neighbours
+                .get(u as usize)
+                .map(|theirs| theirs[opposite & 3]);
+            if !are_three || back != Some(t as u32) || u == t as u32 {
                 let (tet, face) = (t as u32, face as u8);
                 return Err(TetMeshError::NotNeighbours { tet, face });
             }
-            pairs += 1;
         }
     }
-    if pairs == answers {
-        return Ok(());
-    }
-    // One of the higher ones names a lower one that does not name it.
-    let lone = neighbours.iter().enumerate().find_map(|(t, across)| {
-        let is_lone = |u: u32| (u as usize) <= t && !neighbours[u as usize].contains(&(t as u32));
-        let face = across.iter().position(|&u| is_lone(u))?;
-        Some((t as u32, face as u8))
-    });
-    let (tet, face) = lone.unwrap_or((0, 0));
-    Err(TetMeshError::NotNeighbours { tet, face })
+    Ok(boundary)
 }
 
 /// Whether no two faces of the boundary have the same nodes: they would be neighbours.
-fn check_boundary(mesh: &TetMesh) -> Result<(), TetMeshError> {
+fn check_boundary(nodes: usize, tets: &[[u32; 4]], boundary: &[u32]) -> Result<(), TetMeshError> {
+    let nodes_of = |face: u32| {
+        let nodes = tets[face as usize / 4];
+        sorted_nodes(TET_FACES[face as usize % 4].map(|k| nodes[k]))
+    };
     // The faces of each lowest node together, as in `match_faces`.
-    let mut starts = vec![0_u32; mesh.positions.len() + 1];
-    let mut count = 0;
-    for face in mesh.boundary() {
-        starts[sorted_nodes(face.nodes)[0] as usize + 1] += 1;
-        count += 1;
+    let mut starts = vec![0_u32; nodes + 1];
+    for &face in boundary {
+        starts[nodes_of(face)[0] as usize + 1] += 1;
     }
-    for n in 0..mesh.positions.len() {
+    for n in 0..nodes {
         starts[n + 1] += starts[n];
     }
-    let mut faces = vec![(0_u64, 0_u32); count];
-    for face in mesh.boundary() {
-        let [low, middle, high] = sorted_nodes(face.nodes);
+    let mut faces = vec![(0_u64, 0_u32); boundary.len()];
+    for &face in boundary {
+        let [low, middle, high] = nodes_of(face);
         let next = &mut starts[low as usize];
-        let others = u64::from(middle) << 32 | u64::from(high);
-        faces[*next as usize] = (others, face.tet * 4 + u32::from(face.face));
+        faces[*next as usize] = (u64::from(middle) << 32 | u64::from(high), face);
         *next += 1;
     }
     let mut start = 0;
-    for &end in &starts[..mesh.positions.len()] {
+    for &end in &starts[..nodes] {
         let list = &mut faces[start as usize..end as usize];
         start = end;
         list.sort_unstable();

@@ -52,7 +52,7 @@ fn what_is_loaded_is_what_would_be_built() {
         let built = WholeObject::build(&mesh, &FieldOptions::default()).unwrap();
         let data = ObjectData::of(&mesh, &FieldOptions::default()).unwrap();
         touching += usize::from(data.touches_itself);
-        let found = data.clone().load(&mesh).unwrap();
+        let found = data.load(&mesh).unwrap();
         assert_eq!(found.to_data(), data);
         assert_eq!(built.to_data(), data);
         // What is put together again, and not listed.
@@ -149,7 +149,7 @@ fn damage<T: Copy>(list: &mut Vec<T>, rng: &mut Rng, nasty: &[T]) {
 }
 
 /// Damages one of the lists.
-fn damage_any(data: &mut ObjectData, rng: &mut Rng, count: u32) {
+fn damage_any(data: &mut ObjectData<'_>, rng: &mut Rng, count: u32) {
     let whole = [0, 1, 2, count - 1, count, 1 << 24, u32::MAX - 1, u32::MAX];
     let real = [
         0.0,
@@ -163,27 +163,31 @@ fn damage_any(data: &mut ObjectData, rng: &mut Rng, count: u32) {
         f32::INFINITY,
     ];
     let bytes = [0, 1, 2, 3, 4, 17, 0x31, 0xC3, 0xD3, 0xFF];
-    match rng.below(22) {
-        0 => damage(&mut data.surface_faces, rng, &whole),
-        1 => damage(&mut data.feature_faces, rng, &whole),
-        2 => damage(&mut data.feature_order, rng, &whole),
-        3 => damage(&mut data.nodes, rng, &real.map(|x| [x; 4])),
-        4 => data.nodes[rng.below(8)][rng.below(4)] = real[rng.below(real.len())],
-        5 => damage(&mut data.node_features, rng, &whole),
-        6 => damage(&mut data.grid_distances, rng, &real),
-        7 => damage(&mut data.grid_faces, rng, &whole),
-        8 => damage(&mut data.grid_tets, rng, &whole),
-        9 => damage(&mut data.location_starts, rng, &whole),
-        10 => damage(&mut data.location_tets, rng, &whole),
-        11 => damage(&mut data.node_cells, rng, &whole.map(|x| [0, x])),
-        12 => damage(&mut data.tree_points, rng, &whole),
-        13 | 14 => damage(&mut data.tree_children, rng, &whole),
-        15 => damage(&mut data.tree_levels, rng, &bytes),
-        16 => damage(&mut data.tree_radii, rng, &real),
-        17 => damage(&mut data.point_kinds, rng, &bytes),
-        18 => damage(&mut data.point_normals, rng, &real.map(|x| [x; 3])),
-        19 => damage(&mut data.point_tangents, rng, &real.map(|x| [x; 3])),
+    match rng.below(23) {
+        0 => damage(data.surface_faces.to_mut(), rng, &whole),
+        1 => damage(data.feature_faces.to_mut(), rng, &whole),
+        2 => damage(data.feature_order.to_mut(), rng, &whole),
+        3 => damage(data.nodes.to_mut(), rng, &real.map(|x| [x; 4])),
+        4 => data.nodes.to_mut()[rng.below(8)][rng.below(4)] = real[rng.below(real.len())],
+        5 => damage(data.node_features.to_mut(), rng, &whole),
+        6 => {
+            let distances = real.map(|x| [x.to_bits(), 0, 0]);
+            damage(data.grid_points.to_mut(), rng, &distances);
+        }
+        7 => damage(data.grid_points.to_mut(), rng, &whole.map(|x| [0, x, 0])),
+        8 => damage(data.grid_points.to_mut(), rng, &whole.map(|x| [0, 0, x])),
+        9 => damage(data.location_starts.to_mut(), rng, &whole),
+        10 => damage(data.location_tets.to_mut(), rng, &whole),
+        11 => damage(data.node_cells.to_mut(), rng, &whole.map(|x| [0, x])),
+        12 => damage(data.tree_points.to_mut(), rng, &whole),
+        13 | 14 => damage(data.tree_children.to_mut(), rng, &whole),
+        15 => damage(data.tree_levels.to_mut(), rng, &bytes),
+        16 => damage(data.tree_radii.to_mut(), rng, &real),
+        17 => damage(data.point_kinds.to_mut(), rng, &bytes),
+        18 => damage(data.point_normals.to_mut(), rng, &real.map(|x| [x; 3])),
+        19 => damage(data.point_tangents.to_mut(), rng, &real.map(|x| [x; 3])),
         20 => data.mass[rng.below(13)] = f64::from(real[rng.below(real.len())]),
+        21 => damage(data.cells.to_mut(), rng, &[0, u64::MAX]),
         _ => {
             data.touches_itself ^= true;
             let cell = real[rng.below(real.len())];
@@ -271,4 +275,25 @@ fn damaged_numbers_are_refused_by_name_or_can_be_used() {
     assert!(used > 200, "{used} were accepted");
     // Every list is refused for one reason or another.
     assert!(refused.len() >= 17, "{refused:?}");
+}
+
+/// What two damaged sections of assets held: a node that is moved onto another one's place, but
+/// for a distance whose square is zero in single precision.
+#[test]
+fn spheres_hold_points_that_are_almost_in_the_same_place() {
+    let mesh = box_grid([2, 1, 1], Vec3::ONE);
+    let mut accepted = 0;
+    for n in 0..mesh.positions().len() {
+        let mut positions = mesh.positions().to_vec();
+        let apart = f32::from_bits(1);
+        let origin = positions.iter().position(|p| *p == Vec3::ZERO).unwrap();
+        positions[n] = positions[origin] + Vec3::new(apart, apart, 0.0);
+        if let Ok(mesh) = TetMesh::build(positions, mesh.tets().to_vec()) {
+            let mesh = Arc::new(mesh);
+            let data = ObjectData::of(&mesh, &FieldOptions::default()).unwrap();
+            data.load(&mesh).unwrap().tree.validate().unwrap();
+            accepted += 1;
+        }
+    }
+    assert!(accepted > 0);
 }

@@ -14,6 +14,8 @@
 //! # Ok::<(), fracas_bake::asset::DecodeError>(())
 //! ```
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 
 /// Why bytes are not what a section's reader expects.
@@ -53,7 +55,7 @@ pub struct Encoder {
 }
 
 macro_rules! number {
-    ($one:ident, $many:ident, $rows:ident, $type:ty) => {
+    ($one:ident, $many:ident, $rows:ident, $borrowed:ident, $type:ty) => {
         impl Encoder {
             #[doc = concat!("One `", stringify!($type), "`.")]
             pub fn $one(&mut self, value: $type) {
@@ -70,7 +72,7 @@ macro_rules! number {
             }
         }
 
-        impl Decoder<'_> {
+        impl<'a> Decoder<'a> {
             #[doc = concat!("One `", stringify!($type), "`.")]
             ///
             /// # Errors
@@ -93,31 +95,39 @@ macro_rules! number {
             /// # Errors
             /// When the bytes end before the list does, or its last row is not whole.
             pub fn $rows<const N: usize>(&mut self) -> Result<Vec<[$type; N]>, DecodeError> {
-                const SIZE: usize = size_of::<$type>();
-                let count = self.u64()?;
-                let bytes = self.take(count.saturating_mul(SIZE as u64))?;
-                let (items, _) = bytes.as_chunks::<SIZE>();
-                let (rows, rest) = items.as_chunks::<N>();
-                if !rest.is_empty() {
-                    return Err(DecodeError::TooLong {
-                        offset: self.offset,
-                        left: rest.len() * SIZE,
-                    });
+                let (items, _) = self.list(size_of::<[$type; N]>(), N)?.as_chunks();
+                let number = |item: &[u8; _]| <$type>::from_le_bytes(*item);
+                let (rows, _) = items.as_chunks::<N>();
+                Ok(rows.iter().map(|row| row.each_ref().map(number)).collect())
+            }
+
+            #[doc = concat!("A list of `", stringify!($type), "` in rows of `N`, where it lies \
+                             if it can be read there.")]
+            ///
+            /// # Errors
+            /// When the bytes end before the list does, or its last row is not whole.
+            pub fn $borrowed<const N: usize>(
+                &mut self,
+            ) -> Result<Cow<'a, [[$type; N]]>, DecodeError> {
+                let mut here = self.clone();
+                let bytes = here.list(size_of::<[$type; N]>(), N)?;
+                match bytemuck::try_cast_slice::<u8, $type>(bytes) {
+                    Ok(items) if cfg!(target_endian = "little") => {
+                        *self = here;
+                        Ok(Cow::Borrowed(items.as_chunks().0))
+                    }
+                    _ => self.$rows().map(Cow::Owned),
                 }
-                Ok(rows
-                    .iter()
-                    .map(|row| row.map(<$type>::from_le_bytes))
-                    .collect())
             }
         }
     };
 }
 
-number!(u8, u8s, u8_rows, u8);
-number!(u32, u32s, u32_rows, u32);
-number!(u64, u64s, u64_rows, u64);
-number!(f32, f32s, f32_rows, f32);
-number!(f64, f64s, f64_rows, f64);
+number!(u8, u8s, u8_rows, borrowed_u8s, u8);
+number!(u32, u32s, u32_rows, borrowed_u32s, u32);
+number!(u64, u64s, u64_rows, borrowed_u64s, u64);
+number!(f32, f32s, f32_rows, borrowed_f32s, f32);
+number!(f64, f64s, f64_rows, borrowed_f64s, f64);
 
 impl Encoder {
     /// Nothing yet.
@@ -178,6 +188,20 @@ impl<'a> Decoder<'a> {
             offset: self.offset,
             left,
         })
+    }
+
+    /// The bytes of a list of which so many numbers, that take so many bytes, are a row.
+    fn list(&mut self, row: usize, numbers: usize) -> Result<&'a [u8], DecodeError> {
+        let size = row / numbers;
+        let count = self.u64()?;
+        let bytes = self.take(count.saturating_mul(size as u64))?;
+        match bytes.len() % row {
+            0 => Ok(bytes),
+            left => Err(DecodeError::TooLong {
+                offset: self.offset,
+                left,
+            }),
+        }
     }
 
     fn take(&mut self, needed: u64) -> Result<&'a [u8], DecodeError> {

@@ -4,21 +4,25 @@
 //! | bytes | what |
 //! | --- | --- |
 //! | 4 x 3, 4, 4 | cells of location, occupancy and old surface in mean edges (f32), most cells, whether the surface touches itself (u32) |
-//! | 8 x 13 | volume, centre, inertia at unit density (f64) |
+//! | 8 x 13, 4 | volume, centre, inertia at unit density (f64), zero |
+//! | list | cells that the object occupies, a bit each (u64) |
 //! | list | boundary faces in the order of the surface's triangles (u32) |
 //! | 2 lists | boundary faces in the order of the field's features, these in the order of the tree of faces (u32) |
 //! | list | per node: distance, way to the surface x y z (f32) |
 //! | list | per node: the feature it is closest to (u32) |
-//! | 3 lists | per grid point: distance (f32), face (u32), tetrahedron (u32) |
+//! | list | per grid point: distance (f32), face, tetrahedron (u32) |
 //! | 2 lists | per cell of point location: where its tetrahedra begin; these (u32) |
 //! | list | per node: first and last of the cells around it, packed (u32) |
 //! | list | the nodes in the order of the sphere tree's leaves (u32) |
-//! | 3 lists | per sphere: number of children (u32), radius (f32), level (u8) |
-//! | list | per node: kind of surface and number of tangents (u8) |
+//! | 2 lists | per sphere: number of children (u32), radius (f32) |
 //! | 2 lists | normals of nodes on the surface, tangents of all, x y z (f32) |
+//! | list | per sphere: level (u8) |
+//! | list | per node: kind of surface and number of tangents (u8) |
 //!
 //! Nothing in it is trusted: what does not fit the mesh is refused (`fracas_core::ObjectData`).
 //! Of files with the sections `OBJ1` or `OBJ2`, of earlier versions, it is computed.
+
+use std::borrow::Cow;
 
 use fracas_core::{FieldOptions, ObjectData, ObjectDataError, WholeObject};
 use thiserror::Error;
@@ -65,7 +69,7 @@ impl Asset {
     }
 }
 
-fn encode(data: &ObjectData) -> Vec<u8> {
+fn encode(data: &ObjectData<'_>) -> Vec<u8> {
     let mut out = Encoder::new();
     out.f32(data.options.location_cell);
     out.f32(data.options.occupancy_cell);
@@ -73,28 +77,28 @@ fn encode(data: &ObjectData) -> Vec<u8> {
     out.u32(data.options.old_surface_most_cells);
     out.u32(data.touches_itself.into());
     data.mass.iter().for_each(|&x| out.f64(x));
+    out.u32(0);
+    out.u64s(&data.cells);
     out.u32s(&data.surface_faces);
     out.u32s(&data.feature_faces);
     out.u32s(&data.feature_order);
     out.f32s(data.nodes.as_flattened());
     out.u32s(&data.node_features);
-    out.f32s(&data.grid_distances);
-    out.u32s(&data.grid_faces);
-    out.u32s(&data.grid_tets);
+    out.u32s(data.grid_points.as_flattened());
     out.u32s(&data.location_starts);
     out.u32s(&data.location_tets);
     out.u32s(data.node_cells.as_flattened());
     out.u32s(&data.tree_points);
     out.u32s(&data.tree_children);
     out.f32s(&data.tree_radii);
-    out.u8s(&data.tree_levels);
-    out.u8s(&data.point_kinds);
     out.f32s(data.point_normals.as_flattened());
     out.f32s(data.point_tangents.as_flattened());
+    out.u8s(&data.tree_levels);
+    out.u8s(&data.point_kinds);
     out.finish()
 }
 
-fn decode(bytes: &[u8]) -> Result<ObjectData, DecodeError> {
+fn decode(bytes: &[u8]) -> Result<ObjectData<'_>, DecodeError> {
     let mut input = Decoder::new(bytes);
     let options = FieldOptions {
         location_cell: input.f32()?,
@@ -108,32 +112,41 @@ fn decode(bytes: &[u8]) -> Result<ObjectData, DecodeError> {
     for number in &mut mass {
         *number = input.f64()?;
     }
+    // So that the list of u64 that follows can be read where it lies.
+    let _ = input.u32()?;
     // Fields are read in the order in which they are written here.
     let data = ObjectData {
         options,
         touches_itself,
         mass,
-        surface_faces: input.u32s()?,
-        feature_faces: input.u32s()?,
-        feature_order: input.u32s()?,
-        nodes: input.f32_rows()?,
-        node_features: input.u32s()?,
-        grid_distances: input.f32s()?,
-        grid_faces: input.u32s()?,
-        grid_tets: input.u32s()?,
-        location_starts: input.u32s()?,
-        location_tets: input.u32s()?,
-        node_cells: input.u32_rows()?,
-        tree_points: input.u32s()?,
-        tree_children: input.u32s()?,
-        tree_radii: input.f32s()?,
-        tree_levels: input.u8s()?,
-        point_kinds: input.u8s()?,
-        point_normals: input.f32_rows()?,
-        point_tangents: input.f32_rows()?,
+        cells: flat(input.borrowed_u64s()?),
+        surface_faces: flat(input.borrowed_u32s()?),
+        feature_faces: flat(input.borrowed_u32s()?),
+        feature_order: flat(input.borrowed_u32s()?),
+        nodes: input.borrowed_f32s()?,
+        node_features: flat(input.borrowed_u32s()?),
+        grid_points: input.borrowed_u32s()?,
+        location_starts: flat(input.borrowed_u32s()?),
+        location_tets: flat(input.borrowed_u32s()?),
+        node_cells: input.borrowed_u32s()?,
+        tree_points: flat(input.borrowed_u32s()?),
+        tree_children: flat(input.borrowed_u32s()?),
+        tree_radii: flat(input.borrowed_f32s()?),
+        point_normals: input.borrowed_f32s()?,
+        point_tangents: input.borrowed_f32s()?,
+        tree_levels: flat(input.borrowed_u8s()?),
+        point_kinds: flat(input.borrowed_u8s()?),
     };
     input.finish()?;
     Ok(data)
+}
+
+/// Rows of one number as a list of numbers.
+fn flat<T: Clone>(rows: Cow<'_, [[T; 1]]>) -> Cow<'_, [T]> {
+    match rows {
+        Cow::Borrowed(rows) => Cow::Borrowed(rows.as_flattened()),
+        Cow::Owned(rows) => Cow::Owned(rows.into_flattened()),
+    }
 }
 
 #[cfg(test)]

@@ -6,11 +6,14 @@
 //! **Guarantee**: data of [`FragmentField::to_data`] give the same field, bit for bit;
 //! data that do not fit the mesh are refused.
 
+use std::sync::OnceLock;
+
 use glam::Vec3;
 
+use super::face_tree::Bounds;
 use super::feature::Features;
 use super::locate::TetGrid;
-use super::occupancy::Occupancy;
+use super::occupancy::{FragmentCells, Occupancy};
 use super::old_surface::OldSurface;
 use super::own_faces::{OwnFaces, SurfaceTree};
 use super::propagate::Node;
@@ -23,41 +26,44 @@ impl FragmentField {
     /// is not of the field is empty.
     #[must_use]
     #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn to_data(&self) -> Option<ObjectData> {
+    pub(crate) fn to_data(&self) -> Option<ObjectData<'static>> {
         let [Some(whole)] = &self.views[..] else {
             return None;
         };
-        let (grid_distances, grid_faces, grid_tets) = self.old_surface.parts();
         let nodes = self.nodes.iter();
+        let ways = nodes
+            .clone()
+            .map(|n| [n.distance, n.normal.x, n.normal.y, n.normal.z]);
         Some(ObjectData {
             options: self.options,
-            feature_faces: self.features.old_faces().to_vec(),
-            feature_order: whole.faces.order(),
-            nodes: nodes
-                .clone()
-                .map(|n| [n.distance, n.normal.x, n.normal.y, n.normal.z])
-                .collect(),
+            feature_faces: self.features.old_faces().to_vec().into(),
+            feature_order: whole.faces.order().into(),
+            nodes: ways.collect(),
             node_features: nodes.map(|n| n.feature).collect(),
-            grid_distances,
-            grid_faces,
-            grid_tets,
-            location_starts: self.tets.parts().0.to_vec(),
-            location_tets: self.tets.parts().1.to_vec(),
-            node_cells: self.occupancy.parts(),
+            grid_points: self.old_surface.parts().into(),
+            location_starts: self.tets.parts().0.to_vec().into(),
+            location_tets: self.tets.parts().1.to_vec().into(),
+            node_cells: self.occupancy.parts().into(),
+            cells: whole
+                .cells
+                .get()
+                .map_or(&[][..], FragmentCells::rows)
+                .to_vec()
+                .into(),
             ..ObjectData::default()
         })
     }
 
-    /// The field of an unbroken object from its numbers, some of which are taken. The
-    /// features must be the boundary faces.
+    /// The field of an unbroken object from its numbers. The features must be the
+    /// boundary faces.
     pub(crate) fn from_data(
         fragments: &Fragments,
-        data: &mut ObjectData,
+        data: &ObjectData<'_>,
     ) -> Result<Self, ObjectDataError> {
         let options = &data.options;
         check(fragments, options)?;
         let mesh = fragments.mesh();
-        let features = Features::known(mesh, data.feature_faces.as_slice().into());
+        let features = Features::known(mesh, (*data.feature_faces).into());
         has_length(
             "the features",
             data.feature_order.len(),
@@ -73,20 +79,20 @@ impl FragmentField {
                 options.old_surface_cell * edge,
                 options.old_surface_most_cells,
             ),
-            (&data.grid_distances, &data.grid_faces, &data.grid_tets),
+            &data.grid_points,
         )?;
-        let (starts, tets) = (&mut data.location_starts, &mut data.location_tets);
-        let location = (std::mem::take(starts), std::mem::take(tets));
+        let location = (&*data.location_starts, &*data.location_tets);
+        let cell = options.occupancy_cell * edge;
+        let occupancy = Occupancy::from_parts(mesh, cell, &data.node_cells)?;
+        let (low, high) = mesh.bounds();
+        let cells = occupancy.of_rows(&Bounds { low, high }, &data.cells)?;
         let parts = Parts {
             nodes,
             tets: TetGrid::from_parts(mesh, options.location_cell * edge, location)?,
             old_surface,
-            occupancy: Occupancy::from_parts(
-                mesh,
-                options.occupancy_cell * edge,
-                &data.node_cells,
-            )?,
+            occupancy,
             faces: OwnFaces::of_whole(SurfaceTree::of_whole(&features, mesh, &data.feature_order)),
+            cells: OnceLock::from(cells),
             features,
         };
         Ok(Self::assemble(fragments, options, parts))
@@ -95,7 +101,7 @@ impl FragmentField {
 
 /// What the nodes know, of so many nodes and features.
 fn nodes_of(
-    data: &ObjectData,
+    data: &ObjectData<'_>,
     count: usize,
     features: usize,
 ) -> Result<Vec<Node>, ObjectDataError> {
@@ -103,7 +109,7 @@ fn nodes_of(
     has_length(list, data.nodes.len(), count)?;
     has_length(list, data.node_features.len(), count)?;
     let mut nodes = Vec::with_capacity(count);
-    let values = data.nodes.iter().zip(&data.node_features).enumerate();
+    let values = data.nodes.iter().zip(&*data.node_features).enumerate();
     for (i, (&[distance, x, y, z], &feature)) in values {
         let normal = Vec3::new(x, y, z);
         let is_unit = (normal.length() - 1.0).abs() <= 1e-3;
@@ -132,7 +138,7 @@ mod tests {
         let fragments = Fragments::new(Arc::new(box_grid([4, 3, 5], Vec3::new(4.0, 3.0, 5.0))));
         let field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
         let data = field.to_data().unwrap();
-        let again = FragmentField::from_data(&fragments, &mut data.clone()).unwrap();
+        let again = FragmentField::from_data(&fragments, &data).unwrap();
         assert_eq!(again.to_data().unwrap(), data);
         let mut rng = Rng(4);
         let [one, two] = [&field, &again].map(|f| f.of(&fragments, FragmentId(0)));
@@ -142,69 +148,43 @@ mod tests {
         }
         let count = fragments.mesh().tets().len() as u32;
         let (cells, nodes) = (data.location_starts.len(), data.nodes.len());
-        type Spoil<'a> = &'a dyn Fn(&mut ObjectData);
-        let spoilt: [(Spoil<'_>, &str, usize); 16] = [
-            (&|d| d.nodes[7][0] = f32::NAN, "the nodal distances", 7),
-            (&|d| d.node_features[3] = 9999, "the nodal distances", 3),
+        type Spoil<'a> = &'a dyn Fn(&mut ObjectData<'static>);
+        let grid = "the points of the surface's grid";
+        let location = "the tetrahedra of point location";
+        let starts = "the cells of point location";
+        let around = "the cells around nodes";
+        let near = "the nodal distances";
+        let spoilt: [(Spoil<'_>, &str, usize); 17] = [
+            (&|d| d.nodes.to_mut()[7][0] = f32::NAN, near, 7),
+            (&|d| d.node_features.to_mut()[3] = 9999, near, 3),
+            (&|d| d.nodes.to_mut().truncate(nodes - 1), near, nodes - 1),
+            (&|d| d.grid_points.to_mut()[0][1] = 9999, grid, 0),
+            (&|d| d.grid_points.to_mut()[5][2] = u32::MAX, grid, 5),
             (
-                &|d| d.nodes.truncate(nodes - 1),
-                "the nodal distances",
-                nodes - 1,
-            ),
-            (
-                &|d| d.grid_faces[0] = 9999,
-                "the faces of the surface's grid",
-                0,
-            ),
-            (
-                &|d| d.grid_tets[5] = u32::MAX,
-                "the tetrahedra of the surface's grid",
-                5,
-            ),
-            (
-                &|d| d.grid_distances[6] = f32::INFINITY,
-                "the distances of the surface's grid",
+                &|d| d.grid_points.to_mut()[6][0] = f32::INFINITY.to_bits(),
+                grid,
                 6,
             ),
+            (&|d| d.grid_points.to_mut().truncate(3), grid, 3),
+            (&|d| d.location_tets.to_mut()[9] = count, location, 9),
+            (&|d| d.location_tets.to_mut().truncate(2), location, 2),
+            (&|d| d.location_starts.to_mut()[1] = u32::MAX, starts, 2),
+            (&|d| d.location_starts.to_mut()[0] = 1, starts, 0),
             (
-                &|d| d.grid_distances.truncate(3),
-                "the points of the surface's grid",
-                3,
-            ),
-            (
-                &|d| d.location_tets[9] = count,
-                "the tetrahedra of point location",
-                9,
-            ),
-            (
-                &|d| d.location_starts[1] = u32::MAX,
-                "the cells of point location",
-                2,
-            ),
-            (
-                &|d| d.location_starts[0] = 1,
-                "the cells of point location",
-                0,
-            ),
-            (
-                &|d| d.location_starts.truncate(cells - 1),
-                "the cells of point location",
+                &|d| d.location_starts.to_mut().truncate(cells - 1),
+                starts,
                 cells - 1,
             ),
+            (&|d| d.node_cells.to_mut()[2][1] = 64, around, 2),
+            (&|d| d.node_cells.to_mut()[2] = [5, 4], around, 2),
+            (&|d| d.node_cells.to_mut()[2][0] |= 1 << 24, around, 2),
             (
-                &|d| d.location_tets.truncate(2),
-                "the tetrahedra of point location",
-                2,
-            ),
-            (&|d| d.node_cells[2][1] = 64, "the cells around nodes", 2),
-            (&|d| d.node_cells[2] = [5, 4], "the cells around nodes", 2),
-            (
-                &|d| d.node_cells[2][0] |= 1 << 24,
-                "the cells around nodes",
-                2,
+                &|d| d.cells.to_mut().truncate(4),
+                "the cells of the object",
+                4,
             ),
             (
-                &|d| d.feature_order[8] = d.feature_order[1],
+                &|d| d.feature_order.to_mut()[8] = d.feature_order[1],
                 "the features of the tree",
                 8,
             ),
@@ -212,7 +192,7 @@ mod tests {
         for (spoil, list, place) in spoilt {
             let mut data = data.clone();
             spoil(&mut data);
-            let refused = FragmentField::from_data(&fragments, &mut data).unwrap_err();
+            let refused = FragmentField::from_data(&fragments, &data).unwrap_err();
             assert_eq!(refused, misfit(list, place));
         }
     }

@@ -233,6 +233,7 @@ impl Features {
 }
 
 /// The corners of a face of a tetrahedron, counter-clockwise seen from outside.
+#[inline]
 pub(super) fn corners_of_face(mesh: &TetMesh, origin: u32) -> [Vec3; 3] {
     let nodes = mesh.tets()[(origin / 4) as usize];
     let [i, j, k] = TET_FACES[(origin % 4) as usize];

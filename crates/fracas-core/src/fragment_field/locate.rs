@@ -134,7 +134,7 @@ impl TetGrid {
     pub(super) fn from_parts(
         mesh: &TetMesh,
         cell: f32,
-        (starts, tets): (Vec<u32>, Vec<u32>),
+        (starts, tets): (&[u32], &[u32]),
     ) -> Result<Self, ObjectDataError> {
         let cells = Self::cells(mesh, cell);
         let list = "the cells of point location";
@@ -148,11 +148,11 @@ impl TetGrid {
         let ends = starts.last().map_or(0, |&end| end as usize);
         let (list, count) = ("the tetrahedra of point location", mesh.tets().len() as u32);
         has_length(list, tets.len(), ends)?;
-        all_fit(list, &tets, |tet| tet < count)?;
+        all_fit(list, tets, |tet| tet < count)?;
         Ok(Self {
             cells,
-            starts,
-            tets,
+            starts: starts.to_vec(),
+            tets: tets.to_vec(),
         })
     }
 

@@ -189,6 +189,7 @@ impl FragmentField {
             nodes: exact_nodes(mesh, &tree, edge),
             occupancy: Occupancy::build(mesh, options.occupancy_cell * edge),
             faces: OwnFaces::default(),
+            cells: OnceLock::new(),
             features,
             tets,
             old_surface,
@@ -202,7 +203,7 @@ impl FragmentField {
         let whole = View {
             low,
             high,
-            cells: OnceLock::new(),
+            cells: parts.cells,
             faces: parts.faces,
         };
         whole.faces.tree(&parts.features, fragments, FragmentId(0));
@@ -531,6 +532,8 @@ struct Parts {
     old_surface: OldSurface,
     occupancy: Occupancy,
     faces: OwnFaces,
+    /// Of the whole object, as its faces: where they are known.
+    cells: OnceLock<FragmentCells>,
 }
 
 /// Whether the object is still whole and the options make sense.

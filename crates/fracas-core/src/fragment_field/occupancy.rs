@@ -150,26 +150,26 @@ impl Occupancy {
     /// whole tetrahedra. To be completed by [`Self::add_piece`] and
     /// [`FragmentCells::build_levels`].
     pub(super) fn of_nodes(&self, bounds: &Bounds, nodes: &[u32]) -> FragmentCells {
-        let range = self.range(bounds);
-        let extent = (0..3).map(|i| range.high[i] - range.low[i]).max();
-        let levels = 8 - extent.unwrap_or(0).leading_zeros() as u8 + 1;
-        let (mut starts, mut total) = ([0; MOST_LEVELS], 0);
-        for (level, start) in (0..levels).zip(&mut starts) {
-            let (rows, layers) = layer(&range, level);
-            // At most 64² and a third.
-            *start = total as u16;
-            total += rows * layers;
-        }
-        let mut cells = FragmentCells {
-            range,
-            levels,
-            starts,
-            rows: vec![0_u64; total].into_boxed_slice(),
-        };
+        let mut cells = FragmentCells::within(self.range(bounds));
         for &n in nodes {
             cells.set(&self.ranges[n as usize]);
         }
         cells
+    }
+
+    /// The cells of a fragment that lies in a box, from [`FragmentCells::rows`].
+    ///
+    /// # Errors
+    /// When they are not as many as such a fragment has.
+    pub(super) fn of_rows(
+        &self,
+        bounds: &Bounds,
+        rows: &[u64],
+    ) -> Result<FragmentCells, ObjectDataError> {
+        let mut cells = FragmentCells::within(self.range(bounds));
+        has_length("the cells of the object", rows.len(), cells.rows.len())?;
+        cells.rows.copy_from_slice(rows);
+        Ok(cells)
     }
 
     /// Adds a piece of a cut tetrahedron.
@@ -231,6 +231,30 @@ fn halve(row: u64) -> u64 {
 }
 
 impl FragmentCells {
+    /// None yet, of those in a range.
+    fn within(range: CellRange) -> Self {
+        let extent = (0..3).map(|i| range.high[i] - range.low[i]).max();
+        let levels = 8 - extent.unwrap_or(0).leading_zeros() as u8 + 1;
+        let (mut starts, mut total) = ([0; MOST_LEVELS], 0);
+        for (level, start) in (0..levels).zip(&mut starts) {
+            let (rows, layers) = layer(&range, level);
+            // At most 64² and a third.
+            *start = total as u16;
+            total += rows * layers;
+        }
+        Self {
+            range,
+            levels,
+            starts,
+            rows: vec![0_u64; total].into_boxed_slice(),
+        }
+    }
+
+    /// The bits of all levels.
+    pub(super) fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+
     /// Sets the bits of a range, at the finest level.
     #[inline]
     fn set(&mut self, cells: &CellRange) {

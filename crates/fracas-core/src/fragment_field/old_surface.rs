@@ -48,14 +48,13 @@ impl OldSurface {
         Cells::new(low - margin, high + margin, size, most + 5, 1 << 27)
     }
 
-    /// Distance, triangle and tetrahedron of every grid point: what takes long to compute.
-    pub(super) fn parts(&self) -> (Vec<f32>, Vec<u32>, Vec<u32>) {
+    /// Bits of the distance, triangle and tetrahedron of every grid point: what takes long to
+    /// compute.
+    pub(super) fn parts(&self) -> Vec<[u32; 3]> {
         let points = self.points.iter();
-        (
-            points.clone().map(|p| p.distance).collect(),
-            points.clone().map(|p| p.triangle).collect(),
-            points.map(|p| p.tet).collect(),
-        )
+        points
+            .map(|p| [p.distance.to_bits(), p.triangle, p.tet])
+            .collect()
     }
 
     /// The grid from its parts.
@@ -66,21 +65,17 @@ impl OldSurface {
         mesh: &TetMesh,
         features: &Features,
         (cell, most): (f32, u32),
-        (distances, triangles, tets): (&[f32], &[u32], &[u32]),
+        points: &[[u32; 3]],
     ) -> Result<Self, ObjectDataError> {
         let cells = Self::cells(mesh, cell, most);
+        let list = "the points of the surface's grid";
+        has_length(list, points.len(), cells.total())?;
         let (faces, count) = (features.old_count() as u32, mesh.tets().len() as u32);
-        for length in [distances.len(), triangles.len(), tets.len()] {
-            has_length("the points of the surface's grid", length, cells.total())?;
-        }
-        all_fit("the distances of the surface's grid", distances, |d| {
-            d.is_finite()
+        all_fit(list, points, |[distance, triangle, tet]| {
+            f32::from_bits(distance).is_finite() & (triangle < faces) & (tet < count)
         })?;
-        all_fit("the faces of the surface's grid", triangles, |t| t < faces)?;
-        all_fit("the tetrahedra of the surface's grid", tets, |t| t < count)?;
-        let points = distances.iter().zip(triangles).zip(tets);
-        let points = points.map(|((&distance, &triangle), &tet)| GridPoint {
-            distance,
+        let points = points.iter().map(|&[distance, triangle, tet]| GridPoint {
+            distance: f32::from_bits(distance),
             triangle,
             tet,
         });

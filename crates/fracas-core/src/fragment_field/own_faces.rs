@@ -21,8 +21,8 @@ use std::sync::{Arc, OnceLock};
 
 use glam::Vec3;
 
-use super::face_tree::{Bounds, FaceTree, order_in_clusters};
-use super::feature::{FeatureId, Features, PLANE_SLACK, cut_edge, face_normal};
+use super::face_tree::{Bounds, FaceTree, least, most, order_in_clusters};
+use super::feature::{FeatureId, Features, PLANE_SLACK, corners_of_face, cut_edge, face_normal};
 use crate::cut_piece::{CornerPoints, Piece, Polygon, Side};
 use crate::fragment::{FragmentId, Fragments, TetCut};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
@@ -159,19 +159,25 @@ impl SurfaceTree {
     /// Of an unbroken object, all of whose features are known in the order of the tree.
     pub(super) fn of_whole(features: &Features, mesh: &TetMesh, order: &[FeatureId]) -> Self {
         let mut boxes = Vec::with_capacity(order.len());
-        let faces = order.iter().map(|&feature| {
-            let corners = features.old_corners(mesh, feature as usize);
-            boxes.push(Bounds::of(&corners));
-            Face {
-                normal: face_normal(&corners),
-                corner: corners[0],
+        let mut faces = Vec::with_capacity(order.len());
+        let origins = features.old_faces();
+        for &feature in order {
+            let origin = origins[feature as usize];
+            let [a, b, c] = corners_of_face(mesh, origin);
+            boxes.push(Bounds {
+                low: least(least(a, b), c),
+                high: most(most(a, b), c),
+            });
+            faces.push(Face {
+                normal: face_normal(&[a, b, c]),
+                corner: a,
                 feature,
-                tet: features.origin(feature).1 / 4,
+                tet: origin / 4,
                 clipped: NONE,
-            }
-        });
+            });
+        }
         Self {
-            faces: faces.collect(),
+            faces,
             clipped: Vec::new(),
             junctions: Vec::new(),
             tree: FaceTree::build(&mut boxes),

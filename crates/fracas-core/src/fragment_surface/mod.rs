@@ -111,7 +111,7 @@ impl FragmentSurface {
 
     /// The surface of an unbroken object that touches itself nowhere, from its boundary
     /// faces (four times the tetrahedron, plus the local face) in the order of the triangles.
-    pub(crate) fn of_boundary(mesh: &TetMesh, faces: Vec<u32>, mass: MassProperties) -> Self {
+    pub(crate) fn of_boundary(mesh: &TetMesh, faces: &[u32], mass: MassProperties) -> Self {
         let mut vertex_of = vec![NONE; mesh.positions().len()];
         let mut vertices = Vec::with_capacity(faces.len() / 2 + 2);
         let triangle = |&face: &u32| {
@@ -132,7 +132,7 @@ impl FragmentSurface {
             names: vertices.iter().map(|&n| [n, NONE, NONE, NONE]).collect(),
             old_triangles: triangles.len(),
             triangles,
-            origins: faces,
+            origins: faces.to_vec(),
             mass,
         }
     }

@@ -22,25 +22,29 @@ const MOST_LEVELS: u8 = 64;
 
 impl SphereTree {
     /// Adds its numbers. The tree must be that of an unbroken object without extra samples.
-    pub(crate) fn add_to_data(&self, data: &mut ObjectData) {
+    pub(crate) fn add_to_data(&self, data: &mut ObjectData<'_>) {
         data.tree_points = self.points.iter().map(|p| p.id).collect();
         data.tree_children = self.nodes.iter().map(|n| n.child_count).collect();
-        data.tree_levels.clone_from(&self.levels);
+        data.tree_levels = self.levels.clone().into();
         data.tree_radii = self.nodes.iter().map(|n| n.radius).collect();
-        data.point_kinds = vec![0; self.points.len()];
+        let mut kinds = vec![0; self.points.len()];
         let pool = self.features.baked();
         for point in &self.points {
             if let Some(kind) = pool.kinds.get(point.feature.index as usize) {
-                data.point_kinds[point.id as usize] = *kind;
+                kinds[point.id as usize] = *kind;
             }
         }
+        data.point_kinds = kinds.into();
         let flat = |list: &[Vec3]| list.iter().map(|v| v.to_array()).collect();
         data.point_normals = flat(&pool.normals);
         data.point_tangents = flat(&pool.tangents);
     }
 
     /// The tree of an unbroken object from its numbers.
-    pub(crate) fn from_data(mesh: &TetMesh, data: &ObjectData) -> Result<Self, ObjectDataError> {
+    pub(crate) fn from_data(
+        mesh: &TetMesh,
+        data: &ObjectData<'_>,
+    ) -> Result<Self, ObjectDataError> {
         let at = mesh.positions();
         has_length("the points of the tree", data.tree_points.len(), at.len())?;
         is_order("the points of the tree", &data.tree_points)?;
@@ -68,10 +72,10 @@ impl SphereTree {
                 side: 0,
             },
         };
-        let positions = data.tree_points.iter().map(|&n| at[n as usize]).collect();
+        let positions: Vec<Vec3> = data.tree_points.iter().map(|&n| at[n as usize]).collect();
         Ok(Self {
             nodes: nodes_of(data, &positions, low.distance(high))?,
-            levels: data.tree_levels.clone(),
+            levels: data.tree_levels.to_vec(),
             positions,
             points: data.tree_points.iter().map(point).collect(),
             features: FeaturePools::new(pool),
@@ -84,8 +88,8 @@ impl SphereTree {
 
 /// The spheres, whose radii may not be larger than the whole object.
 fn nodes_of(
-    data: &ObjectData,
-    positions: &Vec<Vec3>,
+    data: &ObjectData<'_>,
+    positions: &[Vec3],
     largest: f32,
 ) -> Result<Vec<Node>, ObjectDataError> {
     let list = "the spheres of the tree";
@@ -102,7 +106,7 @@ fn nodes_of(
     let mut nodes = Vec::with_capacity(count);
     // Children begin where those of the sphere before end.
     let mut next = 1;
-    for (i, (&children, &radius)) in data.tree_children.iter().zip(&data.tree_radii).enumerate() {
+    for (i, (&children, &radius)) in data.tree_children.iter().zip(&*data.tree_radii).enumerate() {
         // Somebody's child, and not the only one.
         if i >= next || children == 1 || children as usize > count - next {
             return Err(misfit(list, i));

@@ -134,7 +134,7 @@ impl BakedFeatures {
     }
 
     /// From stored numbers: kinds of all nodes, the rest of those on the surface.
-    pub fn from_data(data: &ObjectData) -> Result<Self, ObjectDataError> {
+    pub fn from_data(data: &ObjectData<'_>) -> Result<Self, ObjectDataError> {
         all_fit("the kinds of points", &data.point_kinds, |k| {
             (k & 15 < 4) & (usize::from(k >> 4) <= TANGENTS) & (k == 0 || k & 15 != 0)
         })?;
@@ -150,7 +150,7 @@ impl BakedFeatures {
             total - u32::from(k >> 4)
         });
         let starts = starts.collect();
-        let (normals, tangents) = (&data.point_normals, &data.point_tangents);
+        let (normals, tangents) = (&*data.point_normals, &*data.point_tangents);
         has_length("the normals of points", normals.len(), kinds.len())?;
         has_length("the tangents of points", tangents.len(), total as usize)?;
         // A normal is zero where faces look in all directions.
