@@ -95,8 +95,8 @@ pub enum BuildError {
         "the object has broken already; build the field before the first fracture and apply every split"
     )]
     AlreadyBroken,
-    /// A cell size is not a positive number.
-    #[error("{what} is {value}, which is not a positive number of edge lengths")]
+    /// A cell size is not a positive number, or too large.
+    #[error("{what} is {value}, which is not a positive number of edge lengths (1e6 at most)")]
     BadCell {
         /// Which option.
         what: &'static str,
@@ -536,6 +536,9 @@ struct Parts {
     cells: OnceLock<FragmentCells>,
 }
 
+/// Most edge lengths of a cell.
+const LARGEST_CELL: f32 = 1e6;
+
 /// Whether the object is still whole and the options make sense.
 fn check(fragments: &Fragments, options: &FieldOptions) -> Result<(), BuildError> {
     if fragments.id_count() != 1 {
@@ -546,7 +549,8 @@ fn check(fragments: &Fragments, options: &FieldOptions) -> Result<(), BuildError
         ("occupancy_cell", options.occupancy_cell),
         ("old_surface_cell", options.old_surface_cell),
     ] {
-        if value <= 0.0 || !value.is_finite() {
+        // What is larger leaves no numbers to count cells with.
+        if !(value > 0.0 && value <= LARGEST_CELL) {
             return Err(BuildError::BadCell { what, value });
         }
     }
