@@ -125,6 +125,9 @@ pub enum AssetError {
     /// The tetrahedra make no mesh.
     #[error("the mesh in the asset: {0}")]
     Mesh(#[from] TetMeshError),
+    /// The neighbours that are stored are not those of the tetrahedra.
+    #[error("section {tag} of the asset: {0}", tag = NEIGHBOURS)]
+    Neighbours(TetMeshError),
     /// The numbers make no modes, or none of this mesh.
     #[error("section {tag} of the asset: {0}", tag = MODE)]
     Modes(#[from] ModesDataError),
@@ -307,10 +310,13 @@ impl Asset {
         }
         let (positions, tets) = mesh.ok_or(AssetError::Missing { tag: MESH })?;
         let mesh = match neighbours {
-            Some(neighbours) => TetMesh::build_with_neighbours(positions, tets, neighbours)?,
-            None => TetMesh::build(positions, tets)?,
+            Some(neighbours) => TetMesh::build_with_neighbours(positions, tets, neighbours),
+            None => TetMesh::build(positions, tets),
         };
-        let mesh = Arc::new(mesh);
+        let mesh = Arc::new(mesh.map_err(|error| match error {
+            TetMeshError::NotNeighbours { .. } => AssetError::Neighbours(error),
+            other => other.into(),
+        })?);
         let modes = stored_modes
             .map(|content| modes::read(content, &mesh))
             .transpose()?
