@@ -140,7 +140,7 @@ pub(crate) fn is_order(list: &'static str, items: &[u32]) -> Result<(), ObjectDa
     let mut seen = vec![false; items.len()];
     for (place, &item) in items.iter().enumerate() {
         let fresh = seen.get_mut(item as usize);
-        if !fresh.is_some_and(|seen| !std::mem::replace(seen, true)) {
+        if fresh.is_none_or(|seen| std::mem::replace(seen, true)) {
             return Err(misfit(list, place));
         }
     }
