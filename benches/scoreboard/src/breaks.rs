@@ -169,7 +169,7 @@ fn loading(board: &mut Board) {
                 fracas_rapier::Blueprint::of_asset(&asset).expect("it was baked")
             });
             Measured::new(ms).note(format!(
-                "{} bytes; {mesh_ms:.2} ms for the mesh and its adjacency alone; no modes",
+                "{} bytes; {mesh_ms:.2} ms of it for checksums, mesh and adjacency; no modes",
                 bytes.len()
             ))
         },

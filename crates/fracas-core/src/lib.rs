@@ -58,6 +58,7 @@ mod fragment_mass;
 pub mod fragment_surface;
 pub mod grid;
 mod mass_properties;
+mod object_data;
 mod pose;
 #[cfg(not(feature = "research"))]
 mod primitives;
@@ -83,6 +84,7 @@ pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagat
 pub use fragment_mass::{FragmentMass, MassScratch};
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
+pub use object_data::{ObjectData, ObjectDataError, WholeObject};
 pub use pose::Pose;
 pub use sphere_tree::SphereTree;
 #[cfg(feature = "research")]

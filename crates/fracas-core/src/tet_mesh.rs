@@ -12,6 +12,7 @@
 
 use glam::Vec3;
 use thiserror::Error;
+use wide::u32x4;
 
 /// Marks the absence of a neighbour, a cut, a node.
 pub const NONE: u32 = u32::MAX;
@@ -97,6 +98,17 @@ pub enum TetMeshError {
         /// The node.
         node: u32,
     },
+    /// Every face lies between two tetrahedra: nothing is inside or outside.
+    #[error("the tetrahedra have no boundary, so several lie in the same place; remove copies")]
+    NoBoundary,
+    /// Neighbours that were given are not those of the tetrahedra.
+    #[error("what lies across face {face} of tetrahedron {tet} is not what was given")]
+    NotNeighbours {
+        /// The tetrahedron.
+        tet: u32,
+        /// Its local face.
+        face: u8,
+    },
 }
 
 /// A conforming tetrahedral mesh with adjacency. Immutable once built.
@@ -132,11 +144,43 @@ impl TetMesh {
         check_nodes(&positions)?;
         check_tets(&positions, &tets)?;
         let neighbours = match_faces(positions.len(), &tets)?;
+        Self::finish(positions, tets, neighbours)
+    }
+
+    /// The same, with neighbours that were found before: [`Self::neighbours`] of the mesh
+    /// that was built. They are copied in, and checked in one pass.
+    ///
+    /// # Errors
+    /// As [`Self::build`], and [`TetMeshError::NotNeighbours`]: neighbours must know each
+    /// other and share the nodes of the face between them, and no two faces of the boundary
+    /// may have the same nodes. (Three tetrahedra at one face, which [`Self::build`] refuses,
+    /// go unnoticed where two of them are neighbours.)
+    pub fn build_with_neighbours(
+        positions: Vec<Vec3>,
+        tets: Vec<[u32; 4]>,
+        neighbours: Vec<[u32; 4]>,
+    ) -> Result<Self, TetMeshError> {
+        check_nodes(&positions)?;
+        check_tets(&positions, &tets)?;
+        let boundary = check_neighbours(&tets, &neighbours)?;
+        check_boundary(positions.len(), &tets, &boundary)?;
+        Self::finish(positions, tets, neighbours)
+    }
+
+    /// What follows from neighbours that are right.
+    fn finish(
+        positions: Vec<Vec3>,
+        tets: Vec<[u32; 4]>,
+        neighbours: Vec<[u32; 4]>,
+    ) -> Result<Self, TetMeshError> {
+        if !neighbours.as_flattened().contains(&NONE) {
+            return Err(TetMeshError::NoBoundary);
+        }
         let node_tets = rows_of_node_tets(positions.len(), &tets);
         if let Some(node) = (0..positions.len() as u32).find(|&n| node_tets.row(n).is_empty()) {
             return Err(TetMeshError::UnusedNode { node });
         }
-        let node_nodes = rows_of_node_nodes(&node_tets, &tets);
+        let node_nodes = rows_of_node_nodes(positions.len(), &tets);
         let mean_edge = mean_edge_length(&positions, &node_nodes);
         Ok(Self {
             positions,
@@ -313,8 +357,8 @@ fn check_nodes(positions: &[Vec3]) -> Result<(), TetMeshError> {
 const FARTHEST: f32 = 1e12;
 
 fn check_tets(positions: &[Vec3], tets: &[[u32; 4]]) -> Result<(), TetMeshError> {
-    // Four entries a tetrahedron in the flat rows, which are indexed by u32 too.
-    let limit = (NONE / 4) as usize;
+    // Six entries a tetrahedron in the flat rows, which are indexed by u32 too.
+    let limit = (NONE / 6) as usize;
     if tets.is_empty() {
         return Err(TetMeshError::Empty);
     }
@@ -362,11 +406,7 @@ fn mean_edge_length(positions: &[Vec3], node_nodes: &Rows) -> f32 {
 /// Neighbours across faces: the faces of each lowest node together, sorted by the other
 /// two. A node is the lowest of few, so that each list is sorted in place and in cache.
 fn match_faces(nodes: usize, tets: &[[u32; 4]]) -> Result<Vec<[u32; 4]>, TetMeshError> {
-    let sorted = |nodes: &[u32; 4], i: usize| {
-        let [a, b, c] = TET_FACES[i].map(|k| nodes[k]);
-        let (low, high) = (a.min(b), a.max(b));
-        [low.min(c), low.max(high.min(c)), high.max(c)]
-    };
+    let sorted = |nodes: &[u32; 4], i: usize| sorted_nodes(TET_FACES[i].map(|k| nodes[k]));
     let mut starts = vec![0_u32; nodes + 1];
     for nodes in tets {
         for i in 0..4 {
@@ -437,34 +477,167 @@ fn rows_of_node_tets(nodes: usize, tets: &[[u32; 4]]) -> Rows {
     Rows { starts, items }
 }
 
-/// Who shares an edge with whom, without sorting: first each node's neighbours in any
-/// order, then each node, in order, is added to all of them.
-fn rows_of_node_nodes(node_tets: &Rows, tets: &[[u32; 4]]) -> Rows {
-    let nodes = node_tets.starts.len() - 1;
-    let mut starts = Vec::with_capacity(nodes + 1);
-    let mut found = Vec::with_capacity(tets.len() * 4);
-    let mut last_seen_by = vec![NONE; nodes];
-    starts.push(0);
-    for node in 0..nodes as u32 {
-        last_seen_by[node as usize] = node;
-        for &t in node_tets.row(node) {
-            for n in tets[t as usize] {
-                if std::mem::replace(&mut last_seen_by[n as usize], node) != node {
-                    found.push(n);
-                }
-            }
-        }
-        starts.push(found.len() as u32);
+/// Who shares an edge with whom, without sorting: first the higher neighbours of each node, in
+/// any order; then each node, in order, is added to these, and they to it.
+fn rows_of_node_nodes(nodes: usize, tets: &[[u32; 4]]) -> Rows {
+    let (higher, ends) = higher_neighbours(nodes, tets);
+    // Lower neighbours come first in a row.
+    let mut lower = vec![0_u32; nodes];
+    for &n in &higher {
+        lower[n as usize] += 1;
     }
-    let mut next = starts.clone();
-    let mut items = vec![0; found.len()];
+    let (mut starts, mut start) = (Vec::with_capacity(nodes + 1), 0);
+    starts.push(0);
+    for (lower, ends) in lower.iter().zip(ends.windows(2)) {
+        start += lower + ends[1] - ends[0];
+        starts.push(start);
+    }
+    let mut next = starts[..nodes].to_vec();
+    let mut items = vec![0; 2 * higher.len()];
     for node in 0..nodes {
-        for &n in &found[starts[node] as usize..starts[node + 1] as usize] {
+        for &n in &higher[ends[node] as usize..ends[node + 1] as usize] {
             items[next[n as usize] as usize] = node as u32;
             next[n as usize] += 1;
         }
     }
+    // Those of lower nodes are complete now, and each begins to list higher ones.
+    for node in 0..nodes {
+        let start = starts[node] as usize;
+        for at in start..start + lower[node] as usize {
+            let next = &mut next[items[at] as usize];
+            items[*next as usize] = node as u32;
+            *next += 1;
+        }
+    }
     Rows { starts, items }
+}
+
+/// For each node those with a higher number that share an edge with it, in any order; and
+/// where they begin.
+fn higher_neighbours(nodes: usize, tets: &[[u32; 4]]) -> (Vec<u32>, Vec<u32>) {
+    // With repeats: an edge belongs to several tetrahedra.
+    let mut starts = vec![0_u32; nodes + 1];
+    for &tet in tets {
+        let [a, b, c, _] = in_order(tet);
+        starts[a as usize + 1] += 3;
+        starts[b as usize + 1] += 2;
+        starts[c as usize + 1] += 1;
+    }
+    for n in 0..nodes {
+        starts[n + 1] += starts[n];
+    }
+    let mut higher = vec![0; 6 * tets.len()];
+    for &tet in tets {
+        let [a, b, c, d] = in_order(tet);
+        let mut list = |node: u32, those: &[u32]| {
+            let next = &mut starts[node as usize];
+            let start = *next as usize;
+            higher[start..start + those.len()].copy_from_slice(those);
+            *next += those.len() as u32;
+        };
+        list(a, &[b, c, d]);
+        list(b, &[c, d]);
+        list(c, &[d]);
+    }
+    let mut last_seen_by = vec![NONE; nodes];
+    let mut kept_starts = Vec::with_capacity(nodes + 1);
+    kept_starts.push(0);
+    let (mut kept, mut start) = (0, 0);
+    // Each start has moved to the end of its list.
+    for (node, &end) in starts[..nodes].iter().enumerate() {
+        for at in start..end as usize {
+            // Each is written, and stays where it is new: which ones are cannot be foreseen.
+            let n = higher[at];
+            higher[kept] = n;
+            kept += usize::from(last_seen_by[n as usize] != node as u32);
+            last_seen_by[n as usize] = node as u32;
+        }
+        start = end as usize;
+        kept_starts.push(kept as u32);
+    }
+    higher.truncate(kept);
+    (higher, kept_starts)
+}
+
+/// Four different numbers, increasing.
+#[inline]
+fn in_order([a, b, c, d]: [u32; 4]) -> [u32; 4] {
+    let ([a, b], [c, d]) = ([a.min(b), a.max(b)], [c.min(d), c.max(d)]);
+    let ([a, c], [b, d]) = ([a.min(c), a.max(c)], [b.min(d), b.max(d)]);
+    [a, b.min(c), b.max(c), d]
+}
+
+/// Whether neighbours that were given know each other and share a face. Gives the faces of
+/// the boundary: four times the tetrahedron, plus the local face.
+fn check_neighbours(tets: &[[u32; 4]], neighbours: &[[u32; 4]]) -> Result<Vec<u32>, TetMeshError> {
+    if tets.len() != neighbours.len() {
+        let tet = tets.len().min(neighbours.len()) as u32;
+        return Err(TetMeshError::NotNeighbours { tet, face: 0 });
+    }
+    let mut boundary = Vec::with_capacity(tets.len());
+    for (t, (nodes, across)) in tets.iter().zip(neighbours).enumerate() {
+        let nodes = nodes.map(u32x4::splat);
+        for (face, &u) in across.iter().enumerate() {
+            if u == NONE {
+                boundary.push((t * 4 + face) as u32);
+                continue;
+            }
+            // Which nodes of the other one are of this face: all but the one opposite to it.
+            let other = tets
+                .get(u as usize)
+                .map_or(u32x4::splat(NONE), |&n| n.into());
+            let [a, b, c] = TET_FACES[face].map(|k| other.simd_eq(nodes[k]));
+            let opposite = (!(a | b | c).to_bitmask()).trailing_zeros() as usize;
+            let are_three = (a | b | c).to_bitmask().count_ones() == 3;
+            let back = neighbours
+                .get(u as usize)
+                .map(|theirs| theirs[opposite & 3]);
+            if !are_three || back != Some(t as u32) || u == t as u32 {
+                let (tet, face) = (t as u32, face as u8);
+                return Err(TetMeshError::NotNeighbours { tet, face });
+            }
+        }
+    }
+    Ok(boundary)
+}
+
+/// Whether no two faces of the boundary have the same nodes: they would be neighbours.
+fn check_boundary(nodes: usize, tets: &[[u32; 4]], boundary: &[u32]) -> Result<(), TetMeshError> {
+    let nodes_of = |face: u32| {
+        let nodes = tets[face as usize / 4];
+        sorted_nodes(TET_FACES[face as usize % 4].map(|k| nodes[k]))
+    };
+    // The faces of each lowest node together, as in `match_faces`.
+    let mut starts = vec![0_u32; nodes + 1];
+    for &face in boundary {
+        starts[nodes_of(face)[0] as usize + 1] += 1;
+    }
+    for n in 0..nodes {
+        starts[n + 1] += starts[n];
+    }
+    let mut faces = vec![(0_u64, 0_u32); boundary.len()];
+    for &face in boundary {
+        let [low, middle, high] = nodes_of(face);
+        let next = &mut starts[low as usize];
+        faces[*next as usize] = (u64::from(middle) << 32 | u64::from(high), face);
+        *next += 1;
+    }
+    let mut start = 0;
+    for &end in &starts[..nodes] {
+        let list = &mut faces[start as usize..end as usize];
+        start = end;
+        list.sort_unstable();
+        if let Some(same) = list.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let (tet, face) = (same[1].1 / 4, (same[1].1 % 4) as u8);
+            return Err(TetMeshError::NotNeighbours { tet, face });
+        }
+    }
+    Ok(())
+}
+
+fn sorted_nodes([a, b, c]: [u32; 3]) -> [u32; 3] {
+    let (low, high) = (a.min(b), a.max(b));
+    [low.min(c), low.max(high.min(c)), high.max(c)]
 }
 
 #[cfg(test)]
@@ -536,6 +709,7 @@ mod tests {
         far[3].z = 1e12;
         let largest = TetMesh::build(far, vec![[0, 1, 2, 3]]).unwrap();
         assert!(largest.mean_edge_length().is_finite() && largest.volume().is_finite());
+        assert_eq!(build(vec![[0, 1, 2, 3]; 2]), TetMeshError::NoBoundary);
         let mut extra = p.clone();
         extra.push(Vec3::ONE);
         assert!(matches!(

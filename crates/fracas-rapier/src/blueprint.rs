@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::{
     Digest, FieldOptions, FragmentField, FragmentId, FragmentMass, FragmentSurface, Fragments,
-    MassScratch, SphereTree, SurfaceScratch, TetMesh,
+    MassScratch, SphereTree, SurfaceScratch, TetMesh, WholeObject,
 };
 use parry3d::shape::SharedShape;
 use thiserror::Error;
@@ -59,11 +59,21 @@ impl Blueprint {
         let tree = SphereTree::build(&mesh, tree)?;
         let fragments = Fragments::new(mesh);
         let field = FragmentField::build(&fragments, field)?;
-        Ok(Self::of_parts(fragments, field, tree))
+        let (surface, mass) = both(
+            || FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default()),
+            || FragmentMass::of(&fragments, FragmentId(0), &mut MassScratch::default()),
+        );
+        Ok(Self::of_parts(WholeObject {
+            fragments,
+            field,
+            tree,
+            surface,
+            mass,
+        }))
     }
 
-    /// Of an asset: field and tree are read from it. Where it was baked without them,
-    /// they are built.
+    /// Of an asset: what is computed ahead is read from it. Where it was baked without, it
+    /// is computed.
     ///
     /// # Errors
     /// See [`ObjectError`].
@@ -73,18 +83,20 @@ impl Blueprint {
             let (field, tree) = (FieldOptions::default(), BuildOptions::default());
             return Self::build(asset.shared_mesh().clone(), &field, &tree);
         }
-        let object = asset.object()?;
-        Ok(Self::of_parts(object.fragments, object.field, object.tree))
+        Ok(Self::of_parts(asset.object()?))
     }
 
-    /// Of an unbroken object whose field and tree are there already: read from an asset
+    /// Of an unbroken object that is there already: read from an asset
     /// (`fracas_bake::Asset::object`), not built.
     #[must_use]
-    pub fn of_parts(fragments: Fragments, field: FragmentField, tree: SphereTree) -> Self {
-        let (surface, mass) = both(
-            || FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default()),
-            || FragmentMass::of(&fragments, FragmentId(0), &mut MassScratch::default()),
-        );
+    pub fn of_parts(object: WholeObject) -> Self {
+        let WholeObject {
+            fragments,
+            field,
+            tree,
+            surface,
+            mass,
+        } = object;
         let key = key_of(fragments.mesh(), &tree);
         let convex = convex_shape::of_surface(&surface, mass.properties.volume);
         Self {

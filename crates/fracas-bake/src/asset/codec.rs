@@ -14,6 +14,8 @@
 //! # Ok::<(), fracas_bake::asset::DecodeError>(())
 //! ```
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 
 /// Why bytes are not what a section's reader expects.
@@ -53,7 +55,7 @@ pub struct Encoder {
 }
 
 macro_rules! number {
-    ($one:ident, $many:ident, $type:ty) => {
+    ($one:ident, $many:ident, $rows:ident, $borrowed:ident, $type:ty) => {
         impl Encoder {
             #[doc = concat!("One `", stringify!($type), "`.")]
             pub fn $one(&mut self, value: $type) {
@@ -70,7 +72,7 @@ macro_rules! number {
             }
         }
 
-        impl Decoder<'_> {
+        impl<'a> Decoder<'a> {
             #[doc = concat!("One `", stringify!($type), "`.")]
             ///
             /// # Errors
@@ -85,22 +87,47 @@ macro_rules! number {
             /// # Errors
             /// When the bytes end before the list does.
             pub fn $many(&mut self) -> Result<Vec<$type>, DecodeError> {
-                let count = self.u64()?;
-                let bytes = self.take(count.saturating_mul(size_of::<$type>() as u64))?;
-                Ok(bytes
-                    .chunks_exact(size_of::<$type>())
-                    .map(|b| <$type>::from_le_bytes(b.try_into().expect("exact chunks")))
-                    .collect())
+                Ok(self.$rows::<1>()?.into_flattened())
+            }
+
+            #[doc = concat!("A list of `", stringify!($type), "` in rows of `N`.")]
+            ///
+            /// # Errors
+            /// When the bytes end before the list does, or its last row is not whole.
+            pub fn $rows<const N: usize>(&mut self) -> Result<Vec<[$type; N]>, DecodeError> {
+                let (items, _) = self.list(size_of::<[$type; N]>(), N)?.as_chunks();
+                let number = |item: &[u8; _]| <$type>::from_le_bytes(*item);
+                let (rows, _) = items.as_chunks::<N>();
+                Ok(rows.iter().map(|row| row.each_ref().map(number)).collect())
+            }
+
+            #[doc = concat!("A list of `", stringify!($type), "` in rows of `N`, where it lies \
+                             if it can be read there.")]
+            ///
+            /// # Errors
+            /// When the bytes end before the list does, or its last row is not whole.
+            pub fn $borrowed<const N: usize>(
+                &mut self,
+            ) -> Result<Cow<'a, [[$type; N]]>, DecodeError> {
+                let mut here = self.clone();
+                let bytes = here.list(size_of::<[$type; N]>(), N)?;
+                match bytemuck::try_cast_slice::<u8, $type>(bytes) {
+                    Ok(items) if cfg!(target_endian = "little") => {
+                        *self = here;
+                        Ok(Cow::Borrowed(items.as_chunks().0))
+                    }
+                    _ => self.$rows().map(Cow::Owned),
+                }
             }
         }
     };
 }
 
-number!(u8, u8s, u8);
-number!(u32, u32s, u32);
-number!(u64, u64s, u64);
-number!(f32, f32s, f32);
-number!(f64, f64s, f64);
+number!(u8, u8s, u8_rows, borrowed_u8s, u8);
+number!(u32, u32s, u32_rows, borrowed_u32s, u32);
+number!(u64, u64s, u64_rows, borrowed_u64s, u64);
+number!(f32, f32s, f32_rows, borrowed_f32s, f32);
+number!(f64, f64s, f64_rows, borrowed_f64s, f64);
 
 impl Encoder {
     /// Nothing yet.
@@ -163,6 +190,20 @@ impl<'a> Decoder<'a> {
         })
     }
 
+    /// The bytes of a list of which so many numbers, that take so many bytes, are a row.
+    fn list(&mut self, row: usize, numbers: usize) -> Result<&'a [u8], DecodeError> {
+        let size = row / numbers;
+        let count = self.u64()?;
+        let bytes = self.take(count.saturating_mul(size as u64))?;
+        match bytes.len() % row {
+            0 => Ok(bytes),
+            left => Err(DecodeError::TooLong {
+                offset: self.offset,
+                left,
+            }),
+        }
+    }
+
     fn take(&mut self, needed: u64) -> Result<&'a [u8], DecodeError> {
         let left = self.bytes.len() - self.offset;
         if needed > left as u64 {
@@ -193,7 +234,11 @@ mod tests {
         let bytes = out.finish();
         let mut input = Decoder::new(&bytes);
         assert_eq!((input.u8(), input.u64()), (Ok(9), Ok(1 << 40)));
-        assert_eq!(input.f64s().unwrap(), [0.1, f64::MAX]);
+        assert!(matches!(
+            input.clone().f64_rows::<3>(),
+            Err(DecodeError::TooLong { left: 16, .. })
+        ));
+        assert_eq!(input.f64_rows::<2>().unwrap(), [[0.1, f64::MAX]]);
         assert!(input.u32s().unwrap().is_empty());
         assert!(matches!(
             input.clone().finish(),

@@ -11,9 +11,10 @@
 //! | --- | --- |
 //! | `NAME` | text |
 //! | `MESH` | positions (f32), tetrahedra |
+//! | `NBR1` | per tetrahedron: its neighbours across its four faces |
 //! | `SKIN` | positions (f64), triangles, texture coordinates |
 //! | `MOD2` | modes of the whole object, see `modes.rs` |
-//! | `OBJ2` | field and sphere tree of the whole object, see `object.rs` |
+//! | `OBJ3` | field, sphere tree, surface and mass of the whole object, see `object.rs` |
 //!
 //! The same asset gives the same bytes. A file that is cut short or altered gives an
 //! error that says which part, never a panic and never more memory than a small
@@ -42,7 +43,7 @@ use crate::surface_mesh::{SurfaceMesh, SurfaceMeshError};
 pub use codec::DecodeError;
 #[cfg_attr(feature = "research", visibility::make(pub))]
 pub(crate) use codec::{Decoder, Encoder};
-pub use object::{BakedObject, OBJECT, ObjectError};
+pub use object::{OBJECT, ObjectError};
 
 /// Names a section: four characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +57,7 @@ impl fmt::Display for SectionTag {
 
 const NAME: SectionTag = SectionTag(*b"NAME");
 const MESH: SectionTag = SectionTag(*b"MESH");
+const NEIGHBOURS: SectionTag = SectionTag(*b"NBR1");
 const SKIN: SectionTag = SectionTag(*b"SKIN");
 const MODE: SectionTag = SectionTag(*b"MOD2");
 
@@ -123,6 +125,9 @@ pub enum AssetError {
     /// The tetrahedra make no mesh.
     #[error("the mesh in the asset: {0}")]
     Mesh(#[from] TetMeshError),
+    /// The neighbours that are stored are not those of the tetrahedra.
+    #[error("section {tag} of the asset: {0}", tag = NEIGHBOURS)]
+    Neighbours(TetMeshError),
     /// The numbers make no modes, or none of this mesh.
     #[error("section {tag} of the asset: {0}", tag = MODE)]
     Modes(#[from] ModesDataError),
@@ -241,7 +246,7 @@ impl Asset {
         tag: SectionTag,
         content: Vec<u8>,
     ) -> Result<(), AssetError> {
-        if [NAME, MESH, SKIN, MODE].contains(&tag) {
+        if [NAME, MESH, NEIGHBOURS, SKIN, MODE].contains(&tag) {
             return Err(AssetError::Reserved { tag });
         }
         self.sections.insert(tag, content);
@@ -256,6 +261,7 @@ impl Asset {
         let mut own = vec![
             (NAME, false, name.finish()),
             (MESH, true, mesh_bytes(&self.mesh)),
+            (NEIGHBOURS, false, neighbour_bytes(&self.mesh)),
         ];
         own.extend(self.skin.iter().map(|s| (SKIN, false, skin_bytes(s))));
         own.extend(self.modes.iter().map(|m| (MODE, false, modes::bytes(m))));
@@ -283,7 +289,7 @@ impl Asset {
     /// See [`AssetError`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, AssetError> {
         let (mut name, mut mesh, mut skin) = (String::new(), None, None);
-        let mut stored_modes = None;
+        let (mut neighbours, mut stored_modes) = (None, None);
         let mut sections = BTreeMap::new();
         for section in container::read(bytes)? {
             let tag = section.tag;
@@ -294,9 +300,11 @@ impl Asset {
                     name = input.text().map_err(wrong)?;
                     input.finish().map_err(wrong)?;
                 }
-                MESH => {
-                    let (positions, tets) = read_mesh(section.content).map_err(wrong)?;
-                    mesh = Some(Arc::new(TetMesh::build(positions, tets)?));
+                MESH => mesh = Some(read_mesh(section.content).map_err(wrong)?),
+                NEIGHBOURS => {
+                    let mut input = Decoder::new(section.content);
+                    neighbours = Some(input.u32_rows().map_err(wrong)?);
+                    input.finish().map_err(wrong)?;
                 }
                 SKIN => skin = Some(read_skin(section.content)?),
                 MODE => stored_modes = Some(section.content),
@@ -306,7 +314,15 @@ impl Asset {
                 }
             }
         }
-        let mesh = mesh.ok_or(AssetError::Missing { tag: MESH })?;
+        let (positions, tets) = mesh.ok_or(AssetError::Missing { tag: MESH })?;
+        let mesh = match neighbours {
+            Some(neighbours) => TetMesh::build_with_neighbours(positions, tets, neighbours),
+            None => TetMesh::build(positions, tets),
+        };
+        let mesh = Arc::new(mesh.map_err(|error| match error {
+            TetMeshError::NotNeighbours { .. } => AssetError::Neighbours(error),
+            other => other.into(),
+        })?);
         let modes = stored_modes
             .map(|content| modes::read(content, &mesh))
             .transpose()?
@@ -366,15 +382,17 @@ fn mesh_bytes(mesh: &TetMesh) -> Vec<u8> {
     out.finish()
 }
 
+fn neighbour_bytes(mesh: &TetMesh) -> Vec<u8> {
+    let mut out = Encoder::new();
+    out.u32s(mesh.neighbours().as_flattened());
+    out.finish()
+}
+
 fn read_mesh(bytes: &[u8]) -> Result<(Vec<Vec3>, Vec<[u32; 4]>), DecodeError> {
     let mut input = Decoder::new(bytes);
-    let (positions, tets) = (input.f32s()?, input.u32s()?);
+    let (positions, tets) = (input.f32_rows()?, input.u32_rows()?);
     input.finish()?;
-    let (points, rest) = positions.as_chunks::<3>();
-    let (corners, rest_corners) = tets.as_chunks::<4>();
-    whole(rest.len() + rest_corners.len(), bytes.len())?;
-    let points = points.iter().map(|&p| Vec3::from_array(p)).collect();
-    Ok((points, corners.to_vec()))
+    Ok((positions.into_iter().map(Vec3::from_array).collect(), tets))
 }
 
 /// Lists whose length is no multiple of what it should be have items left over.

@@ -1,39 +1,36 @@
-//! The section `OBJ2`: field and sphere tree of the unbroken object, so that loading it
-//! computes neither.
+//! The section `OBJ3`: all that is computed ahead of the unbroken object, so that loading it
+//! computes nothing that takes long.
 //!
 //! | bytes | what |
 //! | --- | --- |
-//! | 4 x 3, 4 | cells of location, occupancy and old surface in mean edges (f32), most cells (u32) |
+//! | 4 x 3, 4, 4 | cells of location, occupancy and old surface in mean edges (f32), most cells, whether the surface touches itself (u32) |
+//! | 8 x 13, 4 | volume, centre, inertia at unit density (f64), zero |
+//! | list | cells that the object occupies, a bit each (u64) |
+//! | list | boundary faces in the order of the surface's triangles (u32) |
+//! | 2 lists | boundary faces in the order of the field's features, these in the order of the tree of faces (u32) |
 //! | list | per node: distance, way to the surface x y z (f32) |
 //! | list | per node: the feature it is closest to (u32) |
-//! | 3 lists | per grid point: distance (f32), face (u32), tetrahedron (u32) |
+//! | list | per grid point: distance (f32), face, tetrahedron (u32) |
 //! | 2 lists | per cell of point location: where its tetrahedra begin; these (u32) |
 //! | list | per node: first and last of the cells around it, packed (u32) |
-//! | 2 lists | the nodes in maximum-distance order, and their parents' places (u32) |
+//! | list | the nodes in the order of the sphere tree's leaves (u32) |
+//! | 2 lists | per sphere: number of children (u32), radius (f32) |
+//! | 2 lists | normals of nodes on the surface, tangents of all, x y z (f32) |
+//! | list | per sphere: level (u8) |
+//! | list | per node: kind of surface and number of tangents (u8) |
 //!
-//! Nothing in it is trusted: what does not fit the mesh is refused.
+//! Nothing in it is trusted: what does not fit the mesh is refused (`fracas_core::ObjectData`).
+//! Of files with the sections `OBJ1` or `OBJ2`, of earlier versions, it is computed.
 
-use fracas_core::fragment_field::{FieldData, FieldDataError};
-use fracas_core::sphere_tree::{BuildError, maximum_distance_order};
-use fracas_core::{FieldOptions, FragmentField, Fragments, SphereTree};
+use std::borrow::Cow;
+
+use fracas_core::{FieldOptions, ObjectData, ObjectDataError, WholeObject};
 use thiserror::Error;
 
-use super::{Asset, DecodeError, Decoder, Encoder, SectionTag, whole};
+use super::{Asset, DecodeError, Decoder, Encoder, SectionTag};
 
-/// Where field and tree are in an asset.
-pub const OBJECT: SectionTag = SectionTag(*b"OBJ2");
-
-/// An unbroken object, ready: what `fracas_rapier::Blueprint::of_parts` takes
-/// (`Blueprint::of_asset` does all of it).
-#[derive(Clone, Debug)]
-pub struct BakedObject {
-    /// Its fragments: one.
-    pub fragments: Fragments,
-    /// Its distance field.
-    pub field: FragmentField,
-    /// Its sphere tree.
-    pub tree: SphereTree,
-}
+/// Where the object is in an asset.
+pub const OBJECT: SectionTag = SectionTag(*b"OBJ3");
 
 /// Why an asset holds no object, or a bad one.
 #[derive(Debug, Error)]
@@ -45,114 +42,131 @@ pub enum ObjectError {
     /// The section is not what it should be.
     #[error("section {OBJECT} of the asset: {0}")]
     Content(#[from] DecodeError),
-    /// The field in it is not one of the asset's mesh.
+    /// What is in it is not of the asset's mesh.
     #[error("section {OBJECT} of the asset: {0}")]
-    Field(#[from] FieldDataError),
-    /// The tree in it is not one of the asset's mesh.
-    #[error("section {OBJECT} of the asset: {0}")]
-    Tree(#[from] BuildError),
+    Misfit(#[from] ObjectDataError),
 }
 
 impl Asset {
-    /// Computes field and tree and adds them.
+    /// Computes the object (field, sphere tree, surface, mass) and adds it.
     ///
     /// # Errors
     /// When the mesh has no field.
     pub fn add_object(&mut self) -> Result<(), ObjectError> {
-        let options = FieldOptions::default();
-        let fragments = Fragments::new(self.mesh.clone());
-        let field = FragmentField::build(&fragments, &options).map_err(FieldDataError::from)?;
-        let data = field.to_data().unwrap_or_default();
-        let order = maximum_distance_order(self.mesh.positions());
-        let mut out = Encoder::new();
-        out.f32(options.location_cell);
-        out.f32(options.occupancy_cell);
-        out.f32(options.old_surface_cell);
-        out.u32(options.old_surface_most_cells);
-        out.f32s(data.nodes.as_flattened());
-        out.u32s(&data.node_features);
-        out.f32s(&data.grid_distances);
-        out.u32s(&data.grid_faces);
-        out.u32s(&data.grid_tets);
-        out.u32s(&data.location_starts);
-        out.u32s(&data.location_tets);
-        out.u32s(data.node_cells.as_flattened());
-        out.u32s(&order.points);
-        out.u32s(&order.parents);
-        self.sections.insert(OBJECT, out.finish());
+        let data = ObjectData::of(&self.mesh, &FieldOptions::default())?;
+        self.sections.insert(OBJECT, encode(&data));
         Ok(())
     }
 
-    /// The object with the field and the tree that were baked.
+    /// The object that was baked: what `fracas_rapier::Blueprint::of_parts` takes
+    /// (`Blueprint::of_asset` does all of it).
     ///
     /// # Errors
     /// See [`ObjectError`].
-    pub fn object(&self) -> Result<BakedObject, ObjectError> {
+    pub fn object(&self) -> Result<WholeObject, ObjectError> {
         let bytes = self.section(OBJECT).ok_or(ObjectError::Missing)?;
-        let mut input = Decoder::new(bytes);
-        let options = FieldOptions {
-            location_cell: input.f32()?,
-            occupancy_cell: input.f32()?,
-            old_surface_cell: input.f32()?,
-            old_surface_most_cells: input.u32()?,
-            ..FieldOptions::default()
-        };
-        let nodes = input.f32s()?;
-        let (nodes, rest) = nodes.as_chunks::<4>();
-        whole(rest.len(), bytes.len())?;
-        let mut data = FieldData {
-            nodes: nodes.to_vec(),
-            node_features: input.u32s()?,
-            grid_distances: input.f32s()?,
-            grid_faces: input.u32s()?,
-            grid_tets: input.u32s()?,
-            location_starts: input.u32s()?,
-            location_tets: input.u32s()?,
-            node_cells: Vec::new(),
-        };
-        let node_cells = input.u32s()?;
-        let (node_cells, rest) = node_cells.as_chunks::<2>();
-        whole(rest.len(), bytes.len())?;
-        data.node_cells = node_cells.to_vec();
-        let (points, parents) = (input.u32s()?, input.u32s()?);
-        input.finish()?;
-        let fragments = Fragments::new(self.mesh.clone());
-        let field = FragmentField::from_data(&fragments, &options, &data)?;
-        let tree = SphereTree::build_in_order(&self.mesh, &points, &parents)?;
-        Ok(BakedObject {
-            fragments,
-            field,
-            tree,
-        })
+        Ok(decode(bytes)?.load(&self.mesh)?)
+    }
+}
+
+fn encode(data: &ObjectData<'_>) -> Vec<u8> {
+    let mut out = Encoder::new();
+    out.f32(data.options.location_cell);
+    out.f32(data.options.occupancy_cell);
+    out.f32(data.options.old_surface_cell);
+    out.u32(data.options.old_surface_most_cells);
+    out.u32(data.touches_itself.into());
+    data.mass.iter().for_each(|&x| out.f64(x));
+    out.u32(0);
+    out.u64s(&data.cells);
+    out.u32s(&data.surface_faces);
+    out.u32s(&data.feature_faces);
+    out.u32s(&data.feature_order);
+    out.f32s(data.nodes.as_flattened());
+    out.u32s(&data.node_features);
+    out.u32s(data.grid_points.as_flattened());
+    out.u32s(&data.location_starts);
+    out.u32s(&data.location_tets);
+    out.u32s(data.node_cells.as_flattened());
+    out.u32s(&data.tree_points);
+    out.u32s(&data.tree_children);
+    out.f32s(&data.tree_radii);
+    out.f32s(data.point_normals.as_flattened());
+    out.f32s(data.point_tangents.as_flattened());
+    out.u8s(&data.tree_levels);
+    out.u8s(&data.point_kinds);
+    out.finish()
+}
+
+fn decode(bytes: &[u8]) -> Result<ObjectData<'_>, DecodeError> {
+    let mut input = Decoder::new(bytes);
+    let options = FieldOptions {
+        location_cell: input.f32()?,
+        occupancy_cell: input.f32()?,
+        old_surface_cell: input.f32()?,
+        old_surface_most_cells: input.u32()?,
+        ..FieldOptions::default()
+    };
+    let touches_itself = input.u32()? != 0;
+    let mut mass = [0.0; 13];
+    for number in &mut mass {
+        *number = input.f64()?;
+    }
+    // So that the list of u64 that follows can be read where it lies.
+    let _ = input.u32()?;
+    // Fields are read in the order in which they are written here.
+    let data = ObjectData {
+        options,
+        touches_itself,
+        mass,
+        cells: flat(input.borrowed_u64s()?),
+        surface_faces: flat(input.borrowed_u32s()?),
+        feature_faces: flat(input.borrowed_u32s()?),
+        feature_order: flat(input.borrowed_u32s()?),
+        nodes: input.borrowed_f32s()?,
+        node_features: flat(input.borrowed_u32s()?),
+        grid_points: input.borrowed_u32s()?,
+        location_starts: flat(input.borrowed_u32s()?),
+        location_tets: flat(input.borrowed_u32s()?),
+        node_cells: input.borrowed_u32s()?,
+        tree_points: flat(input.borrowed_u32s()?),
+        tree_children: flat(input.borrowed_u32s()?),
+        tree_radii: flat(input.borrowed_f32s()?),
+        point_normals: input.borrowed_f32s()?,
+        point_tangents: input.borrowed_f32s()?,
+        tree_levels: flat(input.borrowed_u8s()?),
+        point_kinds: flat(input.borrowed_u8s()?),
+    };
+    input.finish()?;
+    Ok(data)
+}
+
+/// Rows of one number as a list of numbers.
+fn flat<T: Clone>(rows: Cow<'_, [[T; 1]]>) -> Cow<'_, [T]> {
+    match rows {
+        Cow::Borrowed(rows) => Cow::Borrowed(rows.as_flattened()),
+        Cow::Owned(rows) => Cow::Owned(rows.into_flattened()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas_core::sphere_tree::BuildOptions;
     use fracas_core::testing::box_grid;
     use glam::Vec3;
 
     #[test]
     fn what_was_baked_is_what_would_be_built() {
         let mesh = box_grid([5, 4, 3], Vec3::new(0.5, 0.4, 0.3));
-        let mut asset = Asset::new("box", mesh.clone());
+        let mut asset = Asset::new("box", mesh);
         assert!(matches!(asset.object(), Err(ObjectError::Missing)));
         asset.add_object().unwrap();
         let bytes = asset.to_bytes();
         let read = Asset::from_bytes(&bytes).unwrap();
         assert_eq!(read, asset);
         let found = read.object().unwrap();
-        let built = SphereTree::build(&mesh, &BuildOptions::default()).unwrap();
-        assert!(found.tree.spheres().eq(built.spheres()));
-        assert_eq!(found.tree.positions(), built.positions());
-        for i in 0..built.point_count() as u32 {
-            assert_eq!(found.tree.point_id(i), built.point_id(i));
-            assert_eq!(found.tree.feature(i).normal, built.feature(i).normal);
-        }
-        let field = FragmentField::build(&found.fragments, &FieldOptions::default()).unwrap();
-        assert_eq!(found.field.to_data(), field.to_data());
+        let built = WholeObject::build(asset.shared_mesh(), &FieldOptions::default()).unwrap();
+        assert_eq!(found.to_data(), built.to_data());
     }
 
     #[test]

@@ -244,6 +244,31 @@ fn with_content(tag: SectionTag, content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn neighbours_are_stored_computed_where_they_are_not_and_refused_where_they_are_wrong() {
+    let asset = sample();
+    let without = Asset::from_bytes(&with_content(EXTRA, &[])).unwrap();
+    assert_eq!(without.mesh(), asset.mesh());
+    let stored = neighbour_bytes(asset.mesh());
+    let with = Asset::from_bytes(&with_content(NEIGHBOURS, &stored)).unwrap();
+    assert_eq!(with.mesh(), asset.mesh());
+    // After the length of the list: the first neighbours of the first tetrahedron.
+    for at in (8..stored.len()).step_by(4) {
+        let mut wrong = stored.clone();
+        wrong[at] ^= 1;
+        let refused = Asset::from_bytes(&with_content(NEIGHBOURS, &wrong)).unwrap_err();
+        assert!(matches!(refused, AssetError::Neighbours(_)), "{refused}");
+        assert!(refused.to_string().contains("NBR1"), "{refused}");
+    }
+    assert!(matches!(
+        Asset::from_bytes(&with_content(NEIGHBOURS, &stored[..stored.len() - 1])),
+        Err(AssetError::Content {
+            tag: NEIGHBOURS,
+            ..
+        })
+    ));
+}
+
+#[test]
 fn saving_replaces_the_file_and_leaves_nothing_else() {
     let folder = std::env::temp_dir().join(format!("fracas-asset-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();

@@ -104,6 +104,12 @@ impl Fragments {
     /// The mesh must be connected; [`Fragments::new`] does not split it.
     #[must_use]
     pub fn new(mesh: Arc<TetMesh>) -> Self {
+        let touches_itself = touches_itself(&mesh);
+        Self::known(mesh, touches_itself)
+    }
+
+    /// The same, where it is known whether the boundary is not 2-manifold as it stands.
+    pub(crate) fn known(mesh: Arc<TetMesh>, touches_itself: bool) -> Self {
         let nodes = mesh.positions().len();
         let whole = Fragment {
             nodes: (0..nodes as u32).collect(),
@@ -116,8 +122,9 @@ impl Fragments {
             tet_cut: mesh
                 .neighbours()
                 .iter()
-                .map(|across| {
-                    if across.contains(&NONE) {
+                .map(|&[a, b, c, d]| {
+                    // No neighbour is the largest number.
+                    if a.max(b).max(c).max(d) == NONE {
                         AT_BOUNDARY
                     } else {
                         NONE
@@ -126,7 +133,7 @@ impl Fragments {
                 .collect(),
             cuts: ChunkList::default(),
             fragments: vec![whole],
-            touches_itself: touches_itself(&mesh),
+            touches_itself,
             mesh,
         }
     }

@@ -1,120 +1,76 @@
-//! The field of an unbroken object as plain numbers: what takes long to compute of it.
+//! The field of an unbroken object as plain numbers, and back ([`ObjectData`]).
 //!
-//! Nodal distances, both grids and the cells around nodes are kept; features and the
-//! whole object's own faces and cells are made anew, which is quick.
+//! Nodal distances, both grids, the cells around nodes and the orders of faces are kept. The
+//! boxes of faces and the whole object's own cells are made anew, which is quick.
 //!
 //! **Guarantee**: data of [`FragmentField::to_data`] give the same field, bit for bit;
 //! data that do not fit the mesh are refused.
 
-use glam::Vec3;
-use thiserror::Error;
+use std::sync::OnceLock;
 
+use glam::Vec3;
+
+use super::face_tree::Bounds;
 use super::feature::Features;
 use super::locate::TetGrid;
-use super::occupancy::Occupancy;
+use super::occupancy::{FragmentCells, Occupancy};
 use super::old_surface::OldSurface;
+use super::own_faces::{OwnFaces, SurfaceTree};
 use super::propagate::Node;
-use super::{BuildError, FieldOptions, FragmentField, Parts, check};
+use super::{FragmentField, Parts, check};
 use crate::fragment::Fragments;
-
-/// What takes long to compute of a field, as lists of numbers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FieldData {
-    /// Per node: its distance to the surface, and the unit way there.
-    pub nodes: Vec<[f32; 4]>,
-    /// Per node: what it is closest to.
-    pub node_features: Vec<u32>,
-    /// Per grid point: its distance to the surface, negative inside.
-    pub grid_distances: Vec<f32>,
-    /// Per grid point: the boundary face it is closest to.
-    pub grid_faces: Vec<u32>,
-    /// Per grid point: a tetrahedron that holds it, or is close.
-    pub grid_tets: Vec<u32>,
-    /// Per cell of point location, and at the end: where its tetrahedra begin in the list.
-    pub location_starts: Vec<u32>,
-    /// The tetrahedra that reach into each cell.
-    pub location_tets: Vec<u32>,
-    /// Per node: the first and the last of the occupancy cells around it, x + 2⁸ y + 2¹⁶ z.
-    pub node_cells: Vec<[u32; 2]>,
-}
-
-/// Why numbers are not the field of a mesh.
-#[derive(Clone, Debug, Error, PartialEq)]
-#[non_exhaustive]
-pub enum FieldDataError {
-    /// The object or the options allow no field.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// Not one entry per node, or values that cannot be.
-    #[error("the nodal distances are not those of the mesh (first difference at node {0})")]
-    Nodes(usize),
-    /// Not one entry per grid point, or values that cannot be.
-    #[error("the grid of the surface's distance is not that of the mesh and options")]
-    Grid,
-    /// The lists of tetrahedra by cells, or values that cannot be.
-    #[error("the grid of tetrahedra is not that of the mesh and options")]
-    Location,
-    /// Not one entry per node, or cells that the grid does not have.
-    #[error("the cells around nodes are not those of the mesh and options")]
-    Cells,
-}
+use crate::object_data::{ObjectData, ObjectDataError, has_length, is_order, misfit};
 
 impl FragmentField {
-    /// The numbers of a field whose object is still whole; `None` once it has broken.
+    /// The numbers of a field whose object is still whole; `None` once it has broken. What
+    /// is not of the field is empty.
     #[must_use]
-    pub fn to_data(&self) -> Option<FieldData> {
-        if self.views.len() != 1 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn to_data(&self) -> Option<ObjectData<'static>> {
+        let [Some(whole)] = &self.views[..] else {
             return None;
-        }
-        let (grid_distances, grid_faces, grid_tets) = self.old_surface.parts();
+        };
         let nodes = self.nodes.iter();
-        Some(FieldData {
-            nodes: nodes
-                .clone()
-                .map(|n| [n.distance, n.normal.x, n.normal.y, n.normal.z])
-                .collect(),
+        let ways = nodes
+            .clone()
+            .map(|n| [n.distance, n.normal.x, n.normal.y, n.normal.z]);
+        Some(ObjectData {
+            options: self.options,
+            feature_faces: self.features.old_faces().to_vec().into(),
+            feature_order: whole.faces.order().into(),
+            nodes: ways.collect(),
             node_features: nodes.map(|n| n.feature).collect(),
-            grid_distances,
-            grid_faces,
-            grid_tets,
-            location_starts: self.tets.parts().0.to_vec(),
-            location_tets: self.tets.parts().1.to_vec(),
-            node_cells: self.occupancy.parts(),
+            grid_points: self.old_surface.parts().into(),
+            location_starts: self.tets.parts().0.to_vec().into(),
+            location_tets: self.tets.parts().1.to_vec().into(),
+            node_cells: self.occupancy.parts().into(),
+            cells: whole
+                .cells
+                .get()
+                .map_or(&[][..], FragmentCells::rows)
+                .to_vec()
+                .into(),
+            ..ObjectData::default()
         })
     }
 
-    /// The field of an unbroken object from its numbers.
-    ///
-    /// # Errors
-    /// See [`FieldDataError`].
-    pub fn from_data(
+    /// The field of an unbroken object from its numbers. The features must be the
+    /// boundary faces.
+    pub(crate) fn from_data(
         fragments: &Fragments,
-        options: &FieldOptions,
-        data: &FieldData,
-    ) -> Result<Self, FieldDataError> {
+        data: &ObjectData<'_>,
+    ) -> Result<Self, ObjectDataError> {
+        let options = &data.options;
         check(fragments, options)?;
         let mesh = fragments.mesh();
-        let features = Features::new(mesh);
-        let count = mesh.positions().len();
-        if data.nodes.len() != count || data.node_features.len() != count {
-            let first = count.min(data.nodes.len()).min(data.node_features.len());
-            return Err(FieldDataError::Nodes(first));
-        }
-        let mut nodes = Vec::with_capacity(count);
-        let values = data.nodes.iter().zip(&data.node_features).enumerate();
-        for (i, (&[distance, x, y, z], &feature)) in values {
-            let normal = Vec3::new(x, y, z);
-            let is_unit = (normal.length() - 1.0).abs() <= 1e-3;
-            let is_distance = distance >= 0.0 && distance.is_finite();
-            if !(is_unit && is_distance && (feature as usize) < features.old_count()) {
-                return Err(FieldDataError::Nodes(i));
-            }
-            nodes.push(Node {
-                distance,
-                normal,
-                feature,
-            });
-        }
+        let features = Features::known(mesh, (*data.feature_faces).into());
+        has_length(
+            "the features",
+            data.feature_order.len(),
+            features.old_count(),
+        )?;
+        is_order("the features of the tree", &data.feature_order)?;
+        let nodes = nodes_of(data, mesh.positions().len(), features.old_count())?;
         let edge = mesh.mean_edge_length();
         let old_surface = OldSurface::from_parts(
             mesh,
@@ -123,41 +79,66 @@ impl FragmentField {
                 options.old_surface_cell * edge,
                 options.old_surface_most_cells,
             ),
-            (&data.grid_distances, &data.grid_faces, &data.grid_tets),
-        );
-        let old_surface = old_surface.ok_or(FieldDataError::Grid)?;
-        let tets = TetGrid::from_parts(
-            mesh,
-            options.location_cell * edge,
-            (&data.location_starts, &data.location_tets),
-        );
-        let occupancy =
-            Occupancy::from_parts(mesh, options.occupancy_cell * edge, &data.node_cells);
+            &data.grid_points,
+        )?;
+        let location = (&*data.location_starts, &*data.location_tets);
+        let cell = options.occupancy_cell * edge;
+        let occupancy = Occupancy::from_parts(mesh, cell, &data.node_cells)?;
+        let (low, high) = mesh.bounds();
+        let cells = occupancy.of_rows(&Bounds { low, high }, &data.cells)?;
         let parts = Parts {
             nodes,
-            features,
-            tets: tets.ok_or(FieldDataError::Location)?,
+            tets: TetGrid::from_parts(mesh, options.location_cell * edge, location)?,
             old_surface,
-            occupancy: occupancy.ok_or(FieldDataError::Cells)?,
+            occupancy,
+            faces: OwnFaces::of_whole(SurfaceTree::of_whole(&features, mesh, &data.feature_order)),
+            cells: OnceLock::from(cells),
+            features,
         };
         Ok(Self::assemble(fragments, options, parts))
     }
 }
 
+/// What the nodes know, of so many nodes and features.
+fn nodes_of(
+    data: &ObjectData<'_>,
+    count: usize,
+    features: usize,
+) -> Result<Vec<Node>, ObjectDataError> {
+    let list = "the nodal distances";
+    has_length(list, data.nodes.len(), count)?;
+    has_length(list, data.node_features.len(), count)?;
+    let mut nodes = Vec::with_capacity(count);
+    let values = data.nodes.iter().zip(&*data.node_features).enumerate();
+    for (i, (&[distance, x, y, z], &feature)) in values {
+        let normal = Vec3::new(x, y, z);
+        let is_unit = (normal.length() - 1.0).abs() <= 1e-3;
+        let is_distance = distance >= 0.0 && distance.is_finite();
+        if !(is_unit && is_distance && (feature as usize) < features) {
+            return Err(misfit(list, i));
+        }
+        nodes.push(Node {
+            distance,
+            normal,
+            feature,
+        });
+    }
+    Ok(nodes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FragmentId;
     use crate::testing::{Rng, box_grid};
+    use crate::{FieldOptions, FragmentId};
     use std::sync::Arc;
 
     #[test]
     fn numbers_give_the_same_field_and_wrong_ones_are_refused() {
         let fragments = Fragments::new(Arc::new(box_grid([4, 3, 5], Vec3::new(4.0, 3.0, 5.0))));
-        let options = FieldOptions::default();
-        let field = FragmentField::build(&fragments, &options).unwrap();
+        let field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
         let data = field.to_data().unwrap();
-        let again = FragmentField::from_data(&fragments, &options, &data).unwrap();
+        let again = FragmentField::from_data(&fragments, &data).unwrap();
         assert_eq!(again.to_data().unwrap(), data);
         let mut rng = Rng(4);
         let [one, two] = [&field, &again].map(|f| f.of(&fragments, FragmentId(0)));
@@ -165,48 +146,54 @@ mod tests {
             let p = rng.in_box(Vec3::splat(-1.0), Vec3::splat(6.0));
             assert_eq!(one.signed_distance(p, 2.0), two.signed_distance(p, 2.0));
         }
-        let spoilt = |spoil: &dyn Fn(&mut FieldData)| {
+        let count = fragments.mesh().tets().len() as u32;
+        let (cells, nodes) = (data.location_starts.len(), data.nodes.len());
+        type Spoil<'a> = &'a dyn Fn(&mut ObjectData<'static>);
+        let grid = "the points of the surface's grid";
+        let location = "the tetrahedra of point location";
+        let starts = "the cells of point location";
+        let around = "the cells around nodes";
+        let near = "the nodal distances";
+        let spoilt: [(Spoil<'_>, &str, usize); 17] = [
+            (&|d| d.nodes.to_mut()[7][0] = f32::NAN, near, 7),
+            (&|d| d.node_features.to_mut()[3] = 9999, near, 3),
+            (&|d| d.nodes.to_mut().truncate(nodes - 1), near, nodes - 1),
+            (&|d| d.grid_points.to_mut()[0][1] = 9999, grid, 0),
+            (&|d| d.grid_points.to_mut()[5][2] = u32::MAX, grid, 5),
+            (
+                &|d| d.grid_points.to_mut()[6][0] = f32::INFINITY.to_bits(),
+                grid,
+                6,
+            ),
+            (&|d| d.grid_points.to_mut().truncate(3), grid, 3),
+            (&|d| d.location_tets.to_mut()[9] = count, location, 9),
+            (&|d| d.location_tets.to_mut().truncate(2), location, 2),
+            (&|d| d.location_starts.to_mut()[1] = u32::MAX, starts, 2),
+            (&|d| d.location_starts.to_mut()[0] = 1, starts, 0),
+            (
+                &|d| d.location_starts.to_mut().truncate(cells - 1),
+                starts,
+                cells - 1,
+            ),
+            (&|d| d.node_cells.to_mut()[2][1] = 64, around, 2),
+            (&|d| d.node_cells.to_mut()[2] = [5, 4], around, 2),
+            (&|d| d.node_cells.to_mut()[2][0] |= 1 << 24, around, 2),
+            (
+                &|d| d.cells.to_mut().truncate(4),
+                "the cells of the object",
+                4,
+            ),
+            (
+                &|d| d.feature_order.to_mut()[8] = d.feature_order[1],
+                "the features of the tree",
+                8,
+            ),
+        ];
+        for (spoil, list, place) in spoilt {
             let mut data = data.clone();
             spoil(&mut data);
-            FragmentField::from_data(&fragments, &options, &data).unwrap_err()
-        };
-        assert_eq!(
-            spoilt(&|d| d.nodes[7][0] = f32::NAN),
-            FieldDataError::Nodes(7)
-        );
-        assert_eq!(
-            spoilt(&|d| d.node_features[3] = 9999),
-            FieldDataError::Nodes(3)
-        );
-        assert_eq!(
-            spoilt(&|d| d.nodes.truncate(data.nodes.len() - 1)),
-            FieldDataError::Nodes(data.nodes.len() - 1)
-        );
-        assert_eq!(spoilt(&|d| d.grid_faces[0] = 9999), FieldDataError::Grid);
-        assert_eq!(spoilt(&|d| d.grid_tets[5] = u32::MAX), FieldDataError::Grid);
-        assert_eq!(
-            spoilt(&|d| d.grid_distances.truncate(3)),
-            FieldDataError::Grid
-        );
-        let count = fragments.mesh().tets().len() as u32;
-        let spoil_location: [&dyn Fn(&mut FieldData); 5] = [
-            &|d| d.location_tets[9] = count,
-            &|d| d.location_starts[1] = u32::MAX,
-            &|d| d.location_starts[0] = 1,
-            &|d| d.location_starts.truncate(2),
-            &|d| d.location_tets.truncate(2),
-        ];
-        for spoil in spoil_location {
-            assert_eq!(spoilt(spoil), FieldDataError::Location);
-        }
-        let spoil_cells: [&dyn Fn(&mut FieldData); 4] = [
-            &|d| d.node_cells[2][1] = 64,
-            &|d| d.node_cells[2] = [5, 4],
-            &|d| d.node_cells[2][0] |= 1 << 24,
-            &|d| d.node_cells.truncate(1),
-        ];
-        for spoil in spoil_cells {
-            assert_eq!(spoilt(spoil), FieldDataError::Cells);
+            let refused = FragmentField::from_data(&fragments, &data).unwrap_err();
+            assert_eq!(refused, misfit(list, place));
         }
     }
 }

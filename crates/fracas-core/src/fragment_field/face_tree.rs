@@ -67,13 +67,13 @@ impl Bounds {
 
 // Comparisons instead of `min` and `max`, which must care for NaN.
 #[inline]
-fn least(a: Vec3, b: Vec3) -> Vec3 {
+pub(super) fn least(a: Vec3, b: Vec3) -> Vec3 {
     let pick = |a: f32, b: f32| if a < b { a } else { b };
     Vec3::new(pick(a.x, b.x), pick(a.y, b.y), pick(a.z, b.z))
 }
 
 #[inline]
-fn most(a: Vec3, b: Vec3) -> Vec3 {
+pub(super) fn most(a: Vec3, b: Vec3) -> Vec3 {
     let pick = |a: f32, b: f32| if a > b { a } else { b };
     Vec3::new(pick(a.x, b.x), pick(a.y, b.y), pick(a.z, b.z))
 }
@@ -89,14 +89,18 @@ struct Block {
 impl Block {
     /// Around up to eight boxes, and the box of all.
     fn around(boxes: &[Bounds]) -> (Self, Bounds) {
-        let all = boxes.iter().fold(Bounds::EMPTY, |sum, &b| sum.join(b));
-        let lanes = |of: fn(&Bounds) -> Vec3, axis: usize| {
-            let lane = |i: usize| of(boxes.get(i).unwrap_or(&Bounds::EMPTY))[axis];
-            f32x8::new(std::array::from_fn(lane))
-        };
+        let mut all = Bounds::EMPTY;
+        let (mut low, mut high) = ([[f32::INFINITY; WIDTH]; 3], [[f32::NEG_INFINITY; WIDTH]; 3]);
+        for (i, bounds) in boxes.iter().take(WIDTH).enumerate() {
+            all = all.join(*bounds);
+            for axis in 0..3 {
+                low[axis][i] = bounds.low[axis];
+                high[axis][i] = bounds.high[axis];
+            }
+        }
         let block = Self {
-            low: std::array::from_fn(|axis| lanes(|b| b.low, axis)),
-            high: std::array::from_fn(|axis| lanes(|b| b.high, axis)),
+            low: low.map(f32x8::new),
+            high: high.map(f32x8::new),
         };
         (block, all)
     }

@@ -56,16 +56,26 @@ impl Features {
             })
             .collect();
         sort_by_place(&mut order, &mut Vec::new());
-        let old: Arc<[u32]> = order.iter().map(|&item| item as u32).collect();
+        Self::known(mesh, order.iter().map(|&item| item as u32).collect())
+    }
+
+    /// The same, where their order is known: all boundary faces.
+    pub(super) fn known(mesh: &TetMesh, old: Arc<[u32]>) -> Self {
+        let (low, high) = mesh.bounds();
         Self {
             old,
-            curve,
+            curve: Curve::new(low, high),
             cracks: ChunkList::default(),
             crack_origins: ChunkList::default(),
             of_cut: ChunkList::default(),
             order: Vec::new(),
             spare: Vec::new(),
         }
+    }
+
+    /// The boundary faces, in order.
+    pub(super) fn old_faces(&self) -> &[u32] {
+        &self.old
     }
 
     /// How many boundary faces there are.
@@ -138,10 +148,7 @@ impl Features {
     pub(super) fn normal(&self, mesh: &TetMesh, feature: FeatureId) -> Vec3 {
         let at = feature as usize;
         match at.checked_sub(self.old.len()) {
-            None => {
-                let [a, b, c] = self.old_corners(mesh, at);
-                (b - a).cross(c - a).normalize_or_zero()
-            }
+            None => face_normal(&self.old_corners(mesh, at)),
             Some(crack) => quad_normal(&self.cracks[crack]),
         }
     }
@@ -226,6 +233,7 @@ impl Features {
 }
 
 /// The corners of a face of a tetrahedron, counter-clockwise seen from outside.
+#[inline]
 pub(super) fn corners_of_face(mesh: &TetMesh, origin: u32) -> [Vec3; 3] {
     let nodes = mesh.tets()[(origin / 4) as usize];
     let [i, j, k] = TET_FACES[(origin % 4) as usize];
@@ -235,6 +243,12 @@ pub(super) fn corners_of_face(mesh: &TetMesh, origin: u32) -> [Vec3; 3] {
         at[nodes[j] as usize],
         at[nodes[k] as usize],
     ]
+}
+
+/// The unit normal of a boundary face; zero without area.
+#[inline]
+pub(super) fn face_normal([a, b, c]: &[Vec3; 3]) -> Vec3 {
+    (*b - *a).cross(*c - *a).normalize_or_zero()
 }
 
 /// As [`Features::is_beyond`], of a triangle.

@@ -16,6 +16,7 @@
 
 use glam::Vec3;
 
+use crate::object_data::{ObjectDataError, all_fit, has_length, misfit};
 use crate::tet_mesh::{NONE, TetMesh};
 
 /// A point with the tetrahedron that holds it.
@@ -126,20 +127,29 @@ impl TetGrid {
         (&self.starts, &self.tets)
     }
 
-    /// The grid from its parts; `None` where they do not fit the mesh.
+    /// The grid from its parts.
+    ///
+    /// # Errors
+    /// Where they do not fit the mesh.
     pub(super) fn from_parts(
         mesh: &TetMesh,
         cell: f32,
         (starts, tets): (&[u32], &[u32]),
-    ) -> Option<Self> {
+    ) -> Result<Self, ObjectDataError> {
         let cells = Self::cells(mesh, cell);
-        let count = mesh.tets().len() as u32;
-        let fits = starts.len() == cells.total() + 1
-            && starts.first() == Some(&0)
-            && starts.last().map(|&end| end as usize) == Some(tets.len())
-            && starts.is_sorted()
-            && tets.iter().all(|&tet| tet < count);
-        fits.then(|| Self {
+        let list = "the cells of point location";
+        has_length(list, starts.len(), cells.total() + 1)?;
+        if starts.first() != Some(&0) {
+            return Err(misfit(list, 0));
+        }
+        if let Some(place) = starts.windows(2).position(|pair| pair[0] > pair[1]) {
+            return Err(misfit(list, place + 1));
+        }
+        let ends = starts.last().map_or(0, |&end| end as usize);
+        let (list, count) = ("the tetrahedra of point location", mesh.tets().len() as u32);
+        has_length(list, tets.len(), ends)?;
+        all_fit(list, tets, |tet| tet < count)?;
+        Ok(Self {
             cells,
             starts: starts.to_vec(),
             tets: tets.to_vec(),

@@ -35,7 +35,6 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-pub use data::{FieldData, FieldDataError};
 pub use locate::{Location, SLACK};
 pub use near::{Around, NearFace, Nearest};
 pub use propagate::{FieldStats, Propagation};
@@ -96,8 +95,8 @@ pub enum BuildError {
         "the object has broken already; build the field before the first fracture and apply every split"
     )]
     AlreadyBroken,
-    /// A cell size is not a positive number.
-    #[error("{what} is {value}, which is not a positive number of edge lengths")]
+    /// A cell size is not a positive number, or too large.
+    #[error("{what} is {value}, which is not a positive number of edge lengths (1e6 at most)")]
     BadCell {
         /// Which option.
         what: &'static str,
@@ -189,6 +188,8 @@ impl FragmentField {
         let parts = Parts {
             nodes: exact_nodes(mesh, &tree, edge),
             occupancy: Occupancy::build(mesh, options.occupancy_cell * edge),
+            faces: OwnFaces::default(),
+            cells: OnceLock::new(),
             features,
             tets,
             old_surface,
@@ -202,8 +203,8 @@ impl FragmentField {
         let whole = View {
             low,
             high,
-            cells: OnceLock::new(),
-            faces: OwnFaces::default(),
+            cells: parts.cells,
+            faces: parts.faces,
         };
         whole.faces.tree(&parts.features, fragments, FragmentId(0));
         let field = Self {
@@ -530,7 +531,13 @@ struct Parts {
     tets: TetGrid,
     old_surface: OldSurface,
     occupancy: Occupancy,
+    faces: OwnFaces,
+    /// Of the whole object, as its faces: where they are known.
+    cells: OnceLock<FragmentCells>,
 }
+
+/// Most edge lengths of a cell.
+const LARGEST_CELL: f32 = 1e6;
 
 /// Whether the object is still whole and the options make sense.
 fn check(fragments: &Fragments, options: &FieldOptions) -> Result<(), BuildError> {
@@ -542,7 +549,8 @@ fn check(fragments: &Fragments, options: &FieldOptions) -> Result<(), BuildError
         ("occupancy_cell", options.occupancy_cell),
         ("old_surface_cell", options.old_surface_cell),
     ] {
-        if value <= 0.0 || !value.is_finite() {
+        // What is larger leaves no numbers to count cells with.
+        if !(value > 0.0 && value <= LARGEST_CELL) {
             return Err(BuildError::BadCell { what, value });
         }
     }

@@ -20,6 +20,7 @@ use glam::Vec3;
 
 use super::face_tree::Bounds;
 use super::locate::Cells;
+use crate::object_data::{ObjectDataError, all_fit, has_length};
 use crate::tet_mesh::{TET_FACES, TetMesh};
 
 /// Bits of a word, hence cells along an axis.
@@ -77,28 +78,36 @@ impl Occupancy {
         ranges.map(|r| [pack(r.low), pack(r.high)]).collect()
     }
 
-    /// The grid from its parts; `None` where they do not fit the mesh.
-    pub(super) fn from_parts(mesh: &TetMesh, cell: f32, packed: &[[u32; 2]]) -> Option<Self> {
+    /// The grid from its parts.
+    ///
+    /// # Errors
+    /// Where they do not fit the mesh.
+    pub(super) fn from_parts(
+        mesh: &TetMesh,
+        cell: f32,
+        packed: &[[u32; 2]],
+    ) -> Result<Self, ObjectDataError> {
         let cells = Self::cells(mesh, cell);
-        if packed.len() != mesh.positions().len() {
-            return None;
-        }
+        let list = "the cells around nodes";
+        has_length(list, packed.len(), mesh.positions().len())?;
+        let counts = cells.counts;
+        all_fit(list, packed, |range| {
+            let [low, high] = range.map(u32::to_le_bytes);
+            (low[3] | high[3] == 0)
+                & (0..3).fold(true, |fits, i| {
+                    fits & (low[i] <= high[i]) & (i32::from(high[i]) < counts[i])
+                })
+        })?;
         let unpack = |word: u32| {
-            let [x, y, z, rest] = word.to_le_bytes();
-            let is_in = |i: usize, at: u8| i32::from(at) < cells.counts[i];
-            let fits = rest == 0 && is_in(0, x) && is_in(1, y) && is_in(2, z);
-            fits.then_some([x, y, z])
+            let [x, y, z, _] = word.to_le_bytes();
+            [x, y, z]
         };
-        let ranges: Option<Vec<CellRange>> = packed
-            .iter()
-            .map(|&[low, high]| {
-                let (low, high) = (unpack(low)?, unpack(high)?);
-                let in_order = (0..3).all(|i| low[i] <= high[i]);
-                in_order.then_some(CellRange { low, high })
-            })
-            .collect();
-        let ranges = ranges?;
-        Some(Self { cells, ranges })
+        let ranges = packed.iter().map(|&[low, high]| CellRange {
+            low: unpack(low),
+            high: unpack(high),
+        });
+        let ranges = ranges.collect();
+        Ok(Self { cells, ranges })
     }
 
     /// A grid with cells of about `cell`.
@@ -141,26 +150,26 @@ impl Occupancy {
     /// whole tetrahedra. To be completed by [`Self::add_piece`] and
     /// [`FragmentCells::build_levels`].
     pub(super) fn of_nodes(&self, bounds: &Bounds, nodes: &[u32]) -> FragmentCells {
-        let range = self.range(bounds);
-        let extent = (0..3).map(|i| range.high[i] - range.low[i]).max();
-        let levels = 8 - extent.unwrap_or(0).leading_zeros() as u8 + 1;
-        let (mut starts, mut total) = ([0; MOST_LEVELS], 0);
-        for (level, start) in (0..levels).zip(&mut starts) {
-            let (rows, layers) = layer(&range, level);
-            // At most 64² and a third.
-            *start = total as u16;
-            total += rows * layers;
-        }
-        let mut cells = FragmentCells {
-            range,
-            levels,
-            starts,
-            rows: vec![0_u64; total].into_boxed_slice(),
-        };
+        let mut cells = FragmentCells::within(self.range(bounds));
         for &n in nodes {
             cells.set(&self.ranges[n as usize]);
         }
         cells
+    }
+
+    /// The cells of a fragment that lies in a box, from [`FragmentCells::rows`].
+    ///
+    /// # Errors
+    /// When they are not as many as such a fragment has.
+    pub(super) fn of_rows(
+        &self,
+        bounds: &Bounds,
+        rows: &[u64],
+    ) -> Result<FragmentCells, ObjectDataError> {
+        let mut cells = FragmentCells::within(self.range(bounds));
+        has_length("the cells of the object", rows.len(), cells.rows.len())?;
+        cells.rows.copy_from_slice(rows);
+        Ok(cells)
     }
 
     /// Adds a piece of a cut tetrahedron.
@@ -222,6 +231,30 @@ fn halve(row: u64) -> u64 {
 }
 
 impl FragmentCells {
+    /// None yet, of those in a range.
+    fn within(range: CellRange) -> Self {
+        let extent = (0..3).map(|i| range.high[i] - range.low[i]).max();
+        let levels = 8 - extent.unwrap_or(0).leading_zeros() as u8 + 1;
+        let (mut starts, mut total) = ([0; MOST_LEVELS], 0);
+        for (level, start) in (0..levels).zip(&mut starts) {
+            let (rows, layers) = layer(&range, level);
+            // At most 64² and a third.
+            *start = total as u16;
+            total += rows * layers;
+        }
+        Self {
+            range,
+            levels,
+            starts,
+            rows: vec![0_u64; total].into_boxed_slice(),
+        }
+    }
+
+    /// The bits of all levels.
+    pub(super) fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+
     /// Sets the bits of a range, at the finest level.
     #[inline]
     fn set(&mut self, cells: &CellRange) {

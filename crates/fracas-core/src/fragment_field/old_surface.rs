@@ -16,6 +16,7 @@ use glam::Vec3;
 
 use super::feature::{FeatureId, Features};
 use super::locate::{Cells, TetGrid};
+use crate::object_data::{ObjectDataError, all_fit, has_length};
 use crate::tet_mesh::{NONE, TetMesh};
 use crate::triangle_tree::TriangleTree;
 
@@ -47,41 +48,40 @@ impl OldSurface {
         Cells::new(low - margin, high + margin, size, most + 5, 1 << 27)
     }
 
-    /// Distance, triangle and tetrahedron of every grid point: what takes long to compute.
-    pub(super) fn parts(&self) -> (Vec<f32>, Vec<u32>, Vec<u32>) {
+    /// Bits of the distance, triangle and tetrahedron of every grid point: what takes long to
+    /// compute.
+    pub(super) fn parts(&self) -> Vec<[u32; 3]> {
         let points = self.points.iter();
-        (
-            points.clone().map(|p| p.distance).collect(),
-            points.clone().map(|p| p.triangle).collect(),
-            points.map(|p| p.tet).collect(),
-        )
+        points
+            .map(|p| [p.distance.to_bits(), p.triangle, p.tet])
+            .collect()
     }
 
-    /// The grid from its parts; `None` where they do not fit the mesh.
+    /// The grid from its parts.
+    ///
+    /// # Errors
+    /// Where they do not fit the mesh.
     pub(super) fn from_parts(
         mesh: &TetMesh,
         features: &Features,
         (cell, most): (f32, u32),
-        (distances, triangles, tets): (&[f32], &[u32], &[u32]),
-    ) -> Option<Self> {
+        points: &[[u32; 3]],
+    ) -> Result<Self, ObjectDataError> {
         let cells = Self::cells(mesh, cell, most);
-        let total = cells.total();
+        let list = "the points of the surface's grid";
+        has_length(list, points.len(), cells.total())?;
         let (faces, count) = (features.old_count() as u32, mesh.tets().len() as u32);
-        let fits = [distances.len(), triangles.len(), tets.len()] == [total; 3]
-            && distances.iter().all(|d| d.is_finite())
-            && triangles.iter().all(|&t| t < faces)
-            && tets.iter().all(|&t| t < count);
-        fits.then(|| {
-            let points = distances.iter().zip(triangles).zip(tets);
-            let points = points.map(|((&distance, &triangle), &tet)| GridPoint {
-                distance,
-                triangle,
-                tet,
-            });
-            Self {
-                cells,
-                points: points.collect(),
-            }
+        all_fit(list, points, |[distance, triangle, tet]| {
+            f32::from_bits(distance).is_finite() & (triangle < faces) & (tet < count)
+        })?;
+        let points = points.iter().map(|&[distance, triangle, tet]| GridPoint {
+            distance: f32::from_bits(distance),
+            triangle,
+            tet,
+        });
+        Ok(Self {
+            cells,
+            points: points.collect(),
         })
     }
 

@@ -21,11 +21,11 @@ use std::sync::{Arc, OnceLock};
 
 use glam::Vec3;
 
-use super::face_tree::{Bounds, FaceTree, order_in_clusters};
-use super::feature::{FeatureId, Features, PLANE_SLACK, cut_edge};
+use super::face_tree::{Bounds, FaceTree, least, most, order_in_clusters};
+use super::feature::{FeatureId, Features, PLANE_SLACK, corners_of_face, cut_edge, face_normal};
 use crate::cut_piece::{CornerPoints, Piece, Polygon, Side};
 use crate::fragment::{FragmentId, Fragments, TetCut};
-use crate::tet_mesh::{NONE, TET_FACES};
+use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 
 /// The faces of a fragment.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +80,20 @@ impl Face {
 }
 
 impl OwnFaces {
+    /// Those of an unbroken object, with the order of its tree.
+    pub(super) fn of_whole(tree: SurfaceTree) -> Self {
+        Self {
+            listed: Vec::new(),
+            tree: OnceLock::from(Arc::new(tree)),
+        }
+    }
+
+    /// The features in the order of the tree, where it was made.
+    pub(super) fn order(&self) -> Vec<FeatureId> {
+        let faces = self.tree.get().map_or(&[][..], |tree| &tree.faces);
+        faces.iter().map(|face| face.feature).collect()
+    }
+
     /// Adds a feature that may bound the fragment.
     #[inline]
     pub(super) fn list(&mut self, feature: FeatureId) {
@@ -140,6 +154,34 @@ impl SurfaceTree {
             }
         }
         builder.finish()
+    }
+
+    /// Of an unbroken object, all of whose features are known in the order of the tree.
+    pub(super) fn of_whole(features: &Features, mesh: &TetMesh, order: &[FeatureId]) -> Self {
+        let mut boxes = Vec::with_capacity(order.len());
+        let mut faces = Vec::with_capacity(order.len());
+        let origins = features.old_faces();
+        for &feature in order {
+            let origin = origins[feature as usize];
+            let [a, b, c] = corners_of_face(mesh, origin);
+            boxes.push(Bounds {
+                low: least(least(a, b), c),
+                high: most(most(a, b), c),
+            });
+            faces.push(Face {
+                normal: face_normal(&[a, b, c]),
+                corner: a,
+                feature,
+                tet: origin / 4,
+                clipped: NONE,
+            });
+        }
+        Self {
+            faces,
+            clipped: Vec::new(),
+            junctions: Vec::new(),
+            tree: FaceTree::build(&mut boxes),
+        }
     }
 
     /// Calls `visit` with the faces whose boxes are within the limit, a squared distance

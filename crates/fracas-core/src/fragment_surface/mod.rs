@@ -28,7 +28,7 @@ use glam::{DVec3, Vec3};
 use crate::cut_piece::{Corner, CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments};
 use crate::mass_properties::{MassProperties, MassSum};
-use crate::tet_mesh::NONE;
+use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 use crate::triangle_fans::{fans, pair_up};
 use vertex_table::VertexTable;
 
@@ -107,6 +107,39 @@ impl FragmentSurface {
             surface.double_vertices(mesh);
         }
         surface
+    }
+
+    /// The surface of an unbroken object that touches itself nowhere, from its boundary
+    /// faces (four times the tetrahedron, plus the local face) in the order of the triangles.
+    pub(crate) fn of_boundary(mesh: &TetMesh, faces: &[u32], mass: MassProperties) -> Self {
+        let mut vertex_of = vec![NONE; mesh.positions().len()];
+        let mut vertices = Vec::with_capacity(faces.len() / 2 + 2);
+        let triangle = |&face: &u32| {
+            let nodes = mesh.tets()[(face / 4) as usize];
+            TET_FACES[(face % 4) as usize].map(|k| {
+                let vertex = &mut vertex_of[nodes[k] as usize];
+                if *vertex == NONE {
+                    *vertex = vertices.len() as u32;
+                    vertices.push(nodes[k]);
+                }
+                *vertex
+            })
+        };
+        let triangles: Vec<[u32; 3]> = faces.iter().map(triangle).collect();
+        let at = |&n: &u32| mesh.positions()[n as usize];
+        Self {
+            positions: vertices.iter().map(at).collect(),
+            names: vertices.iter().map(|&n| [n, NONE, NONE, NONE]).collect(),
+            old_triangles: triangles.len(),
+            triangles,
+            origins: faces.to_vec(),
+            mass,
+        }
+    }
+
+    /// Of each triangle, four times its tetrahedron, plus local face or plane.
+    pub(crate) fn origins(&self) -> &[u32] {
+        &self.origins
     }
 
     /// Positions of its vertices.

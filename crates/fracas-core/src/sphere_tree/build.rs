@@ -19,8 +19,8 @@ use glam::Vec3;
 use thiserror::Error;
 
 use super::feature::{
-    Feature, FeatureKind, FeaturePools, FeatureRef, feature_of_boundary_edge, feature_of_face,
-    features_of_nodes,
+    BakedFeatures, Feature, FeatureKind, FeaturePools, FeatureRef, feature_of_boundary_edge,
+    feature_of_face, features_of_nodes,
 };
 use super::layout::{
     Attachments, Draft, DraftNode, LayoutScratch, PointSource, count_points, lay_out,
@@ -48,14 +48,6 @@ pub enum BuildError {
         /// How many points are possible.
         limit: usize,
     },
-    /// An order that was given is none of the mesh's nodes.
-    #[error(
-        "the order of points is not one of the mesh's nodes (first difference at place {place})"
-    )]
-    BadOrder {
-        /// The first place that cannot be.
-        place: usize,
-    },
 }
 
 /// Choices of [`SphereTree::build`].
@@ -82,7 +74,7 @@ impl SphereTree {
     /// See [`BuildError`].
     pub fn build(mesh: &TetMesh, options: &BuildOptions) -> Result<Self, BuildError> {
         let mut positions = mesh.positions().to_vec();
-        let mut pool = Vec::new();
+        let mut pool = BakedFeatures::default();
         let mut points = points_of_nodes(mesh, &mut pool);
         let mut extras = Vec::new();
         if let Some(spacing) = options.sample_spacing {
@@ -109,45 +101,20 @@ impl SphereTree {
         ))
     }
 
-    /// The tree of an unbroken object from an order of its nodes that was computed before:
-    /// `points` and `parents` of [`maximum_distance_order`] over the mesh's positions. The
-    /// same tree as [`Self::build`] without extra samples, in a fraction of the time.
-    ///
-    /// # Errors
-    /// [`BuildError::BadOrder`]. Any order with parents before children makes a sound tree.
-    pub fn build_in_order(
-        mesh: &TetMesh,
-        points: &[u32],
-        parents: &[u32],
-    ) -> Result<Self, BuildError> {
-        let positions = mesh.positions();
-        let mut seen = vec![false; positions.len()];
-        for place in 0..positions.len().max(points.len()).max(parents.len()) {
-            let fresh = points.get(place).and_then(|&p| seen.get_mut(p as usize));
-            let fresh = fresh.is_some_and(|seen| !std::mem::replace(seen, true));
-            // The parent is among the first 2^l, 2^l being the largest power not above.
-            let limit = place.checked_ilog2().map_or(1, |l| 1_usize << l);
-            if !fresh || parents.get(place).is_none_or(|&p| p as usize >= limit) {
-                return Err(BuildError::BadOrder { place });
-            }
-        }
-        let order = Order {
-            points: points.to_vec(),
-            parents: parents.to_vec(),
-            gaps: Vec::new(),
-        };
-        let mut pool = Vec::new();
-        let data = points_of_nodes(mesh, &mut pool);
+    /// The tree of an unbroken object without extra samples.
+    pub(crate) fn of_nodes(mesh: &TetMesh) -> Self {
+        let mut pool = BakedFeatures::default();
+        let points = points_of_nodes(mesh, &mut pool);
         let (low, high) = mesh.bounds();
-        Ok(tree_of_order(
-            &order,
-            positions,
-            &data,
+        let next_id = points.len() as u32;
+        tree_of_points(
+            mesh.positions(),
+            &points,
             FeaturePools::new(pool),
             Arc::new([]),
-            data.len() as u32,
+            next_id,
             0.5 * low.distance(high),
-        ))
+        )
     }
 
     /// The same body with a tree made afresh from its points: what a fracture
@@ -174,7 +141,7 @@ impl SphereTree {
 }
 
 /// The nodes of a mesh as points of its tree.
-fn points_of_nodes(mesh: &TetMesh, pool: &mut Vec<Feature>) -> Vec<PointData> {
+fn points_of_nodes(mesh: &TetMesh, pool: &mut BakedFeatures) -> Vec<PointData> {
     let features = features_of_nodes(mesh).into_iter().enumerate();
     features
         .map(|(n, feature)| PointData {
@@ -186,11 +153,11 @@ fn points_of_nodes(mesh: &TetMesh, pool: &mut Vec<Feature>) -> Vec<PointData> {
         .collect()
 }
 
-fn pooled(pool: &mut Vec<Feature>, feature: Feature) -> FeatureRef {
+fn pooled(pool: &mut BakedFeatures, feature: Feature) -> FeatureRef {
     if feature.kind == FeatureKind::Interior {
         return FeatureRef::INTERIOR;
     }
-    pool.push(feature);
+    pool.push(&feature);
     FeatureRef {
         index: pool.len() as u32 - 1,
         pool: 0,

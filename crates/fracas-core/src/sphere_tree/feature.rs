@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
+use crate::object_data::{ObjectData, ObjectDataError, all_fit, has_length};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 use crate::{Fragments, Split};
 
@@ -101,19 +102,101 @@ impl FeatureRef {
     };
 }
 
+/// Features of the bake, in lists: most have no tangents.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BakedFeatures {
+    /// The kind, and 16 times the number of tangents.
+    pub kinds: Vec<u8>,
+    pub normals: Vec<Vec3>,
+    pub tangents: Vec<Vec3>,
+    /// Where the tangents of each begin.
+    starts: Vec<u32>,
+}
+
+const KINDS: [FeatureKind; 4] = [
+    FeatureKind::Interior,
+    FeatureKind::Face,
+    FeatureKind::Edge,
+    FeatureKind::Vertex,
+];
+
+impl BakedFeatures {
+    pub fn push(&mut self, feature: &Feature) {
+        self.starts.push(self.tangents.len() as u32);
+        self.kinds
+            .push(feature.kind as u8 | feature.tangent_count << 4);
+        self.normals.push(feature.normal);
+        self.tangents.extend(feature.tangents());
+    }
+
+    pub fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// From stored numbers: kinds of all nodes, the rest of those on the surface.
+    pub fn from_data(data: &ObjectData<'_>) -> Result<Self, ObjectDataError> {
+        all_fit("the kinds of points", &data.point_kinds, |k| {
+            (k & 15 < 4) & (usize::from(k >> 4) <= TANGENTS) & (k == 0 || k & 15 != 0)
+        })?;
+        let kinds: Vec<u8> = data
+            .point_kinds
+            .iter()
+            .copied()
+            .filter(|&k| k != 0)
+            .collect();
+        let mut total = 0;
+        let starts = kinds.iter().map(|&k| {
+            total += u32::from(k >> 4);
+            total - u32::from(k >> 4)
+        });
+        let starts = starts.collect();
+        let (normals, tangents) = (&*data.point_normals, &*data.point_tangents);
+        has_length("the normals of points", normals.len(), kinds.len())?;
+        has_length("the tangents of points", tangents.len(), total as usize)?;
+        // A normal is zero where faces look in all directions.
+        let is_short = |v: [f32; 3]| Vec3::from_array(v).length_squared() <= 1.0 + 1e-3;
+        all_fit("the normals of points", normals, is_short)?;
+        all_fit("the tangents of points", tangents, is_short)?;
+        let vectors = |list: &[[f32; 3]]| list.iter().map(|&v| Vec3::from_array(v)).collect();
+        Ok(Self {
+            kinds,
+            normals: vectors(normals),
+            tangents: vectors(tangents),
+            starts,
+        })
+    }
+
+    fn get(&self, index: usize) -> Feature {
+        let kind = self.kinds[index];
+        let (count, start) = (usize::from(kind >> 4), self.starts[index] as usize);
+        let mut feature = Feature {
+            kind: KINDS[usize::from(kind & 15)],
+            normal: self.normals[index],
+            tangent_count: kind >> 4,
+            ..Feature::INTERIOR
+        };
+        feature.tangents[..count].copy_from_slice(&self.tangents[start..start + count]);
+        feature
+    }
+}
+
 /// The pools that a tree refers to: the bake's first, then one per fracture.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FeaturePools {
-    baked: Arc<Vec<Feature>>,
+    baked: Arc<BakedFeatures>,
     cuts: Vec<Arc<Vec<CutFeature>>>,
 }
 
 impl FeaturePools {
-    pub fn new(baked: Vec<Feature>) -> Self {
+    pub fn new(baked: BakedFeatures) -> Self {
         Self {
             baked: Arc::new(baked),
             cuts: Vec::new(),
         }
+    }
+
+    pub fn baked(&self) -> &BakedFeatures {
+        &self.baked
     }
 
     /// These pools and one more.
@@ -137,7 +220,7 @@ impl FeaturePools {
             return Feature::INTERIOR;
         }
         match name.pool {
-            0 => self.baked[name.index as usize],
+            0 => self.baked.get(name.index as usize),
             pool => self.cuts[pool as usize - 1][name.index as usize].side(name.side),
         }
     }

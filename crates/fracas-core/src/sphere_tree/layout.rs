@@ -241,9 +241,10 @@ fn set_radii(nodes: &mut [Node], positions: &[Vec3], radius_squared: &mut Vec<f3
     }
 }
 
-/// A radius from the square of the largest distance, rounded up.
+/// A radius from the square of the largest distance, rounded up. Squares of distances below
+/// 1e-22 vanish: a sphere of several points is never smaller than what can be squared.
 pub(super) fn radius_of(squared: f32) -> f32 {
-    squared.sqrt() * ROUND_UP
+    squared.max(1e-36).sqrt() * ROUND_UP
 }
 
 /// The largest squared distance from `centre` to any of the points; 0 for none.

@@ -18,6 +18,7 @@
 //! | `build` | points of an object, tree from an order (5.1, 6.1) |
 //! | `split`, `insert` | the trees of the fragments of a broken body (6.2, 6.3) |
 //! | `layout` | the flat arrays; radii |
+//! | `data` | the tree of an unbroken object as plain numbers |
 //! | [`query`] | Algorithm 1 (section 3) |
 //! | [`traversal`] | the order in which nodes are visited (5.3) |
 //! | [`adapt`] | self-adapting contact selection (5.2) |
@@ -52,6 +53,7 @@ mod cached_point;
 mod contact_cache;
 #[cfg(feature = "research")]
 pub mod coverage;
+mod data;
 #[cfg(feature = "research")]
 mod determinism;
 #[cfg(not(feature = "research"))]
@@ -102,6 +104,7 @@ use feature::{FeaturePools, FeatureRef};
 pub use normal_choice::NormalRule;
 #[cfg(feature = "research")]
 pub use normal_choice::NormalSettings;
+#[cfg(feature = "research")]
 pub use order::maximum_distance_order;
 pub use partner::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
 pub use query::{Query, QueryScratch, QueryStats, Question, Selection, Traversal};
