@@ -24,6 +24,8 @@ from fracas.dataset.shapes import find_shapes
 
 count = int(sys.argv[1]) if len(sys.argv) > 1 else 16
 settings = Settings({"pieces": 20, "variants": 1, "size": 0.25, "material": "plaster"})
+# Tetrahedra that the rabbit is made of, and how often the triangles of its surface are divided.
+RABBITS = ((11_000, 0), (11_000, 1), (13_500, 2), (14_000, 2))
 
 
 def put_shapes(folder):
@@ -31,7 +33,7 @@ def put_shapes(folder):
     for i, mesh in enumerate(sys.argv[2:]):
         (folder / str(i)).mkdir(parents=True)
         shutil.copy(mesh, folder / str(i))
-    for i, (tets, divide) in enumerate(() if sys.argv[2:] else ((11_000, 0), (11_000, 1), (14_000, 2))):
+    for i, (tets, divide) in enumerate(() if sys.argv[2:] else RABBITS):
         surface = fracas.shape("rabbit", tets=tets).boundary().to_trimesh()
         for _ in range(divide):
             surface = surface.subdivide()

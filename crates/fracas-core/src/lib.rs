@@ -58,7 +58,6 @@ mod fragment_mass;
 pub mod fragment_surface;
 pub mod grid;
 mod mass_properties;
-mod object_data;
 mod pose;
 #[cfg(not(feature = "research"))]
 mod primitives;
@@ -75,19 +74,21 @@ mod triangle_fans;
 mod triangle_tree;
 pub mod used_vertices;
 pub mod voxel_tree;
+mod whole_object;
 
 pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError, LEAST_CUT_SHARE};
 pub use digest::Digest;
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
+pub use fragment_field::object_data::{ObjectData, ObjectDataError};
 pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
 pub use fragment_mass::{FragmentMass, MassScratch};
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
-pub use object_data::{ObjectData, ObjectDataError, WholeObject};
 pub use pose::Pose;
 pub use sphere_tree::SphereTree;
 #[cfg(feature = "research")]
 pub use sphere_tree::{StaticMesh, StaticMeshError};
 pub use splitmix::{GOLDEN, hash64, splitmix64};
 pub use tet_mesh::{TetMesh, TetMeshError};
+pub use whole_object::WholeObject;

@@ -13,13 +13,13 @@ use glam::Vec3;
 use super::face_tree::Bounds;
 use super::feature::Features;
 use super::locate::TetGrid;
+use super::object_data::{ObjectData, ObjectDataError, has_length, is_order, misfit};
 use super::occupancy::{FragmentCells, Occupancy};
 use super::old_surface::OldSurface;
 use super::own_faces::{OwnFaces, SurfaceTree};
 use super::propagate::Node;
 use super::{FragmentField, Parts, check};
 use crate::fragment::Fragments;
-use crate::object_data::{ObjectData, ObjectDataError, has_length, is_order, misfit};
 
 impl FragmentField {
     /// The numbers of a field whose object is still whole; `None` once it has broken. What

@@ -16,7 +16,7 @@
 
 use glam::Vec3;
 
-use crate::object_data::{ObjectDataError, all_fit, has_length, misfit};
+use super::object_data::{ObjectDataError, all_fit, has_length, misfit};
 use crate::tet_mesh::{NONE, TetMesh};
 
 /// A point with the tetrahedron that holds it.

@@ -27,6 +27,7 @@ mod face_tree;
 mod feature;
 mod locate;
 mod near;
+pub(crate) mod object_data;
 mod occupancy;
 mod old_surface;
 mod own_faces;

@@ -20,7 +20,7 @@ use glam::Vec3;
 
 use super::face_tree::Bounds;
 use super::locate::Cells;
-use crate::object_data::{ObjectDataError, all_fit, has_length};
+use super::object_data::{ObjectDataError, all_fit, has_length};
 use crate::tet_mesh::{TET_FACES, TetMesh};
 
 /// Bits of a word, hence cells along an axis.

@@ -16,7 +16,7 @@ use glam::Vec3;
 
 use super::feature::{FeatureId, Features};
 use super::locate::{Cells, TetGrid};
-use crate::object_data::{ObjectDataError, all_fit, has_length};
+use super::object_data::{ObjectDataError, all_fit, has_length};
 use crate::tet_mesh::{NONE, TetMesh};
 use crate::triangle_tree::TriangleTree;
 

@@ -14,7 +14,9 @@ use glam::Vec3;
 
 use super::feature::{BakedFeatures, FeaturePools, FeatureRef};
 use super::{Node, PointData, SphereTree};
-use crate::object_data::{ObjectData, ObjectDataError, all_fit, has_length, is_order, misfit};
+use crate::fragment_field::object_data::{
+    ObjectData, ObjectDataError, all_fit, has_length, is_order, misfit,
+};
 use crate::tet_mesh::{NONE, TetMesh};
 
 /// Levels are logarithms of numbers of points; what breaks off gets deeper ones.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use crate::object_data::{ObjectData, ObjectDataError, all_fit, has_length};
+use crate::fragment_field::object_data::{ObjectData, ObjectDataError, all_fit, has_length};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
 use crate::{Fragments, Split};
 
