@@ -166,8 +166,7 @@ impl Model {
 
     /// A plain model: one surface without textures.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn plain(
+    pub fn plain(
         name: &str,
         positions: Vec<DVec3>,
         triangles: Vec<[u32; 3]>,
