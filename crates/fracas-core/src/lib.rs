@@ -20,9 +20,9 @@
 //! | system | module | paper | main type |
 //! | --- | --- | --- | --- |
 //! | what an object is made of | [`tet_mesh`] | | [`TetMesh`] |
-//! | cracks and fragments | [`crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
+//! | cracks and fragments | [`Crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
 //! | deforming, fracturing surfaces | [`fast_bvh`] | Heo 2010 | [`fast_bvh::FastBvh`] |
-//! | closed surfaces and masses of fragments | [`fragment_surface`], [`fragment_mass`], [`mass_properties`] | | [`FragmentSurface`] |
+//! | closed surfaces and masses of fragments | [`fragment_surface`], [`FragmentMass`], [`MassProperties`] | | [`FragmentSurface`] |
 //! | skins of fragments, for drawing | [`dressing`] | | [`dressing::SkinMap`] |
 //! | distances to fragments | [`fragment_field`] | Glondu 2013, §4 | [`FragmentField`] |
 //! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |

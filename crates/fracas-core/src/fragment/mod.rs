@@ -4,7 +4,7 @@
 //!
 //! [`Fragments::apply`] breaks a fragment, [`TetCut`] says what lies where
 //! in a cut tetrahedron. Why levels with zero extension make exact, conforming pieces:
-//! see [`crate::crack`].
+//! see [`crate::Crack`].
 
 mod apply;
 mod tet_cut;
