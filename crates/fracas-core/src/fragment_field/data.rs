@@ -1,7 +1,7 @@
 //! The field of an unbroken object as plain numbers, and back ([`ObjectData`]).
 //!
-//! Nodal distances, both grids, the cells around nodes and the orders of faces are kept. The
-//! boxes of faces and the whole object's own cells are made anew, which is quick.
+//! Nodal distances, both grids, the cells around nodes and of the whole object, and the orders
+//! of faces are kept. The boxes of faces are made anew, which is quick.
 //!
 //! **Guarantee**: data of [`FragmentField::to_data`] give the same field, bit for bit;
 //! data that do not fit the mesh are refused.
