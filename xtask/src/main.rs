@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use stage::{Outcome, Stage, cargo, ensure_component};
+use stage::{Outcome, Stage, When, cargo, ensure_component, ensure_target};
 
 /// Commands for working on fracas.
 #[derive(Parser)]
@@ -38,6 +38,9 @@ enum Task {
         /// Only the stages whose name contains this.
         #[arg(long)]
         only: Option<String>,
+        /// Only those that run beside the others when all are run.
+        #[arg(long, hide = true)]
+        beside: bool,
     },
     /// Build the page of apps/web into apps/web/dist.
     Web,
@@ -94,56 +97,73 @@ const STAGES: &[Stage] = &[
     Stage {
         name: "format",
         about: "rustfmt changes nothing",
+        when: When::Next,
         run: format,
     },
     Stage {
         name: "licences",
         about: "all dependencies are permissive (deny.toml)",
+        when: When::Next,
         run: licences::check,
     },
     Stage {
         name: "packages",
         about: "every crate that is to be published can be packed",
+        when: When::Next,
         run: packages,
     },
     Stage {
         name: "lints",
         about: "no function is over 100 lines, clippy has no warning",
+        when: When::Next,
         run: lints,
     },
     Stage {
         name: "documentation",
         about: "rustdoc has no warning",
+        when: When::Next,
         run: documentation,
     },
     Stage {
         name: "public-items",
         about: "no library shows more names than it did (conformance/most-public)",
+        when: When::Next,
         run: public_items::check,
     },
     Stage {
         name: "tests",
         about: "unit, property, conformance and documentation tests",
+        when: When::Next,
         run: tests,
+    },
+    Stage {
+        name: "page",
+        about: "the page builds, and its first load is small",
+        when: When::Beside,
+        run: web::build,
     },
     Stage {
         name: "newcomer",
         about: "the guide's blocks and the examples build and run outside the workspace",
+        when: When::Beside,
         run: newcomer::check,
     },
     Stage {
         name: "python",
         about: "the Python module agrees with Rust, and stands whatever it is given",
+        when: When::Next,
         run: python::test,
     },
     Stage {
         name: "bevy",
         about: "the plugin for Bevy passes its tests, without a renderer",
+        when: When::Beside,
         run: bevy::test,
     },
     Stage {
         name: "web",
-        about: "the page builds, and works in Chromium",
+        about: "the page works in Chromium",
+        when: When::Last,
         run: web::test,
     },
 ];
@@ -153,7 +173,11 @@ fn main() -> ExitCode {
         return code;
     }
     let result = match Xtask::parse().task {
-        Task::Test { only } => stage::run_all(STAGES, only.as_deref()),
+        Task::Test {
+            only: Some(only), ..
+        } => stage::run_some(STAGES, &only),
+        Task::Test { beside: true, .. } => stage::run_beside(STAGES),
+        Task::Test { .. } => prepare().and_then(|()| stage::run_all(STAGES)),
         Task::Web => web::build(),
         Task::BevyWindow => bevy::window(),
         Task::BevyWeb => bevy::web(),
@@ -225,6 +249,13 @@ fn digests(write: bool) -> Outcome {
     cargo(&[&test[..], &["--features", "parallel"]].concat(), &[])?;
     cargo(&test, &[])?;
     example("fracas-scenes", "digests", &["check", DIGESTS])
+}
+
+/// What two processes at once must not install.
+fn prepare() -> Outcome {
+    ensure_component("rustfmt", &["fmt", "--version"])?;
+    ensure_component("clippy", &["clippy", "--version"])?;
+    ensure_target(web::WASM)
 }
 
 fn format() -> Outcome {

@@ -1,10 +1,20 @@
-//! Running one stage after another, and saying so.
+//! Running the stages, and saying so.
+//!
+//! Most stages run one after another. Those marked [`When::Beside`] build into folders of
+//! their own, so they need not wait: a second process runs them, one after another, beside the
+//! others. Much of a build is one crate that all others wait for; two builds at a time keep two
+//! cores busy. What the second process prints is told whole when it has ended. The stages
+//! marked [`When::Last`] wait for all others: a browser is no test of anything while two
+//! builds run.
 
 use std::env;
-use std::process::Command;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use crate::skips;
+use crate::web::target_folder;
 
 /// What a stage ends with; an error is what to tell the user.
 pub type Outcome = Result<(), String>;
@@ -15,17 +25,27 @@ pub struct Stage {
     pub name: &'static str,
     /// What it makes sure of.
     pub about: &'static str,
+    /// When it runs.
+    pub when: When,
     /// Does it.
     pub run: fn() -> Outcome,
 }
 
-/// Runs the stages whose name contains `only` (all, without it) and stops at the first
-/// that fails.
-pub fn run_all(stages: &[Stage], only: Option<&str>) -> Outcome {
-    let wanted: Vec<&Stage> = stages
-        .iter()
-        .filter(|s| only.is_none_or(|o| s.name.contains(o)))
-        .collect();
+/// When a stage runs.
+#[derive(Clone, Copy, PartialEq)]
+pub enum When {
+    /// After the one above it.
+    Next,
+    /// Beside the others: it builds into a folder of its own.
+    Beside,
+    /// When all others have ended.
+    Last,
+}
+
+/// Runs the stages whose name contains `only`, one after another, and stops at the first that
+/// fails.
+pub fn run_some(stages: &[Stage], only: &str) -> Outcome {
+    let wanted: Vec<&Stage> = stages.iter().filter(|s| s.name.contains(only)).collect();
     if wanted.is_empty() {
         let names: Vec<_> = stages.iter().map(|s| s.name).collect();
         return Err(format!(
@@ -33,13 +53,39 @@ pub fn run_all(stages: &[Stage], only: Option<&str>) -> Outcome {
             names.join(", ")
         ));
     }
+    run_in_order(&wanted)
+}
+
+/// Runs the stages that need not wait for others.
+pub fn run_beside(stages: &[Stage]) -> Outcome {
+    run_in_order(&of(stages, When::Beside))
+}
+
+/// Runs all stages. Whatever fails, what runs beside it is waited for and told, too.
+pub fn run_all(stages: &[Stage]) -> Outcome {
+    let start = Instant::now();
+    let beside = Beside::start(&of(stages, When::Beside))?;
+    let next = run_in_order(&of(stages, When::Next));
+    let beside = beside.finish();
+    next.and(beside)?;
+    run_in_order(&of(stages, When::Last))?;
+    let minutes = start.elapsed().as_secs_f64() / 60.0;
+    println!("\n== all stages passed, in {minutes:.1} minutes");
+    Ok(())
+}
+
+fn of(stages: &[Stage], when: When) -> Vec<&Stage> {
+    stages.iter().filter(|s| s.when == when).collect()
+}
+
+fn run_in_order(stages: &[&Stage]) -> Outcome {
     let start = Instant::now();
     let mut table = Vec::new();
-    for (i, stage) in wanted.iter().enumerate() {
+    for (i, stage) in stages.iter().enumerate() {
         println!(
             "== [{}/{}] {}: {}",
             i + 1,
-            wanted.len(),
+            stages.len(),
             stage.name,
             stage.about
         );
@@ -52,7 +98,7 @@ pub fn run_all(stages: &[Stage], only: Option<&str>) -> Outcome {
         })?;
         table.push((stage.name, begin.elapsed().as_secs_f64()));
     }
-    println!("\n== all passed");
+    println!("\n== passed");
     for (name, why) in skips::skipped_stages() {
         println!("   BUT NOT {name}: it was skipped as a whole, {why}");
     }
@@ -65,6 +111,50 @@ pub fn run_all(stages: &[Stage], only: Option<&str>) -> Outcome {
         start.elapsed().as_secs_f64()
     );
     Ok(())
+}
+
+/// The process that runs stages beside the others.
+struct Beside {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Beside {
+    /// Runs this program once more, with what it prints going to a file.
+    fn start(stages: &[&Stage]) -> Result<Self, String> {
+        let names: Vec<&str> = stages.iter().map(|s| s.name).collect();
+        let log = target_folder()?.join("stages-beside.log");
+        println!(
+            "== beside the others: {} (what they print is told when they end; until then it is in {})",
+            names.join(", "),
+            log.display()
+        );
+        let fail = |e: std::io::Error| format!("cannot run stages beside others: {e}");
+        let out = File::create(&log).map_err(fail)?;
+        let child = Command::new(env::current_exe().map_err(fail)?)
+            .args(["test", "--beside"])
+            .stdin(Stdio::null())
+            .stderr(out.try_clone().map_err(fail)?)
+            .stdout(out)
+            .spawn()
+            .map_err(fail)?;
+        Ok(Self { child, log })
+    }
+
+    /// Waits for it, and tells what it printed.
+    fn finish(mut self) -> Outcome {
+        let status = self.child.wait();
+        println!("== beside the others:");
+        let told = fs::read(&self.log).unwrap_or_default();
+        print!("{}", String::from_utf8_lossy(&told));
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!(
+                "a stage beside the others failed ({status}): above"
+            )),
+            Err(error) => Err(format!("stages beside the others were lost: {error}")),
+        }
+    }
 }
 
 /// Runs cargo with these arguments and environment.

@@ -16,7 +16,8 @@ use serde_json::Value;
 use crate::skips;
 use crate::stage::{Outcome, cargo, ensure_target};
 
-const WASM: &str = "wasm32-unknown-unknown";
+/// What the page is compiled for.
+pub const WASM: &str = "wasm32-unknown-unknown";
 const FOLDER: &str = "apps/web";
 /// The most that the first load may weigh, compressed.
 const MOST_BYTES: u64 = 2_500_000;
