@@ -9,7 +9,9 @@ use fracas_bake::SurfaceMesh;
 use fracas_bake::model::Model;
 use fracas_bake::model::pieces::{Buffers, ModelPiece};
 use fracas_bake::model::write::{CrackLook, Format, files};
-use fracas_bake::shatter::{self as breaking, Pattern, ShatterOptions, SkinChoice};
+use fracas_bake::shatter::{
+    self as breaking, Pattern, ShatterOptions, SkinChoice, Wardrobe, surface_of_tets,
+};
 use fracas_core::{
     FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments, SurfaceScratch,
 };
@@ -166,13 +168,27 @@ fn joined(parts: &[Buffers]) -> (Vec<Vec3>, Vec<[u32; 3]>, Vec<bool>) {
     (positions, triangles, cracks)
 }
 
+/// What a kind of thing looks like. Fitting its skin to its tetrahedra takes longer than
+/// dressing the pieces, so it is done once for all things of a kind.
+pub struct Looks {
+    model: Model,
+    wardrobe: Wardrobe,
+}
+
+impl Looks {
+    pub fn new(model: Model) -> Arc<Self> {
+        let wardrobe = Wardrobe::default();
+        Arc::new(Self { model, wardrobe })
+    }
+}
+
 /// An object in pieces.
 #[pyclass(module = "fracas", frozen)]
 pub struct Broken {
     fragments: Arc<Fragments>,
     living: Vec<FragmentId>,
     surfaces: Vec<FragmentSurface>,
-    model: Arc<Model>,
+    looks: Arc<Looks>,
     density: f64,
     skin: SkinChoice,
     crack_scale: f32,
@@ -189,7 +205,8 @@ pub struct Broken {
 /// What pieces are made of.
 pub struct Ingredients {
     pub fragments: Arc<Fragments>,
-    pub model: Arc<Model>,
+    /// Of the tetrahedra of these fragments.
+    pub looks: Arc<Looks>,
     pub density: f64,
     pub skin: SkinChoice,
     pub crack_scale: f32,
@@ -205,24 +222,20 @@ impl Broken {
             .iter()
             .map(|&id| FragmentSurface::extract(&from.fragments, id, &mut scratch))
             .collect();
-        let look = breaking::Look {
-            model: &from.model,
-            fine: None,
+        let (dressed, warning) = if from.skin == SkinChoice::Tets {
+            (surfaces.iter().map(surface_of_tets).collect(), None)
+        } else {
+            let Looks { model, wardrobe } = &*from.looks;
+            let fragments = &from.fragments;
+            wardrobe
+                .dress(model, fragments, &living, from.skin, from.crack_scale)
+                .map_err(refuse)?
         };
-        let (dressed, warning) = breaking::dress(
-            &look,
-            &from.fragments,
-            &living,
-            &surfaces,
-            from.skin,
-            from.crack_scale,
-        )
-        .map_err(refuse)?;
         Ok(Self {
             fragments: from.fragments,
             living,
             surfaces,
-            model: from.model,
+            looks: from.looks,
             density: from.density,
             skin: from.skin,
             crack_scale: from.crack_scale,
@@ -446,8 +459,14 @@ impl Broken {
             let stem = path
                 .file_stem()
                 .map_or("fragments".into(), |s| s.to_string_lossy());
-            let all = files(&self.model, &pieces, CrackLook::default(), format, &stem)
-                .map_err(|e| refuse(e.to_string()))?;
+            let all = files(
+                &self.looks.model,
+                &pieces,
+                CrackLook::default(),
+                format,
+                &stem,
+            )
+            .map_err(|e| refuse(e.to_string()))?;
             let mut written = Vec::new();
             for (i, (name, bytes)) in all.iter().enumerate() {
                 let path = if i == 0 {
@@ -594,7 +613,7 @@ pub fn shatter(
             .map_err(|e| refuse(breaking::PlanError::Whole(e.to_string())))?;
         let made = Broken::make(Ingredients {
             fragments: Arc::new(fragments),
-            model: Arc::new(model),
+            looks: Looks::new(model),
             density: options.material.density,
             skin,
             crack_scale,

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fracas_bake::bake::Source;
-use fracas_bake::model::Model;
 use fracas_bake::shatter::{self as breaking, ShatterOptions};
 use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::{FieldOptions, FragmentId, Fragments};
@@ -21,7 +20,7 @@ use crate::arrays::{
     Distances, Pair, column, direction, index_rows, rotation, rows, vector, vectors, within,
 };
 use crate::baking::{Fineness, Loaded, check_modes, load, material_of};
-use crate::breaking::{Broken, Ingredients, pattern_of, skin_choice, stats_dict};
+use crate::breaking::{Broken, Ingredients, Looks, pattern_of, skin_choice, stats_dict};
 use crate::errors::{refuse, run, run_long};
 use crate::meshes::{Tets, given};
 
@@ -32,7 +31,7 @@ pub struct Blueprint {
     blueprint: Arc<fracas_rapier::Blueprint>,
     modes: Option<Arc<Modes>>,
     material: Material,
-    model: Arc<Model>,
+    looks: Arc<Looks>,
     name: String,
 }
 
@@ -87,7 +86,7 @@ impl Blueprint {
                 blueprint: Arc::new(blueprint.map_err(refuse)?),
                 modes,
                 material,
-                model: Arc::new(model),
+                looks: Looks::new(model),
                 name: asset.name().to_owned(),
             })
         })?
@@ -157,7 +156,7 @@ pub struct World {
 struct Inside {
     world: fracas_rapier::World,
     /// What each object looks like, and its density.
-    kinds: Vec<(Arc<Model>, f64)>,
+    kinds: Vec<(Arc<Looks>, f64)>,
     balls: Vec<RigidBodyHandle>,
 }
 
@@ -330,7 +329,7 @@ impl World {
             let (low, high) = kind.blueprint.surface().bounds();
             options.anchors = vec![(low - 1.0, high + 1.0)];
         }
-        let kind = (Arc::clone(&kind.model), kind.material.density);
+        let kind = (Arc::clone(&kind.looks), kind.material.density);
         self.look(py, move |inside| {
             if inside.kinds.len() >= MOST_BODIES {
                 return Err(refuse(format!("at most {MOST_BODIES} bodies")));
@@ -714,10 +713,10 @@ impl World {
             let shape = piece.and_then(|p| inside.world.shape(p))?;
             let state = shape.object().read();
             let (fragments, field) = (state.fragments().clone(), state.field().clone());
-            let (model, density) = inside.kinds.get(object as usize)?.clone();
-            Some((Arc::new(fragments), Arc::new(field), model, density))
+            let (looks, density) = inside.kinds.get(object as usize)?.clone();
+            Some((Arc::new(fragments), Arc::new(field), looks, density))
         })?;
-        let Some((fragments, field, model, density)) = found else {
+        let Some((fragments, field, looks, density)) = found else {
             return Err(PyIndexError::new_err(format!(
                 "there is no piece of object {object}"
             )));
@@ -725,7 +724,7 @@ impl World {
         run_long(py, move || {
             Broken::make(Ingredients {
                 fragments,
-                model,
+                looks,
                 density,
                 skin,
                 crack_scale,
