@@ -1,5 +1,5 @@
 // Processor time of a step in wasm beside native, without a browser:
-// `FRACAS_NATIVE=PROGRAM node tests/ratio.mjs [TIMES]`. The program is the example `native` of
+// `FRACAS_NATIVE=PROGRAM node tests/ratio.mjs [TIMES] [--json]`. The program is the example `native` of
 // apps/web/wasm; build it as the wasm is (`cargo build --profile web --package fracas-web
 // --example native`), or the ratio is too kind to the page. Preparing a scene is taken off; what
 // is printed are medians of runs in turns, and whether the bits are the same.
@@ -11,7 +11,9 @@ import { readFileSync } from "node:fs";
 
 /** Whose steps take long against the noise of preparing them. */
 const SCENES = [["plates", 120], ["bricks", 100], ["piggy-bank", 90]];
-const [scene, steps] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const asJson = given.includes("--json");
+const [scene, steps] = given.filter((word) => word !== "--json");
 
 if (scene && steps) {
   // One scene, in a process of its own: a world grows the memory of the next.
@@ -38,15 +40,20 @@ const median = (all) => all.sort((a, b) => a - b)[Math.floor(all.length / 2)];
 const times = Number(scene ?? 3);
 for (const [scene, steps] of SCENES) {
   const [here, there] = [[], []];
-  let digests;
+  let sameBits = true;
   for (let i = 0; i < times; i++) {
     const [whole, start] = [native(scene, steps), native(scene, 0)];
     there.push((whole.milliseconds - start.milliseconds) / steps);
     const flags = ["--no-liftoff", "--no-wasm-lazy-compilation", import.meta.filename ?? process.argv[1]];
     const ours = JSON.parse(execFileSync(process.execPath, [...flags, scene, String(steps)]));
     here.push(ours.milliseconds / steps);
-    digests = ours.digest === whole.digest ? "the same bits" : `${ours.digest} in wasm, ${whole.digest} native`;
+    sameBits &&= ours.digest === whole.digest;
   }
   const [ms, own] = [median(here), median(there)];
-  console.log(`${scene}: ${ms.toFixed(2)} ms of processor a step in wasm, ${own.toFixed(2)} native: ${(ms / own).toFixed(2)}x; ${digests}`);
+  if (asJson) {
+    console.log(JSON.stringify({ scene, wasm: ms, native: own, same_bits: sameBits }));
+    continue;
+  }
+  const bits = sameBits ? "the same bits" : "OTHER BITS";
+  console.log(`${scene}: ${ms.toFixed(2)} ms of processor a step in wasm, ${own.toFixed(2)} native: ${(ms / own).toFixed(2)}x; ${bits}`);
 }

@@ -15,6 +15,7 @@ mod gives_way;
 mod ground;
 mod kd_tree;
 mod meshes_in;
+mod page;
 mod skins;
 mod sphere_tree;
 mod tet_distance;
@@ -81,4 +82,5 @@ const SUBJECTS: &[fn(&mut Board)] = &[
     breaks::rows,
     gives_way::rows,
     skins::rows,
+    page::rows,
 ];
