@@ -12,9 +12,9 @@
 
 use std::sync::Arc;
 
-use fracas_bake::fill::{FillOptions, fill};
+use fracas_bake::fill::{FillNote, FillOptions, Filled, fill};
 use fracas_bake::tetrahedralize::{Size, TetrahedralizeError};
-use fracas_bake::{Mesh, SurfaceMesh, read_bytes, tet_mesh_of};
+use fracas_bake::{Mesh, read_bytes, tet_mesh_of};
 use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::{FieldOptions, TetMesh};
 use fracas_fracture::{Breaker, Material, RefractureRule, Strength};
@@ -32,6 +32,8 @@ const SIZE: f32 = 0.3;
 const TETS: usize = 6000;
 /// The most that are tried where so few cannot hold the shape.
 const MOST_FILLED: usize = 120_000;
+/// How many times as many are tried where handles are lost, or walls have slots.
+const FOR_HANDLES: usize = 2;
 /// Where more are said to be needed, nothing finer is tried.
 const MOST_NEEDED: usize = 400_000;
 /// Seconds after which no finer filling is begun.
@@ -57,7 +59,16 @@ pub fn build(
     progress("reading the file");
     let name = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let mesh = match read_bytes(file, bytes).map_err(|e| e.to_string())? {
-        Mesh::Surface(surface, _) => filled(file, &surface, progress)?,
+        Mesh::Surface(surface, _) => {
+            let mut fill_with = |tets| {
+                let options = FillOptions {
+                    size: Some(Size::Tets(tets)),
+                    ..FillOptions::default()
+                };
+                fill(&surface, &options)
+            };
+            filled(file, &mut fill_with, progress)?
+        }
         Mesh::Tets(soup) => {
             let (mesh, _) = tet_mesh_of(file, soup).map_err(|e| e.to_string())?;
             if mesh.tets().len() > MOST_TETS {
@@ -115,29 +126,43 @@ pub fn strength(material: &Material) -> Strength {
     }
 }
 
-/// Fills a surface: coarsely, or as finely as it turns out to need.
+/// Fills a surface: coarsely, or as finely as it turns out to need. Where handles are lost, or
+/// a wall has a slot that it should not have, it is filled finer, too, and the coarse one kept
+/// for the case that nothing better comes of that.
 fn filled(
     file: &str,
-    surface: &SurfaceMesh,
+    fill_with: &mut dyn FnMut(usize) -> Result<Filled, TetrahedralizeError>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<TetMesh, String> {
     let start = web_time::Instant::now();
     let mut tets = TETS;
+    let mut why = "";
+    let mut coarse: Option<(usize, TetMesh)> = None;
     loop {
         progress(&match tets {
             TETS => "filling with tetrahedra".into(),
             _ => format!(
-                "thin walls: filling with {} thousand tetrahedra",
+                "{why}: filling with {} thousand tetrahedra",
                 tets.div_ceil(1000)
             ),
         });
-        let options = FillOptions {
-            size: Some(Size::Tets(tets)),
-            ..FillOptions::default()
-        };
-        let error = match fill(surface, &options) {
-            Ok(filled) => return Ok(filled.made.into_mesh()),
-            Err(error) => error,
+        let made = fill_with(tets);
+        let is_late = start.elapsed().as_secs_f64() > PATIENCE;
+        let error = match (made, coarse.take()) {
+            (Ok(filled), before) => {
+                let is_true = !filled.notes.iter().any(changes_topology);
+                let first = before.map_or(tets, |(first, _)| first);
+                let mesh = filled.made.into_mesh();
+                let finer = 2 * tets;
+                if is_true || is_late || finer > (FOR_HANDLES * first).min(MOST_FILLED) {
+                    return Ok(mesh);
+                }
+                coarse = Some((first, mesh));
+                (tets, why) = (finer, "handles and gaps");
+                continue;
+            }
+            (Err(_), Some((_, mesh))) => return Ok(mesh),
+            (Err(error), None) => error,
         };
         let needed = match &error {
             TetrahedralizeError::WallsTooThin { tets: needed, .. } => (*needed).max(2 * tets),
@@ -147,8 +172,7 @@ fn filled(
         };
         // What is said to be needed is on the safe side: less is tried first.
         let wanted = needed.min(4 * tets);
-        let now = start.elapsed().as_secs_f64();
-        if wanted > MOST_FILLED || needed > MOST_NEEDED || now > PATIENCE {
+        if wanted > MOST_FILLED || needed > MOST_NEEDED || is_late {
             let many = match needed.div_ceil(1000) {
                 thousands @ ..1000 => format!("about {thousands} thousand"),
                 _ => "millions of".into(),
@@ -157,8 +181,12 @@ fn filled(
                 "{file} has walls or gaps too thin for this page: they need {many} tetrahedra. Make them thicker, or break it with `fracas shatter {file}`."
             ));
         }
-        tets = wanted;
+        (tets, why) = (wanted, "thin walls");
     }
+}
+
+fn changes_topology(note: &FillNote) -> bool {
+    matches!(note, FillNote::Topology { .. })
 }
 
 /// How a mesh was moved: its middle went to the origin, and then it was scaled.
@@ -254,6 +282,52 @@ mod tests {
             }
         }
         obj
+    }
+
+    /// What is asked for, and how many tetrahedra are taken, where handles are lost below
+    /// `enough` tetrahedra and nothing can be filled with more than `most`.
+    fn asked(enough: usize, most: usize) -> (Vec<usize>, usize) {
+        let Ok(Mesh::Surface(cube, _)) = read_bytes("cube.obj", cube().as_bytes()) else {
+            panic!("the cube cannot be read")
+        };
+        let lost = FillNote::Topology {
+            input: [1, 1],
+            made: [1, 24],
+            place: glam::DVec3::ZERO,
+            distance: 0.1,
+        };
+        let (mut sizes, mut taken) = (Vec::new(), Vec::new());
+        let mut fill_with = |tets: usize| {
+            sizes.push(tets);
+            // A real one, small; its size tells it apart.
+            let options = FillOptions {
+                size: Some(Size::Tets(1500 * sizes.len())),
+                ..FillOptions::default()
+            };
+            let mut made = fill(&cube, &options)?;
+            taken.push(made.made.mesh().tets().len());
+            if tets > most {
+                return Err(TetrahedralizeError::TooFew {
+                    asked: tets,
+                    needed: tets,
+                });
+            }
+            made.notes = if tets < enough { vec![lost] } else { vec![] };
+            Ok(made)
+        };
+        let mesh = filled("cube.obj", &mut fill_with, &mut |_| ()).unwrap();
+        let which = taken.iter().position(|&n| n == mesh.tets().len());
+        (sizes, which.unwrap())
+    }
+
+    #[test]
+    fn lost_handles_and_slots_in_walls_are_filled_finer() {
+        assert_eq!(asked(0, usize::MAX), (vec![6000], 0));
+        assert_eq!(asked(12_000, usize::MAX), (vec![6000, 12_000], 1));
+        let all = vec![6000, 12_000];
+        assert_eq!(asked(100_000, usize::MAX), (all, 1), "it gives up");
+        // Where nothing finer can be had, the coarse one is better than none.
+        assert_eq!(asked(100_000, 7000), (vec![6000, 12_000], 0));
     }
 
     #[test]
