@@ -1,12 +1,12 @@
 // Processor time of a step in wasm beside native, without a browser:
 // `FRACAS_NATIVE=PROGRAM node tests/ratio.mjs [TIMES] [--json]`. The program is the example `native` of
 // apps/web/wasm; build it as the wasm is (`cargo build --profile web --package fracas-web
-// --example native`), or the ratio is too kind to the page. Preparing a scene is taken off; what
+// --example native`), or the ratio is too kind to the page. Steps alone count; what
 // is printed are medians of runs in turns, and whether the bits are the same.
 //
 // All code is compiled by the optimising compiler before the first step, as it is in a page
 // that has run for a while.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /** Whose steps take long against the noise of preparing them. */
@@ -28,13 +28,6 @@ if (scene && steps) {
   process.exit(0);
 }
 
-/** Processor milliseconds of the native program, and what it printed. */
-function native(scene, steps) {
-  const script = `TIMEFORMAT='%U %S'; time "$0" "$@"`;
-  const { stdout, stderr } = spawnSync("bash", ["-c", script, process.env.FRACAS_NATIVE, scene, String(steps)], { encoding: "utf8" });
-  const [user, system] = stderr.trim().split(/\s+/).slice(-2).map(Number);
-  return { ...JSON.parse(stdout), milliseconds: 1000 * (user + system) };
-}
 const median = (all) => all.sort((a, b) => a - b)[Math.floor(all.length / 2)];
 
 const times = Number(scene ?? 3);
@@ -42,8 +35,8 @@ for (const [scene, steps] of SCENES) {
   const [here, there] = [[], []];
   let sameBits = true;
   for (let i = 0; i < times; i++) {
-    const [whole, start] = [native(scene, steps), native(scene, 0)];
-    there.push((whole.milliseconds - start.milliseconds) / steps);
+    const whole = JSON.parse(execFileSync(process.env.FRACAS_NATIVE, [scene, String(steps)]));
+    there.push(whole.processor / steps);
     const flags = ["--no-liftoff", "--no-wasm-lazy-compilation", import.meta.filename ?? process.argv[1]];
     const ours = JSON.parse(execFileSync(process.execPath, [...flags, scene, String(steps)]));
     here.push(ours.milliseconds / steps);

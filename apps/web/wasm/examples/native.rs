@@ -1,5 +1,6 @@
 //! The native side of the page's comparison: runs a scene as the worker does and
-//! prints the world's digest and the milliseconds of all steps, as JSON.
+//! prints the world's digest and the milliseconds of all steps, by the clock and, on Unix, of
+//! the processor, as JSON.
 //!
 //! `native SCENE STEPS [--recording FILE]`, or `native SCENE STEPS --small`: the scene as
 //! the page shows it (and not as it is compared).
@@ -34,11 +35,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         [flag, _] if flag == "--recording" => Some(Filming::new(&scene)),
         _ => None,
     };
-    let mut milliseconds = 0.0;
+    let (mut milliseconds, mut processor) = (0.0, 0.0);
     for _ in 0..steps.parse::<u64>()? {
-        let start = Instant::now();
+        let (start, used) = (Instant::now(), processor_ms());
         scene.step();
         milliseconds += start.elapsed().as_secs_f64() * 1e3;
+        processor += processor_ms() - used;
         filming.iter_mut().for_each(|f| f.frame(&scene));
     }
     let digest = format!("{:016x}", scene.world().digest());
@@ -47,9 +49,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!(
         "{}",
-        serde_json::json!({ "digest": digest, "milliseconds": milliseconds, "steps": steps })
+        serde_json::json!({ "digest": digest, "milliseconds": milliseconds, "processor": processor, "steps": steps })
     );
     Ok(())
+}
+
+/// Milliseconds of the processor that this program used.
+#[cfg(unix)]
+fn processor_ms() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 * 1e-6
+}
+
+#[cfg(not(unix))]
+fn processor_ms() -> f64 {
+    f64::NAN
 }
 
 fn run_small(scene: &str, steps: u64) -> Result<(), Box<dyn std::error::Error>> {
