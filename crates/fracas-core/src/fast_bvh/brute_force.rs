@@ -36,7 +36,7 @@ pub fn contacts(scene: &FastBvh) -> Contacts {
     let mut out = Contacts::default();
     let moving = |v: u32| &mesh.positions[v as usize];
     for v in 0..mesh.positions.len() as u32 {
-        if scene.vertex(v).is_none() || mesh.vertex_owner[v as usize] == super::mesh::NONE {
+        if scene.vertex(v).is_none() || mesh.vertex_owner[v as usize] == super::ids::NONE {
             continue;
         }
         for &f in &live {
@@ -96,7 +96,7 @@ pub fn candidates(scene: &FastBvh, reach: f64) -> Vec<(Features, f64, Option<f64
     };
     let live = live_triangles(scene);
     for v in 0..mesh.positions.len() as u32 {
-        if scene.vertex(v).is_none() || mesh.vertex_owner[v as usize] == super::mesh::NONE {
+        if scene.vertex(v).is_none() || mesh.vertex_owner[v as usize] == super::ids::NONE {
             continue;
         }
         for &f in &live {

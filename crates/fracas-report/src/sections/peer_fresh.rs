@@ -11,8 +11,9 @@ use glam::{DVec3, Quat, Vec3};
 use parry3d::math::Pose;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Scale, Skip};
+use crate::bench::Bench;
 use crate::machine::{best_ms, thread_ms};
+use crate::options::{Scale, Skip};
 use crate::peers;
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, Tone, short};
