@@ -159,8 +159,7 @@ fn check_ring(mesh: &TetMesh) {
     let settings = FractureSettings::default();
     let mut decide = |fragments: &Fragments, speed| {
         memory.decide(
-            fragments,
-            FragmentId(0),
+            (fragments, FragmentId(0)),
             &modes,
             &[hit(speed)],
             0.01,
@@ -208,8 +207,7 @@ fn cracks_from_stress_make_closed_fragments_and_cost_no_more_than_was_brought() 
             other_modulus: STEEL_CONTACT_MODULUS,
         };
         let decision = memory.decide(
-            &fragments,
-            FragmentId(0),
+            (&fragments, FragmentId(0)),
             &modes,
             &[impact],
             0.01,

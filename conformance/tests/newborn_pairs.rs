@@ -381,6 +381,43 @@ impl HandOvers {
     }
 }
 
+/// Which share of the contacts must be exact, and as every point says. The others are within
+/// their bounds, which hold for every single one.
+fn judge([newborn, kept, general]: [Classes; 3]) {
+    let classes = [
+        ("newborn", newborn, [95.0, 93.0]),
+        ("kept", kept, [75.0, 87.0]),
+        ("general", general, [80.0, 87.0]),
+    ];
+    for (name, classes, _) in &classes {
+        println!(
+            "{name}: {} contacts, {:.1}% exact (plane {}, closest {}), {:.1}% within the band, \
+             {:.1}% deep; {:.1}% as every point says, {:.2}% decided otherwise",
+            classes.all(),
+            classes.share(classes.plane + classes.closest),
+            classes.plane,
+            classes.closest,
+            classes.share(classes.band),
+            classes.share(classes.deep),
+            classes.share(classes.same),
+            classes.share(classes.decided_otherwise),
+        );
+    }
+    for (name, classes, [exact, same]) in classes {
+        let share = |count| classes.share(count);
+        assert!(classes.all() > 500, "{name}: {classes:?}");
+        assert!(
+            share(classes.plane + classes.closest) > exact,
+            "{name}: {classes:?}"
+        );
+        assert!(share(classes.same) > same, "{name}: {classes:?}");
+        assert!(
+            share(classes.decided_otherwise) < 1.0,
+            "{name}: {classes:?}"
+        );
+    }
+}
+
 #[test]
 fn newborn_and_kept_contacts_are_those_of_the_real_faces_and_do_not_jump() {
     let mut rng = Rng(61);
@@ -444,41 +481,8 @@ fn newborn_and_kept_contacts_are_those_of_the_real_faces_and_do_not_jump() {
             }
         }
     }
-    // Which share of the contacts must be exact, and as every point says. The others are within
-    // their bounds, which hold for every single one.
-    let classes = [
-        ("newborn", newborn, [95.0, 93.0]),
-        ("kept", kept, [75.0, 87.0]),
-        ("general", general, [80.0, 87.0]),
-    ];
-    for (name, classes, _) in &classes {
-        println!(
-            "{name}: {} contacts, {:.1}% exact (plane {}, closest {}), {:.1}% within the band, \
-             {:.1}% deep; {:.1}% as every point says, {:.2}% decided otherwise",
-            classes.all(),
-            classes.share(classes.plane + classes.closest),
-            classes.plane,
-            classes.closest,
-            classes.share(classes.band),
-            classes.share(classes.deep),
-            classes.share(classes.same),
-            classes.share(classes.decided_otherwise),
-        );
-    }
+    judge([newborn, kept, general]);
     println!("{hand_overs:?}");
-    for (name, classes, [exact, same]) in classes {
-        let share = |count| classes.share(count);
-        assert!(classes.all() > 500, "{name}: {classes:?}");
-        assert!(
-            share(classes.plane + classes.closest) > exact,
-            "{name}: {classes:?}"
-        );
-        assert!(share(classes.same) > same, "{name}: {classes:?}");
-        assert!(
-            share(classes.decided_otherwise) < 1.0,
-            "{name}: {classes:?}"
-        );
-    }
     assert!(hand_overs.count > 40 && hand_overs.gentle > 15);
     assert!(hand_overs.same_points * 100 > hand_overs.contacts * 80);
     assert!(hand_overs.same_normals * 100 > hand_overs.same_points * 80);

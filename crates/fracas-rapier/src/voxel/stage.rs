@@ -448,39 +448,43 @@ impl VoxelStage {
         }
     }
 
+    /// Where a clock watches: until when the main method may answer, and how fast it is.
+    fn limit_main(&self) -> Option<MainTime> {
+        match self.settings.budget {
+            FrameBudget::Milliseconds(ms) if self.stats.main_pairs > 0 => Some(MainTime {
+                end: self.started + MAIN_UNTIL * ms * 1e-3,
+                calls: self.load.boxes as u32,
+                call: self.pace.engine(self.load) / self.load.boxes.max(1) as f64,
+                visit: MOST_EXPENSIVE_VISIT * self.pace.visit.get(),
+            }),
+            _ => None,
+        }
+    }
+
     /// Refines what is left to the voxels, and fills the table.
     fn refine(&mut self, colliders: &ColliderSet, reach: f32, clock: &Clock) {
-        let Looked {
-            keeping,
-            looked,
-            plain,
-            after,
-        } = self.choose_looked(clock);
-        let Self {
-            bodies,
-            detections,
-            settings,
-            pace,
-            stats,
-            ..
-        } = self;
-        if detections.len() < looked.len() {
-            detections.resize_with(looked.len(), Detection::default);
+        let chosen = self.choose_looked(clock);
+        let main_time = self.limit_main();
+        let Looked { looked, plain, .. } = &chosen;
+        if self.detections.len() < looked.len() {
+            self.detections
+                .resize_with(looked.len(), Detection::default);
         }
-        let by_index: Vec<&Collider> = colliders.iter().map(|(_, c)| c).collect();
-        let list = &self.pairs.list;
-        let solids: Vec<_> = looked[..plain]
+        let colliders: Vec<&Collider> = colliders.iter().map(|(_, c)| c).collect();
+        let (pairs, bodies) = (&mut self.pairs.list, &self.bodies);
+        let solids: Vec<_> = looked[..*plain]
             .iter()
             .map(|&(i, _)| {
-                let pair = &list[i as usize];
+                let pair = &pairs[i as usize];
                 let (a, b) = (&bodies[pair.a as usize], &bodies[pair.b as usize]);
-                sampler(by_index[b.collider].shape(), &pair.pos12, a.inner_radius)
+                sampler(colliders[b.collider].shape(), &pair.pos12, a.inner_radius)
             })
             .collect();
         let mut shared: Vec<SharedPair<'_>> = Vec::with_capacity(looked.len());
-        for ((&(i, deep), detection), k) in looked.iter().zip(detections.iter_mut()).zip(0..) {
+        let detections = self.detections.iter_mut();
+        for ((&(i, deep), detection), k) in looked.iter().zip(detections).zip(0..) {
             detection.restart();
-            let pair = &list[i as usize];
+            let pair = &pairs[i as usize];
             let Some(tree) = &bodies[pair.a as usize].tree else {
                 unreachable!("a pair without voxels is the main method's")
             };
@@ -491,7 +495,7 @@ impl VoxelStage {
                     (Other::Tree(other, to_pose(&pair.pos12)), weight)
                 }
                 None => {
-                    let floor = plane(by_index[b.collider].shape(), &pair.pos12);
+                    let floor = plane(colliders[b.collider].shape(), &pair.pos12);
                     let other = floor.map_or(Other::Solid(&solids[k], reach), |floor| {
                         Other::Plane(floor, reach)
                     });
@@ -506,65 +510,27 @@ impl VoxelStage {
                 stop: None,
             });
         }
-        match settings.budget {
-            FrameBudget::Unlimited => {
-                stats.tests = refine_all(&mut shared, &Budget::default());
-            }
+        let scope = self.scope;
+        self.stats.tests = match self.settings.budget {
+            FrameBudget::Unlimited => refine_all(&mut shared, &Budget::default()),
             FrameBudget::Work(units) => {
-                let share = if self.scope == Scope::WhatDoesNotFit {
-                    VOXEL_SHARE
-                } else {
-                    1.0
-                };
+                let both = scope == Scope::WhatDoesNotFit;
+                let share = if both { VOXEL_SHARE } else { 1.0 };
                 let budget = Budget {
                     tests: Some((share * units as f64) as u64),
                     ..Budget::default()
                 };
-                stats.tests = refine_all(&mut shared, &budget);
+                refine_all(&mut shared, &budget)
             }
             FrameBudget::Milliseconds(ms) => {
-                let (floors, others) = shared.split_at_mut(plain);
-                let mut so_far = Progress::default();
-                let budget = ms * 1e-3;
-                for (pairs, share, least) in [(floors, PLAIN_SHARE, 0), (others, 0.0, LEAST_TESTS)]
-                {
-                    let least = least + pairs.len() as u64;
-                    let (begun, roots) = (clock(), pairs.len() as f64);
-                    let mut first = true;
-                    let now = refine_while(pairs, &Budget::default(), &mut |progress| {
-                        let in_hand = so_far.in_hand + progress.in_hand;
-                        let reduction = pace.reduction(in_hand, looked.len());
-                        let now = clock();
-                        // It is asked first when all roots are tested.
-                        if std::mem::take(&mut first) {
-                            pace.root.learn(now - begun, roots, 50.0);
-                        }
-                        let spent = now - self.started;
-                        progress.tests < least
-                            || spent < share * budget
-                            || spent + reduction + after < PLANNED * budget
-                    });
-                    so_far.tests += now.tests;
-                    so_far.in_hand += now.in_hand;
-                }
-                stats.tests = so_far.tests;
+                let budget = (ms * 1e-3, self.started);
+                refine_in_time(&mut shared, &chosen, &mut self.pace, budget, clock)
             }
-        }
-        let reducing = clock();
-        let most = settings.most_groups as usize;
-        let (kept_contacts, reduction) = (&mut self.kept_contacts, &mut self.reduction);
-        let mut answers: Vec<(Answer, f32)> = Vec::with_capacity(looked.len());
-        let scope = self.scope;
-        let main_time = match settings.budget {
-            FrameBudget::Milliseconds(ms) if stats.main_pairs > 0 => Some(MainTime {
-                end: self.started + MAIN_UNTIL * ms * 1e-3,
-                calls: self.load.boxes as u32,
-                call: pace.engine(self.load) / self.load.boxes.max(1) as f64,
-                visit: MOST_EXPENSIVE_VISIT * pace.visit.get(),
-            }),
-            _ => None,
         };
-        let pairs = &mut self.pairs.list;
+        let reducing = clock();
+        let most = self.settings.most_groups as usize;
+        let (kept_contacts, reduction) = (&mut self.kept_contacts, &mut self.reduction);
+        let stats = &mut self.stats;
         self.table.write(|contents| {
             contents.complete = scope != Scope::Chosen;
             contents.main_time = main_time;
@@ -575,27 +541,57 @@ impl VoxelStage {
             contents.entries.clear();
             std::mem::swap(&mut contents.contacts, kept_contacts);
             contents.contacts.clear();
-            for (found, &(i, _)) in shared.iter().zip(&looked) {
-                let pos12 = &pairs[i as usize].pos12;
-                answers.push(reduction.contacts(found, pos12, most, stats, &mut contents.contacts));
+            let out = &mut contents.contacts;
+            for (found, &(i, _)) in shared.iter().zip(looked) {
+                let pair = &mut pairs[i as usize];
+                let (answer, room) = reduction.contacts(found, &pair.pos12, most, stats, out);
+                pair.found(answer, room);
             }
-            for (&(i, _), (answer, room)) in looked.iter().zip(answers) {
-                pairs[i as usize].found(answer, room);
-            }
-            for &i in &keeping {
-                keep(
-                    &mut pairs[i as usize],
-                    kept_contacts,
-                    &mut contents.contacts,
-                );
+            for &i in &chosen.keeping {
+                keep(&mut pairs[i as usize], kept_contacts, out);
             }
             enter(pairs, bodies, contents);
             stats.contacts = contents.contacts.len() as u64;
         });
         let reduction = clock() - reducing;
         stats.reduce = reduction * 1e3;
-        pace.learn_reduction(reduction, stats.primitives as usize, looked.len());
+        self.pace
+            .learn_reduction(reduction, stats.primitives as usize, looked.len());
     }
+}
+
+/// Refines pairs in a budget of seconds since the step was started, those with plain shapes
+/// first. Returns the tests made.
+fn refine_in_time(
+    shared: &mut [SharedPair<'_>],
+    chosen: &Looked,
+    pace: &mut Pace,
+    (budget, started): (f64, f64),
+    clock: &Clock,
+) -> u64 {
+    let (floors, others) = shared.split_at_mut(chosen.plain);
+    let mut so_far = Progress::default();
+    for (pairs, share, least) in [(floors, PLAIN_SHARE, 0), (others, 0.0, LEAST_TESTS)] {
+        let least = least + pairs.len() as u64;
+        let (begun, roots) = (clock(), pairs.len() as f64);
+        let mut first = true;
+        let now = refine_while(pairs, &Budget::default(), &mut |progress| {
+            let in_hand = so_far.in_hand + progress.in_hand;
+            let reduction = pace.reduction(in_hand, chosen.looked.len());
+            let now = clock();
+            // It is asked first when all roots are tested.
+            if std::mem::take(&mut first) {
+                pace.root.learn(now - begun, roots, 50.0);
+            }
+            let spent = now - started;
+            progress.tests < least
+                || spent < share * budget
+                || spent + reduction + chosen.after < PLANNED * budget
+        });
+        so_far.tests += now.tests;
+        so_far.in_hand += now.in_hand;
+    }
+    so_far.tests
 }
 
 /// Takes the contacts of the last step over, with the distances that they have now.
