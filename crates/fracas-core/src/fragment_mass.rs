@@ -46,7 +46,8 @@ impl FragmentMass {
     /// When the id is not of this object. A broken fragment has no mass and a box at
     /// the origin.
     #[must_use]
-    pub fn of(fragments: &Fragments, id: FragmentId, scratch: &mut MassScratch) -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn of(fragments: &Fragments, id: FragmentId, scratch: &mut MassScratch) -> Self {
         let mesh = fragments.mesh();
         let mut weigh = Weighing::new(fragments, id);
         scratch.cracks.clear();

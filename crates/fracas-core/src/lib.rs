@@ -58,6 +58,8 @@ mod fragment_mass;
 pub mod fragment_surface;
 pub mod grid;
 mod mass_properties;
+#[cfg(feature = "research")]
+pub mod object_trial;
 mod pose;
 #[cfg(not(feature = "research"))]
 mod primitives;
@@ -77,12 +79,14 @@ pub mod voxel_tree;
 mod whole_object;
 
 pub use contact::Contact;
-pub use crack::{Crack, Fracture, FractureError, LEAST_CUT_SHARE};
+pub use crack::{Crack, Fracture, FractureError};
 pub use digest::Digest;
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
 pub use fragment_field::object_data::{ObjectData, ObjectDataError};
 pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
-pub use fragment_mass::{FragmentMass, MassScratch};
+pub use fragment_mass::FragmentMass;
+#[cfg(feature = "research")]
+pub use fragment_mass::MassScratch;
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
 pub use pose::Pose;

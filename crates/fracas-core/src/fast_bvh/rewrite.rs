@@ -68,6 +68,16 @@ pub(crate) struct RewriteScratch {
     neighbours: Vec<[u32; 3]>,
 }
 
+impl RewriteScratch {
+    /// Makes room for another tree.
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.info.clear();
+        self.order.clear();
+        self.copied.clear();
+    }
+}
+
 const STAY: u32 = u32::MAX;
 const DEAD: u32 = u32::MAX - 1;
 
@@ -83,10 +93,7 @@ impl Tree {
         scratch: &mut RewriteScratch,
     ) {
         let places = self.leaves.len();
-        scratch.nodes.clear();
-        scratch.info.clear();
-        scratch.order.clear();
-        scratch.copied.clear();
+        scratch.clear();
         self.classify(mesh, changes, scratch);
         let RewriteScratch {
             nodes,
@@ -193,28 +200,12 @@ impl Tree {
         builder: Builder,
         scratch: &mut RewriteScratch,
     ) {
-        scratch.nodes.clear();
-        scratch.info.clear();
-        scratch.order.clear();
-        scratch.copied.clear();
+        scratch.clear();
         let bodies = mesh.bodies.iter().flatten();
         let mut items: Vec<Ref> = bodies
             .flat_map(|b| b.triangles.iter().map(|&t| triangle_ref(mesh, t)))
             .collect();
-        let mut writer = Writer {
-            old: self,
-            mesh,
-            class: &[],
-            staying: &[],
-            groups: Vec::new(),
-            attached: &[],
-            rebuilds: &[],
-            builder,
-            nodes: &mut scratch.nodes,
-            info: &mut scratch.info,
-            order: &mut scratch.order,
-            copied: &mut scratch.copied,
-        };
+        let mut writer = Writer::new(self, mesh, builder, scratch);
         if !items.is_empty() {
             build(builder, &mut items, &mut writer);
         }
@@ -230,24 +221,8 @@ impl Tree {
         right: &[u32],
         scratch: &mut RewriteScratch,
     ) {
-        scratch.nodes.clear();
-        scratch.info.clear();
-        scratch.order.clear();
-        scratch.copied.clear();
-        let mut writer = Writer {
-            old: self,
-            mesh,
-            class: &[],
-            staying: &[],
-            groups: Vec::new(),
-            attached: &[],
-            rebuilds: &[],
-            builder: Builder::Median,
-            nodes: &mut scratch.nodes,
-            info: &mut scratch.info,
-            order: &mut scratch.order,
-            copied: &mut scratch.copied,
-        };
+        scratch.clear();
+        let mut writer = Writer::new(self, mesh, Builder::Median, scratch);
         let handle = writer.open();
         let refs = |half: &[u32]| {
             half.iter()
@@ -507,7 +482,30 @@ struct Writer<'a> {
     copied: &'a mut Vec<Copied>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    /// Of a tree that nothing of the old one stays in.
+    fn new(
+        old: &'a Tree,
+        mesh: &'a Mesh,
+        builder: Builder,
+        scratch: &'a mut RewriteScratch,
+    ) -> Self {
+        Self {
+            old,
+            mesh,
+            class: &[],
+            staying: &[],
+            groups: Vec::new(),
+            attached: &[],
+            rebuilds: &[],
+            builder,
+            nodes: &mut scratch.nodes,
+            info: &mut scratch.info,
+            order: &mut scratch.order,
+            copied: &mut scratch.copied,
+        }
+    }
+
     /// Those of a sorted list that lie in a range of nodes.
     fn within<T>(list: &[T], key: impl Fn(&T) -> u32, from: u32, to: u32) -> &[T] {
         let a = list.partition_point(|x| key(x) < from);
