@@ -122,7 +122,7 @@ pub fn cells(
 #[must_use]
 pub fn mean_spacing(contacts: &[Contact]) -> f32 {
     let nearest = |c: &Contact| {
-        let others = contacts.iter().filter(|d| d.feature != c.feature);
+        let others = contacts.iter().filter(|d| d.point_id != c.point_id);
         others
             .map(|d| d.point.distance(c.point))
             .fold(f32::INFINITY, f32::min)

@@ -122,7 +122,7 @@ fn facet_constraints(object: &Broken, surfaces: &[FragmentSurface], least: f32) 
     let edge = object.fragments.mesh().mean_edge_length();
     let mut facets = Vec::new();
     for (a, surface) in surfaces.iter().enumerate() {
-        for t in surface.old_triangles()..surface.triangles().len() {
+        for t in surface.outer_triangles()..surface.triangles().len() {
             let [p, q, r] = surface.corners(t);
             let normal = surface.normal(t);
             if (q - p).cross(r - p).length() < least * edge * edge {

@@ -5,8 +5,8 @@ use fracas_conformance::broken::{Broken, cells, mean_spacing};
 use fracas_conformance::data::find;
 use fracas_core::sphere_tree::maximum_distance_order;
 use fracas_core::sphere_tree::{
-    AdaptiveSettings, BuildOptions, HalfSpace, KeepPoints, NormalSettings, PairState, Partner,
-    Query, QueryScratch, Question, Selection, SplitMethod, SplitScratch, Traversal,
+    AdaptiveSettings, BuildOptions, HalfSpace, KeepPoints, NormalRule, NormalSettings, PairState,
+    Partner, Query, QueryScratch, Question, Selection, SplitMethod, SplitScratch, Traversal,
 };
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{
@@ -97,7 +97,7 @@ fn adaptive(
 
 fn by_name(contacts: &[Contact]) -> Vec<Contact> {
     let mut sorted = contacts.to_vec();
-    sorted.sort_by_key(|c| c.feature);
+    sorted.sort_by_key(|c| c.point_id);
     sorted
 }
 
@@ -180,7 +180,7 @@ fn no_point_inside_the_true_surface_is_missed() {
                     continue;
                 }
                 deep_points += 1;
-                let contact = found.iter().find(|c| c.feature == tree.point_id(i));
+                let contact = found.iter().find(|c| c.point_id == tree.point_id(i));
                 let Some(contact) = contact else {
                     panic!("{name}: {p} is {depth} inside {b} and no contact")
                 };
@@ -279,7 +279,7 @@ fn pairs_that_remember_find_what_pairs_without_memory_find() {
                 let wanted = expected.len().min(settings.first as usize);
                 others += wanted.saturating_sub(found.len());
                 for f in &found {
-                    let Some(e) = expected.iter().find(|e| e.feature == f.feature) else {
+                    let Some(e) = expected.iter().find(|e| e.point_id == f.point_id) else {
                         others += 1;
                         continue;
                     };
@@ -449,7 +449,7 @@ fn digest(contacts: &[Contact]) -> u64 {
             c.point.x, c.point.y, c.point.z, c.distance, c.normal.x, c.normal.y, c.normal.z,
         ]
         .map(f32::to_bits);
-        for word in words.into_iter().chain([c.feature]) {
+        for word in words.into_iter().chain([c.point_id]) {
             digest.add(word);
         }
     }
@@ -533,7 +533,7 @@ fn bodies_rest_on_level_geometry_as_on_the_plane_it_is() {
             let clear = |c: &&Contact| (c.distance - 0.01).abs() > 1e-5 && c.distance > -1.9;
             let names = |contacts: &[Contact]| {
                 let mut names: Vec<u32> =
-                    contacts.iter().filter(clear).map(|c| c.feature).collect();
+                    contacts.iter().filter(clear).map(|c| c.point_id).collect();
                 names.sort_unstable();
                 names
             };

@@ -15,11 +15,11 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::cut_piece::{Corner, CornerPoints, Piece, Side, signs};
 use crate::fragment::cut_point;
 use crate::fragment::{FragmentId, Fragments, Split, TetCut};
 use crate::mass_properties::{MassProperties, MassSum};
 use crate::tet_mesh::{NONE, TET_FACES};
+use crate::tet_part::{Corner, CornerPoints, Side, TetPart, signs};
 
 /// What the next step needs to know of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,16 +56,19 @@ impl FragmentMass {
             let cut = fragments.cut(tet);
             let points = CornerPoints::new(mesh, tet, cut);
             let mut known = KnownCorners::default();
-            Piece::of(cut, local).polygons().iter().for_each(|polygon| {
-                let at = |corner| known.at(&points, corner);
-                match polygon.side {
-                    Side::Face(k) if across[k as usize] == NONE => {
-                        weigh.add(polygon.corners(), at);
+            TetPart::of(cut, local)
+                .polygons()
+                .iter()
+                .for_each(|polygon| {
+                    let at = |corner| known.at(&points, corner);
+                    match polygon.side {
+                        Side::Face(k) if across[k as usize] == NONE => {
+                            weigh.add(polygon.corners(), at);
+                        }
+                        Side::Face(_) => {}
+                        Side::Plane(_) => weigh.put_off(polygon.corners(), at, &mut scratch.cracks),
                     }
-                    Side::Face(_) => {}
-                    Side::Plane(_) => weigh.put_off(polygon.corners(), at, &mut scratch.cracks),
-                }
-            });
+                });
         });
         for &triangle in &scratch.cracks {
             weigh.sum.add(triangle);
@@ -170,7 +173,7 @@ impl Children<'_> {
         let mut cap = [DVec3::ZERO; 4];
         let mut count = 0;
         for kept in signs(plane) {
-            let piece = Piece::of_one_plane(kept);
+            let piece = TetPart::of_one_plane(kept);
             if count == 0 {
                 let caps = piece.polygons().iter();
                 for polygon in caps.filter(|p| matches!(p.side, Side::Plane(_))) {
@@ -215,7 +218,7 @@ impl Children<'_> {
             let Some(weigh) = self.of(owners[local]) else {
                 continue;
             };
-            for polygon in Piece::of(Some(cut), local).polygons() {
+            for polygon in TetPart::of(Some(cut), local).polygons() {
                 let inside = matches!(polygon.side, Side::Face(k) if across[k as usize] != NONE);
                 if !inside {
                     weigh.add(polygon.corners(), |corner| known.at(&points, corner));

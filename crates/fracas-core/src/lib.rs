@@ -47,7 +47,6 @@ pub mod brute_force;
 mod chunk_list;
 mod contact;
 mod crack;
-mod cut_piece;
 mod digest;
 pub mod dressing;
 #[cfg(feature = "research")]
@@ -72,6 +71,7 @@ pub mod testing;
 #[cfg(feature = "tet-distance")]
 pub mod tet_distance;
 pub mod tet_mesh;
+mod tet_part;
 mod triangle_fans;
 mod triangle_tree;
 pub mod used_vertices;

@@ -49,7 +49,7 @@ fn check(mesh: &Arc<TetMesh>, fine: &FineBoundary, seed: u64, times: usize, what
     let mut fragments = Fragments::new(mesh.clone());
     let unbroken = fine.dress(&fragments, FragmentId(0));
     assert_eq!(unbroken.triangles.len(), whole.len());
-    assert_eq!(unbroken.old_triangles, whole.len());
+    assert_eq!(unbroken.outer_triangles, whole.len());
     assert_eq!(open_sides(&corners(&unbroken)), [], "{what}, unbroken");
     break_at_random(&mut fragments, &mut Rng(seed), times, 0.06);
     let (mut sum_area, mut sum_volume, mut cut) = (0.0, 0.0, 0);
@@ -59,8 +59,8 @@ fn check(mesh: &Arc<TetMesh>, fine: &FineBoundary, seed: u64, times: usize, what
         assert_eq!(open_sides(&all), [], "{what}, seed {seed}, {id}");
         let exact: Vec<[DVec3; 3]> = all.iter().map(|t| t.map(|p| p.as_dvec3())).collect();
         sum_volume += volume(exact.iter());
-        sum_area += area(exact[..dressed.old_triangles].iter());
-        cut += dressed.old_triangles;
+        sum_area += area(exact[..dressed.outer_triangles].iter());
+        cut += dressed.outer_triangles;
         assert_eq!(dressed.normals.len(), dressed.positions.len());
         let unit = |n: &Vec3| (n.length() - 1.0).abs() < 1e-5;
         assert!(dressed.normals.iter().all(unit), "{what}, seed {seed}");

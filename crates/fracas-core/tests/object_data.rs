@@ -193,8 +193,8 @@ fn damage_any(data: &mut ObjectData<'_>, rng: &mut Rng, count: u32) {
             match rng.below(4) {
                 0 => data.options.location_cell = cell,
                 1 => data.options.occupancy_cell = cell,
-                2 => data.options.old_surface_cell = cell,
-                _ => data.options.old_surface_most_cells = whole[rng.below(8)],
+                2 => data.options.outer_surface_cell = cell,
+                _ => data.options.outer_surface_most_cells = whole[rng.below(8)],
             }
         }
     }

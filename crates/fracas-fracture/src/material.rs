@@ -324,7 +324,7 @@ mod tests {
 
     /// EN 16612, table of k_mod: `0.663 t^(-1/16)`, t in hours; from 20 s to an impact.
     #[test]
-    fn a_blow_takes_more_than_a_load_that_stays() {
+    fn an_impact_takes_more_than_a_load_that_stays() {
         let code = |seconds: f64| 0.663 * libm::pow(seconds / 3600.0, -1.0 / 16.0);
         let glass = Material::GLASS;
         for time in [1e-4, 1.0] {

@@ -37,7 +37,7 @@ use glam::Vec3;
 
 use crate::contact_crack::Splitting;
 use crate::crack_growth::{Growth, Seed};
-use crate::impact::{ContactZone, Impact, Load, Shake};
+use crate::impact::{ContactZone, Impact, Moments, Shake};
 use crate::modes::Modes;
 use crate::principal::{Principal, Stress, Tension, principal, principal_values, tension_exceeds};
 use crate::random::Random;
@@ -233,11 +233,12 @@ impl FractureEvent {
         for _ in 0..MOST_MOMENTS {
             let (nodes, left) = (modes.nodes(), &self.left);
             let limit = |i: usize| at(i) / left[nodes[i] as usize];
-            let load = Load {
+            let moments = Moments {
                 from,
                 least_energy: least,
             };
-            let Some(critical) = shake.critical_time(modes, strength.weakest, limit, load) else {
+            let Some(critical) = shake.critical_time(modes, strength.weakest, limit, moments)
+            else {
                 break;
             };
             if stats.cracks == 0 {

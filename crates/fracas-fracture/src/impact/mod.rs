@@ -138,7 +138,7 @@ pub struct CriticalTime {
 
 /// Which moments of an impact are looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Load {
+pub struct Moments {
     /// The first of the sampled moments.
     pub from: usize,
     /// Only those at which the body's strain energy is at least this (J). Griffith: no crack
@@ -305,7 +305,7 @@ impl Shake {
         modes: &Modes,
         weakest: f32,
         strength: impl Fn(usize) -> f32,
-        load: Load,
+        moments: Moments,
     ) -> Option<CriticalTime> {
         if self.stress_bound(modes) <= weakest {
             return None;
@@ -351,11 +351,11 @@ impl Shake {
             if bound <= least {
                 continue;
             }
-            let mut i = load.from;
+            let mut i = moments.from;
             while i < last {
                 let sample = i;
                 i += 1;
-                if energies[sample] < load.least_energy {
+                if energies[sample] < moments.least_energy {
                     continue;
                 }
                 // Below one nothing breaks, and below the best nothing changes.

@@ -68,7 +68,7 @@ fn a_ball_on_a_plate_presses_as_in_zeners_equation() {
 }
 
 #[test]
-fn a_body_never_has_more_energy_than_the_blow_brought() {
+fn a_body_never_has_more_energy_than_the_impact_brought() {
     let modes = plate_modes();
     let corner = |speed| Impact {
         point: Vec3::ZERO,
@@ -266,13 +266,13 @@ fn the_bound_is_above_everything_sampled_and_a_touch_is_harmless() {
     let mut touch = Shake::of(&modes, &[ball(0.05)], 0.01).unwrap();
     assert!(
         touch
-            .critical_time(&modes, 45e6, strength, Load::default())
+            .critical_time(&modes, 45e6, strength, Moments::default())
             .is_none()
     );
     let mut hard = Shake::of(&modes, &[ball(12.0)], 0.01).unwrap();
     let bound = hard.stress_bound(&modes);
     let critical = hard
-        .critical_time(&modes, 45e6, strength, Load::default())
+        .critical_time(&modes, 45e6, strength, Moments::default())
         .unwrap();
     assert!(critical.overload > 1.0 && critical.first <= critical.time);
     assert!(critical.overload * 45e6 <= bound);
