@@ -79,7 +79,7 @@ impl FragmentMass {
     /// Weighs all fragments that a fracture has made, in the order of `split.children`.
     /// Every tetrahedron is visited once, and both sides of a crack share its corners.
     ///
-    /// Equal to [`Self::of`] up to the rounding of sums in f64; boxes bit for bit.
+    /// Equal to `FragmentMass::of` up to the rounding of sums in f64; boxes bit for bit.
     #[must_use]
     pub fn of_split(fragments: &Fragments, split: &Split) -> Vec<Self> {
         let mesh = fragments.mesh();

@@ -1,4 +1,4 @@
-//! A long sweep cut into independent parts ([`crate::merge`] puts them together).
+//! A long sweep cut into independent parts ([`mod@crate::merge`] puts them together).
 //!
 //! A sweep is a list of numbered tasks; shard i of n does the tasks whose number
 //! leaves i - 1 when divided by n. Each task adds whole numbers to a tally, so that
