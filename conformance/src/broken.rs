@@ -6,8 +6,8 @@ use std::sync::Arc;
 use fracas_core::sphere_tree::{BuildOptions, SplitMethod, SplitScratch};
 use fracas_core::testing::Rng;
 use fracas_core::{
-    FieldOptions, Fracture, FragmentDistance, FragmentField, FragmentId, Fragments, SphereTree,
-    Split, TetMesh,
+    Contact, FieldOptions, Fracture, FragmentDistance, FragmentField, FragmentId, Fragments,
+    SphereTree, Split, TetMesh,
 };
 use fracas_fracture::sequence::CrackSequence;
 
@@ -116,4 +116,16 @@ pub fn cells(
         });
     }
     sequence.finish()
+}
+
+/// Mean distance of each contact to the nearest other.
+#[must_use]
+pub fn mean_spacing(contacts: &[Contact]) -> f32 {
+    let nearest = |c: &Contact| {
+        let others = contacts.iter().filter(|d| d.point_id != c.point_id);
+        others
+            .map(|d| d.point.distance(c.point))
+            .fold(f32::INFINITY, f32::min)
+    };
+    contacts.iter().map(nearest).sum::<f32>() / contacts.len() as f32
 }

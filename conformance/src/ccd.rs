@@ -10,6 +10,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use fracas_core::fast_bvh::{Contacts, FastBvh};
+use fracas_core::primitives::{edge_edge_ccd, vertex_face_ccd};
 use glam::DVec3;
 
 /// One labelled query: four points at the start, four at the end of the step.
@@ -20,6 +21,26 @@ pub struct Query {
     pub points: [[DVec3; 2]; 4],
     /// Whether they collide, decided exactly.
     pub collides: bool,
+}
+
+impl Query {
+    /// The first impact by the exact test and by the quick one; `kind` is that of the
+    /// query's folder.
+    #[must_use]
+    pub fn find_impacts(&self, kind: &str) -> [Option<f64>; 2] {
+        let [p, q, r, s] = &self.points;
+        if kind == "vertex-face" {
+            [
+                vertex_face_ccd::first_impact_exactly(p, [q, r, s]),
+                vertex_face_ccd::first_impact(p, [q, r, s]),
+            ]
+        } else {
+            [
+                edge_edge_ccd::first_impact_exactly([p, q], [r, s]),
+                edge_edge_ccd::first_impact([p, q], [r, s]),
+            ]
+        }
+    }
 }
 
 /// The queries of one CSV file: eight rows each, numerator and denominator per

@@ -14,11 +14,10 @@ use fracas_bake::{
     Asset, Mesh, ReadError, read_bytes, read_bytes_with, shapes, write_msh, write_obj, write_ply,
     write_vtu,
 };
-use fracas_core::sphere_tree::{BuildOptions, Query, QueryScratch, SplitMethod, SplitScratch};
+use fracas_core::FieldOptions;
+use fracas_core::object_trial::use_up;
+use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::testing::{Rng, box_grid};
-use fracas_core::{
-    Crack, FieldOptions, Fracture, FragmentSurface, Pose, SurfaceScratch, WholeObject,
-};
 use fracas_rapier::{Blueprint, Breakable, World, WorldSettings};
 use fracas_scenes::film::{Film, Filming};
 use fracas_scenes::rigid::user::UserScene;
@@ -351,56 +350,11 @@ fn asset_targets() -> [Target; 2] {
                 if asset.section(OBJECT).is_some()
                     && let Ok(object) = asset.object()
                 {
-                    use_up(object);
+                    use_up(object, &mut Rng(1));
                 }
             }
         }),
     })
-}
-
-/// Asks an object that was read, breaks it along some planes and asks its pieces. Loading
-/// checks enough that nothing of this panics (decision 0014), not that the answers are right.
-fn use_up(object: WholeObject) {
-    let WholeObject {
-        mut fragments,
-        mut field,
-        tree,
-        ..
-    } = object;
-    let mesh = fragments.mesh().clone();
-    let (low, high) = mesh.bounds();
-    let (mut rng, mut trees) = (Rng(1), vec![Some(tree)]);
-    for _ in 0..3 {
-        for id in fragments.living() {
-            let near = field.of(&fragments, id);
-            for _ in 0..8 {
-                let _ = near.signed_distance(rng.in_box(low, high), high.distance(low));
-            }
-            if let Some(tree) = &trees[id.0 as usize] {
-                let query = Query::new(0.05, tree.object_radius());
-                let (mut scratch, mut found) = (QueryScratch::default(), Vec::new());
-                tree.contacts(&Pose::IDENTITY, &near, &query, &mut scratch, &mut found);
-            }
-            let _ = FragmentSurface::extract(&fragments, id, &mut SurfaceScratch::default());
-        }
-        let living: Vec<_> = fragments.living().collect();
-        let fragment = living[rng.below(living.len())];
-        let nodes = fragments.fragment(fragment).nodes();
-        let (middle, normal) = (rng.in_box(low, high), rng.direction());
-        let crack = Crack::from_level(&mesh, 0, nodes, |n| {
-            normal.dot(mesh.positions()[n as usize] - middle)
-        });
-        let cracks = crack.into_iter().collect();
-        let Ok(split) = fragments.apply(&Fracture { fragment, cracks }) else {
-            continue;
-        };
-        field.apply(&fragments, &split);
-        if let Some(tree) = trees[fragment.0 as usize].take() {
-            let mut scratch = SplitScratch::default();
-            let parts = tree.apply(&fragments, &split, SplitMethod::default(), &mut scratch);
-            trees.extend(parts.into_iter().map(Some));
-        }
-    }
 }
 
 /// Length of an asset's header, and of a section's (`fracas_bake::asset`).

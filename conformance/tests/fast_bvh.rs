@@ -28,18 +28,7 @@ fn sample_queries_are_answered_exactly() {
             for file in std::fs::read_dir(folder.join(kind)).unwrap() {
                 let file = file.unwrap().path();
                 for (i, query) in read_queries(&file).iter().enumerate() {
-                    let [p, q, r, s] = &query.points;
-                    let (found, quick) = if kind == "vertex-face" {
-                        (
-                            vertex_face_ccd::first_impact_exactly(p, [q, r, s]),
-                            vertex_face_ccd::first_impact(p, [q, r, s]),
-                        )
-                    } else {
-                        (
-                            edge_edge_ccd::first_impact_exactly([p, q], [r, s]),
-                            edge_edge_ccd::first_impact([p, q], [r, s]),
-                        )
-                    };
+                    let [found, quick] = query.find_impacts(kind);
                     agree_with_quick(found, quick);
                     assert!(
                         !query.collides || found.is_some(),

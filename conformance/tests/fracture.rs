@@ -159,8 +159,7 @@ fn check_ring(mesh: &TetMesh) {
     let settings = FractureSettings::default();
     let mut decide = |fragments: &Fragments, speed| {
         memory.decide(
-            fragments,
-            FragmentId(0),
+            (fragments, FragmentId(0)),
             &modes,
             &[hit(speed)],
             0.01,
@@ -208,8 +207,7 @@ fn cracks_from_stress_make_closed_fragments_and_cost_no_more_than_was_brought() 
             other_modulus: STEEL_CONTACT_MODULUS,
         };
         let decision = memory.decide(
-            &fragments,
-            FragmentId(0),
+            (&fragments, FragmentId(0)),
             &modes,
             &[impact],
             0.01,
@@ -230,7 +228,7 @@ fn cracks_from_stress_make_closed_fragments_and_cost_no_more_than_was_brought() 
             let mut area = 0.0;
             for id in fragments.living() {
                 let surface = FragmentSurface::extract(&fragments, id, &mut scratch);
-                for t in surface.old_triangles()..surface.triangles().len() {
+                for t in surface.outer_triangles()..surface.triangles().len() {
                     let [a, b, c] = surface.corners(t);
                     area += 0.25 * f64::from((b - a).cross(c - a).length());
                 }

@@ -301,7 +301,7 @@ impl Classes {
             self.band += 1;
             assert!(off < 2.0 * band, "{contact:?}: {real} is {off} off");
         }
-        let Some(asked) = every.iter().find(|c| c.feature == contact.feature) else {
+        let Some(asked) = every.iter().find(|c| c.point_id == contact.point_id) else {
             self.decided_otherwise += 1;
             return;
         };
@@ -356,7 +356,7 @@ impl HandOvers {
         self.fewer += u32::from(after.len() < before.len().min(step.every.len()));
         // The pair's points afterwards, whether among the first eight or not.
         for old in before {
-            let by_feature = |c: &&Contact| c.feature == old.feature;
+            let by_feature = |c: &&Contact| c.point_id == old.point_id;
             let new = after.iter().find(by_feature);
             let Some(new) = new.or_else(|| step.every.iter().find(by_feature)) else {
                 continue;
@@ -377,6 +377,43 @@ impl HandOvers {
         assert!(
             jump >= -(pair.epsilon() + step.moved + 2.0 * band),
             "{what}: {jump} deeper at once"
+        );
+    }
+}
+
+/// Which share of the contacts must be exact, and as every point says. The others are within
+/// their bounds, which hold for every single one.
+fn judge([newborn, kept, general]: [Classes; 3]) {
+    let classes = [
+        ("newborn", newborn, [95.0, 93.0]),
+        ("kept", kept, [75.0, 87.0]),
+        ("general", general, [80.0, 87.0]),
+    ];
+    for (name, classes, _) in &classes {
+        println!(
+            "{name}: {} contacts, {:.1}% exact (plane {}, closest {}), {:.1}% within the band, \
+             {:.1}% deep; {:.1}% as every point says, {:.2}% decided otherwise",
+            classes.all(),
+            classes.share(classes.plane + classes.closest),
+            classes.plane,
+            classes.closest,
+            classes.share(classes.band),
+            classes.share(classes.deep),
+            classes.share(classes.same),
+            classes.share(classes.decided_otherwise),
+        );
+    }
+    for (name, classes, [exact, same]) in classes {
+        let share = |count| classes.share(count);
+        assert!(classes.all() > 500, "{name}: {classes:?}");
+        assert!(
+            share(classes.plane + classes.closest) > exact,
+            "{name}: {classes:?}"
+        );
+        assert!(share(classes.same) > same, "{name}: {classes:?}");
+        assert!(
+            share(classes.decided_otherwise) < 1.0,
+            "{name}: {classes:?}"
         );
     }
 }
@@ -411,7 +448,7 @@ fn newborn_and_kept_contacts_are_those_of_the_real_faces_and_do_not_jump() {
                     let every = pair.every(&pose);
                     // The first eight, or as many as there are: of a newborn pair, of the points
                     // that it shares.
-                    let counts = |c: &&Contact| !is_newborn || shared.contains(&c.feature);
+                    let counts = |c: &&Contact| !is_newborn || shared.contains(&c.point_id);
                     let there = every.iter().filter(counts).count();
                     let there = there.min(pair.settings.first as usize);
                     wanted += there;
@@ -444,41 +481,8 @@ fn newborn_and_kept_contacts_are_those_of_the_real_faces_and_do_not_jump() {
             }
         }
     }
-    // Which share of the contacts must be exact, and as every point says. The others are within
-    // their bounds, which hold for every single one.
-    let classes = [
-        ("newborn", newborn, [95.0, 93.0]),
-        ("kept", kept, [75.0, 87.0]),
-        ("general", general, [80.0, 87.0]),
-    ];
-    for (name, classes, _) in &classes {
-        println!(
-            "{name}: {} contacts, {:.1}% exact (plane {}, closest {}), {:.1}% within the band, \
-             {:.1}% deep; {:.1}% as every point says, {:.2}% decided otherwise",
-            classes.all(),
-            classes.share(classes.plane + classes.closest),
-            classes.plane,
-            classes.closest,
-            classes.share(classes.band),
-            classes.share(classes.deep),
-            classes.share(classes.same),
-            classes.share(classes.decided_otherwise),
-        );
-    }
+    judge([newborn, kept, general]);
     println!("{hand_overs:?}");
-    for (name, classes, [exact, same]) in classes {
-        let share = |count| classes.share(count);
-        assert!(classes.all() > 500, "{name}: {classes:?}");
-        assert!(
-            share(classes.plane + classes.closest) > exact,
-            "{name}: {classes:?}"
-        );
-        assert!(share(classes.same) > same, "{name}: {classes:?}");
-        assert!(
-            share(classes.decided_otherwise) < 1.0,
-            "{name}: {classes:?}"
-        );
-    }
     assert!(hand_overs.count > 40 && hand_overs.gentle > 15);
     assert!(hand_overs.same_points * 100 > hand_overs.contacts * 80);
     assert!(hand_overs.same_normals * 100 > hand_overs.same_points * 80);
@@ -521,7 +525,7 @@ fn no_deep_point_of_fragments_in_motion_is_left_out_once_a_pair_is_adapted() {
                         continue;
                     }
                     deep += 1;
-                    let contact = found.iter().find(|c| c.feature == point.feature);
+                    let contact = found.iter().find(|c| c.point_id == point.point_id);
                     match contact {
                         Some(contact) => assert!(
                             contact.distance < -depth + epsilon,

@@ -14,6 +14,7 @@ use fracas_bake::shatter::open_sides;
 use fracas_bake::tetrahedralize::Size;
 use fracas_conformance::{data, textured};
 use fracas_core::dressing::SkinMap;
+use fracas_core::testing::cube_skin;
 use fracas_core::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
 use glam::{DVec3, Vec3};
@@ -356,37 +357,9 @@ fn check_files(model: &Model, pieces: &[ModelPiece], name: &str) {
     }
 }
 
-fn cube(n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
-    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
-    for axis in 0..3 {
-        for side in 0..2 {
-            for i in 0..n {
-                for j in 0..n {
-                    let at = |di: u32, dj: u32| {
-                        let mut p = [0.0; 3];
-                        p[axis] = f64::from(side);
-                        p[(axis + 1) % 3] = f64::from(i + di) / f64::from(n);
-                        p[(axis + 2) % 3] = f64::from(j + dj) / f64::from(n);
-                        DVec3::from_array(p)
-                    };
-                    let first = positions.len() as u32;
-                    positions.extend([at(0, 0), at(1, 0), at(1, 1), at(0, 1)]);
-                    let quads = if side == 1 {
-                        [[0, 1, 2], [0, 2, 3]]
-                    } else {
-                        [[0, 2, 1], [0, 3, 2]]
-                    };
-                    triangles.extend(quads.map(|t| t.map(|k: u32| first + k)));
-                }
-            }
-        }
-    }
-    (positions, triangles)
-}
-
 #[test]
 fn coordinates_at_random_points_are_those_of_the_input() {
-    let (positions, triangles) = cube(3);
+    let (positions, triangles) = cube_skin(3, |p| p);
     // Linear in place on each side: the same wherever it is asked for.
     let uv_at = |p: DVec3| [(p.x + 2.0 * p.y) as f32, (p.z - p.x + 0.5 * p.y) as f32];
     let uvs = positions.iter().flat_map(|&p| uv_at(p)).collect();
@@ -465,7 +438,7 @@ fn an_obj_with_its_materials_comes_in_and_every_format_goes_out() {
         missing.warnings()
     );
 
-    let (positions, triangles) = cube(1);
+    let (positions, triangles) = cube_skin(1, |p| p);
     let plain = Model::plain("cube", positions, triangles, [0.5, 0.4, 0.3, 1.0]);
     let broken = shatter(
         &plain,
@@ -505,7 +478,7 @@ fn an_obj_with_its_materials_comes_in_and_every_format_goes_out() {
 
 #[test]
 fn damaged_models_are_errors_and_numbers_that_are_not_finite_are_warned_of() {
-    let (positions, triangles) = cube(1);
+    let (positions, triangles) = cube_skin(1, |p| p);
     let normals = vec![1.0; positions.len() * 3];
     let model = Model::plain("cube", positions, triangles, [1.0; 4]).with_attribute(Attribute {
         name: "NORMAL".into(),

@@ -1,8 +1,7 @@
-//! How long functions are: none over a hundred lines, but for those that are known.
+//! How long functions are: none over a hundred lines.
 //!
 //! A function is counted from its `fn` to its closing brace, comments and blank lines
-//! included, by the indentation that rustfmt gives it. `KNOWN` may only shrink: a function
-//! that grows past the limit, and one of the list that is short or gone, fail alike.
+//! included, by the indentation that rustfmt gives it.
 
 use std::fs;
 use std::path::Path;
@@ -22,28 +21,6 @@ const FOLDERS: [&str; 7] = [
     "xtask",
 ];
 
-/// Those that are over the limit, with the lines they may have.
-const KNOWN: [(&str, &str, usize); 10] = [
-    ("benches/scoreboard/src/fast_bvh.rs", "events", 138),
-    ("benches/scoreboard/src/sphere_tree.rs", "bunny_pair", 117),
-    ("benches/scoreboard/src/sphere_tree.rs", "fresh_bunny", 162),
-    ("benches/scoreboard/src/sphere_tree.rs", "section_7_2", 118),
-    (
-        "conformance/tests/newborn_pairs.rs",
-        "newborn_and_kept_contacts_are_those_of_the_real_faces_and_do_not_jump",
-        104,
-    ),
-    ("crates/fracas-core/src/fast_bvh/rewrite.rs", "rewrite", 101),
-    ("crates/fracas-core/src/fast_bvh/split.rs", "split", 189),
-    (
-        "crates/fracas-core/src/sphere_tree/layout.rs",
-        "lay_out",
-        130,
-    ),
-    ("crates/fracas-rapier/src/voxel/stage.rs", "refine", 147),
-    ("crates/fracas-rapier/tests/shapes.rs", "cells", 135),
-];
-
 /// A function that is over the limit.
 #[derive(Debug, PartialEq)]
 struct Long {
@@ -52,42 +29,23 @@ struct Long {
     lines: usize,
 }
 
-/// Fails where a function is too long that is not known, or a known one has grown or is gone.
+/// Fails where a function is too long.
 pub fn check() -> Outcome {
     let mut found = Vec::new();
     for folder in FOLDERS {
         look_through(Path::new(folder), &mut found)?;
     }
-    judge(&found, &KNOWN)
+    judge(&found)
 }
 
-fn judge(found: &[Long], known: &[(&str, &str, usize)]) -> Outcome {
-    let limit = |long: &Long| {
-        let of = |k: &&(&str, &str, usize)| k.0 == long.file && k.1 == long.name;
-        known.iter().find(of).map_or(MOST_LINES, |k| k.2)
-    };
-    let mut wrong = Vec::new();
-    for long in found {
-        println!("   {} lines: {} in {}", long.lines, long.name, long.file);
-        if long.lines > limit(long) {
-            let Long { file, name, lines } = long;
-            wrong.push(format!(
-                "{name} in {file} has {lines} lines, {} may it have",
-                limit(long)
-            ));
-        }
+fn judge(found: &[Long]) -> Outcome {
+    if found.is_empty() {
+        return Ok(());
     }
-    for (file, name, _) in known {
-        if !found.iter().any(|l| l.file == *file && l.name == *name) {
-            wrong.push(format!(
-                "{name} in {file} is no longer too long: take it off the list"
-            ));
-        }
-    }
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(wrong.join("\n")),
-    }
+    let told = found.iter().map(|Long { file, name, lines }| {
+        format!("{name} in {file} has {lines} lines, {MOST_LINES} may it have")
+    });
+    Err(told.collect::<Vec<_>>().join("\n"))
 }
 
 fn look_through(folder: &Path, found: &mut Vec<Long>) -> Outcome {
@@ -169,13 +127,10 @@ mod tests {
     }
 
     #[test]
-    fn only_known_ones_pass_and_the_list_must_shrink() {
+    fn none_may_be_too_long() {
         let found = long_ones("a.rs", &function(120));
-        assert!(judge(&found, &[]).unwrap_err().contains("120 lines"));
-        assert!(judge(&found, &[("a.rs", "long", 119)]).is_err());
-        assert!(judge(&found, &[("a.rs", "long", 120)]).is_ok());
-        let gone = judge(&[], &[("a.rs", "long", 120)]);
-        assert!(gone.unwrap_err().contains("no longer"));
+        assert!(judge(&found).unwrap_err().contains("120 lines"));
+        assert!(judge(&[]).is_ok());
     }
 
     #[test]

@@ -96,11 +96,11 @@ pub fn write_glb(path: &Path, scene: &Scene, recording: &Recording) -> Result<()
             animate(&mut glb, node, track.first, &track.poses, recording)?;
             continue;
         }
-        let (old, new) = match &track.dressed {
+        let (own, new) = match &track.dressed {
             Some(dressed) => dressed_parts(dressed),
             None => parts(&track.surface),
         };
-        let mut pieces = vec![Part::new(&old.0, &old.1, outer).normals(&old.2)];
+        let mut pieces = vec![Part::new(&own.0, &own.1, outer).normals(&own.2)];
         if !new.1.is_empty() {
             pieces.push(Part::new(&new.0, &new.1, inner).normals(&new.2));
         }
@@ -169,25 +169,25 @@ fn animate(
 }
 
 /// Positions, triangles and normals, where there are any.
-type Piece = (Vec<Vec3>, Vec<[u32; 3]>, Vec<Vec3>);
+type ShadedMesh = (Vec<Vec3>, Vec<[u32; 3]>, Vec<Vec3>);
 
 /// Skin and cracks, each with only the vertices it uses.
-fn dressed_parts(dressed: &Dressed) -> (Piece, Piece) {
+fn dressed_parts(dressed: &Dressed) -> (ShadedMesh, ShadedMesh) {
     let pick = |triangles: &[[u32; 3]]| {
         let (positions, own) = used_vertices(&dressed.positions, triangles);
         let (normals, _) = used_vertices(&dressed.normals, triangles);
         (positions, own, normals)
     };
-    let (old, new) = dressed.triangles.split_at(dressed.old_triangles);
-    (pick(old), pick(new))
+    let (outer, cracks) = dressed.triangles.split_at(dressed.outer_triangles);
+    (pick(outer), pick(cracks))
 }
 
-/// Old and new triangles, each with only the vertices it uses.
-fn parts(surface: &FragmentSurface) -> (Piece, Piece) {
+/// Triangles of the outer surface and of cracks, each with only the vertices it uses.
+fn parts(surface: &FragmentSurface) -> (ShadedMesh, ShadedMesh) {
     let pick = |triangles: &[[u32; 3]]| {
         let (positions, own) = used_vertices(surface.positions(), triangles);
         (positions, own, Vec::new())
     };
-    let (old, new) = surface.triangles().split_at(surface.old_triangles());
-    (pick(old), pick(new))
+    let (outer, cracks) = surface.triangles().split_at(surface.outer_triangles());
+    (pick(outer), pick(cracks))
 }

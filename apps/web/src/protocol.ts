@@ -21,10 +21,10 @@ export interface Born {
   /** Corner positions and normals, nine numbers a triangle; pieces only. */
   positions?: Float32Array;
   normals?: Float32Array;
-  oldTriangles?: number;
+  outerTriangles?: number;
   /** Texture coordinates, two a corner, of a model with materials of its own. */
   uvs?: Float32Array;
-  /** Of such a model: number of each material of the old surface, and its triangles. */
+  /** Of such a model: number of each material of the outer surface, and its triangles. */
   groups?: Uint32Array;
 }
 

@@ -487,16 +487,16 @@ export class View {
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute("position", new THREE.BufferAttribute(b.positions, 3));
       geometry.setAttribute("normal", new THREE.BufferAttribute(b.normals, 3));
-      const old = 3 * (b.oldTriangles ?? 0);
+      const outer = 3 * (b.outerTriangles ?? 0);
       let paint: THREE.Material[] = this.paint(b.body.colour, b.body.material, b.body.dyed);
       // Glass has no texture: what one sees is what is behind it.
       if (this.own && b.uvs && b.groups && !isClear(b.body.material)) {
         geometry.setAttribute("uv", new THREE.BufferAttribute(b.uvs, 2));
         paint = [...this.own.fill(geometry, b.groups), paint[1]];
       } else {
-        geometry.addGroup(0, old, 0);
+        geometry.addGroup(0, outer, 0);
       }
-      geometry.addGroup(old, b.positions.length / 3 - old, paint.length - 1);
+      geometry.addGroup(outer, b.positions.length / 3 - outer, paint.length - 1);
       geometry.computeBoundingBox();
       geometry.boundingBox!.getCenter(middle);
       mesh = new THREE.Mesh(geometry, paint);

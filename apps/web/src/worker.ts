@@ -198,7 +198,7 @@ function born(number: number): Born {
   bodies.set(number, body);
   if (body.kind !== "piece") return { number, body };
   const shape = world instanceof Simulation && !round ? world.plain_geometry(number) : world!.geometry(number);
-  const out: Born = { number, body, positions: shape.positions(), normals: shape.normals(), oldTriangles: shape.old_triangles() };
+  const out: Born = { number, body, positions: shape.positions(), normals: shape.normals(), outerTriangles: shape.outer_triangles() };
   const groups = shape.groups();
   if (groups.length > 0) [out.groups, out.uvs] = [groups, shape.uvs()];
   shape.free();

@@ -654,7 +654,7 @@ const tests = {
     assert(glass.hertz > 2 * brick.hertz && glass.hertz > ice.hertz && ice.hertz > brick.hertz, `glass is brighter than ice, ice than brick: ${told}`);
     assert(glass.seconds > 1.5 * porcelain.seconds && porcelain.seconds > 1.3 * brick.seconds, `glass rings longer than porcelain, porcelain than brick: ${told}`);
     assert((await hear("glass", { size: 0.2 })).hertz < 0.6 * glass.hertz, "large things sound lower");
-    assert((await hear("brick", { energy: 5e-4 })).peak < 0.5 * brick.peak, "soft blows are soft");
+    assert((await hear("brick", { energy: 5e-4 })).peak < 0.5 * brick.peak, "soft impacts are soft");
     // Off until asked; then a break is heard.
     const break_ = async (object) => {
       const { fragments, pieces } = await state(page);

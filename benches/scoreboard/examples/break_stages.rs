@@ -83,7 +83,7 @@ fn measure(case: &Case) {
     let mut memory = FractureEvent::new();
     let mut decide = |impact: Impact, event: u64, settings: &FractureSettings| {
         let id = FragmentId(0);
-        memory.decide(&whole, id, &modes, &[impact], 0.015, event, settings)
+        memory.decide((&whole, id), &modes, &[impact], 0.015, event, settings)
     };
     let mut hash = 1;
     for k in 0..60_u8 {

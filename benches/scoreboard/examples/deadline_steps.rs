@@ -36,15 +36,15 @@ fn main() {
     for _ in 0..steps {
         scene.step();
         let stats = scene.world().stats();
-        served += stats.voxel.main_pairs;
-        asked += stats.voxel.main_pairs + stats.voxel.fallbacks;
+        served += stats.voxel.sphere_tree_pairs;
+        asked += stats.voxel.sphere_tree_pairs + stats.voxel.fallbacks;
         if stats.times.collision > 2.2 {
             late += 1;
             tell(stats);
         }
     }
     println!(
-        "{late} of {steps} steps late; the main method served {served} of {asked} pairs ({:.1}%)",
+        "{late} of {steps} steps late; the sphere-tree method served {served} of {asked} pairs ({:.1}%)",
         100.0 * served as f64 / asked.max(1) as f64
     );
 }
@@ -67,7 +67,7 @@ fn tell(stats: &StepStats) {
         v.pairs,
         v.kept,
         v.apart,
-        v.main_pairs,
+        v.sphere_tree_pairs,
         v.late,
         v.tests,
         stats.pieces,

@@ -13,7 +13,6 @@ use fracas_conformance::data::find;
 use fracas_core::fast_bvh::{
     Builder, Contacts, Culling, Detection, FastBvh, QueryStats, Restructuring, Scratch, Settings,
 };
-use fracas_core::primitives::{edge_edge_ccd, vertex_face_ccd};
 use fracas_scenes::experiments::sequence_times::{self, Frame, FrameTimer, Play};
 use fracas_scenes::experiments::{spatial_hash, tree_metric};
 use fracas_scenes::sequences::breaking_walls::BreakingWalls;
@@ -121,18 +120,7 @@ fn truth(board: &mut Board) {
                 .flatten()
             {
                 for query in ccd::read_queries(&file.path()) {
-                    let [p, q, r, s] = &query.points;
-                    let (found, quick) = if kind == "vertex-face" {
-                        (
-                            vertex_face_ccd::first_impact_exactly(p, [q, r, s]),
-                            vertex_face_ccd::first_impact(p, [q, r, s]),
-                        )
-                    } else {
-                        (
-                            edge_edge_ccd::first_impact_exactly([p, q], [r, s]),
-                            edge_edge_ccd::first_impact([p, q], [r, s]),
-                        )
-                    };
+                    let [found, quick] = query.find_impacts(kind);
                     queries += 1;
                     hits += usize::from(query.collides);
                     missed += usize::from(query.collides && (found.is_none() || quick.is_none()));
@@ -273,144 +261,161 @@ fn cloth_windows(settings: Settings) -> (Vec<f64>, f64) {
     (best, 100.0 * sum.false_positive_share())
 }
 
-/// Frames at which the topology changes.
-fn events(board: &mut Board) {
-    let ours = |detection, restructuring, builder| Settings {
+const SELECTIVE: Restructuring = Restructuring::Selective;
+
+fn with(detection: Detection, restructuring: Restructuring, builder: Builder) -> Settings {
+    Settings {
         detection,
         restructuring,
         builder,
         ..Settings::default()
-    };
-    let grid = Settings::default().builder;
-    let selective = Restructuring::Selective;
+    }
+}
 
-    if ["fast-bvh/walls"].iter().any(|n| board.wants_row(n))
-        || board.wants_row("fast-bvh/walls-dcd")
-    {
-        let how = |restructuring, builder| Play {
-            settings: ours(Detection::Discrete, restructuring, builder),
-            times: 2,
-            window: 7,
-            ..Play::default()
-        };
-        let events = BreakingWalls::new().events();
-        let frames = play(BreakingWalls::new, how(selective, grid));
-        board.row("fast-bvh/walls-dcd", "ms", Target::AtMost(97.0 / 5.0), || {
+/// Frames at which the topology changes.
+fn events(board: &mut Board) {
+    if board.wants_row("fast-bvh/walls") || board.wants_row("fast-bvh/walls-dcd") {
+        break_walls(board);
+    }
+    if board.wants_row("fast-bvh/dragon") || board.wants_row("fast-bvh/dragon-ccd") {
+        explode_dragon(board);
+    }
+}
+
+fn break_walls(board: &mut Board) {
+    let grid = Settings::default().builder;
+    let how = |restructuring, builder| Play {
+        settings: with(Detection::Discrete, restructuring, builder),
+        times: 2,
+        window: 7,
+        ..Play::default()
+    };
+    let events = BreakingWalls::new().events();
+    let frames = play(BreakingWalls::new, how(SELECTIVE, grid));
+    board.row("fast-bvh/walls-dcd", "ms", Target::AtMost(97.0 / 5.0), || {
+        let (total, update) = mean(&frames);
+        Measured::new(total).against("Heo 2010", "2010", 97.0).note(format!(
+            "42 K to 140 K triangles, mean of 79 frames, update {update:.2}; {:.0}% of elementary tests find nothing",
+            false_share(&frames)
+        ))
+    });
+    event_rows(board, "walls", &frames, &events, || {
+        play(
+            BreakingWalls::new,
+            how(Restructuring::RebuildAtEdits, Builder::BinnedSah),
+        )
+    });
+    let columns = [
+        ("without-fast-construction", SELECTIVE, Builder::Median),
+        ("with-lm-metric", Restructuring::SelectiveByVolume, grid),
+        ("refit-only", Restructuring::Never, grid),
+        ("full-rebuild", Restructuring::RebuildAlways, grid),
+    ];
+    for (name, restructuring, builder) in columns {
+        board.row(
+            &format!("fast-bvh/walls-{name}"),
+            "ms",
+            Target::None,
+            || {
+                let other = play(
+                    BreakingWalls::new,
+                    Play {
+                        times: 1,
+                        ..how(restructuring, builder)
+                    },
+                );
+                let (total, update) = mean(&other);
+                Measured::new(total)
+                    .against("ours, same run", "0.1", mean(&frames).0)
+                    .note(format!("update {update:.2}"))
+            },
+        );
+    }
+    add_hashing_row(board, &frames);
+}
+
+/// Spatial hashing on the same walls.
+fn add_hashing_row(board: &mut Board, frames: &[Option<Frame>]) {
+    board.row("fast-bvh/walls-spatial-hashing", "ms", Target::None, || {
+        let mut sequence = BreakingWalls::new();
+        let mut player = Player::new(settings(Detection::Discrete));
+        let (mut total, mut count) = (0.0, 0);
+        for number in 0..sequence.frames() {
+            player.apply(&sequence.next_frame()).expect("valid");
+            if number % 8 == 4 {
+                let start = Instant::now();
+                std::hint::black_box(spatial_hash::intersections(&player.scene));
+                total += ms(start);
+                count += 1;
+            }
+        }
+        Measured::new(total / f64::from(count)).against("ours, same run", "0.1", mean(frames).0)
+    });
+}
+
+fn explode_dragon(board: &mut Board) {
+    let grid = Settings::default().builder;
+    let base = dragon();
+    let how = |detection, restructuring, builder| Play {
+        settings: with(detection, restructuring, builder),
+        times: 1,
+        stride: 6,
+        window: 6,
+        ..Play::default()
+    };
+    let events = base.events();
+    for (detection, name, paper) in [
+        (Detection::Continuous, "ccd", 715.0),
+        (Detection::Discrete, "dcd", 252.0),
+    ] {
+        let frames = play(|| base.clone(), how(detection, SELECTIVE, grid));
+        board.row(&format!("fast-bvh/dragon-{name}"), "ms", Target::AtMost(paper / 5.0), || {
             let (total, update) = mean(&frames);
-            Measured::new(total).against("Heo 2010", "2010", 97.0).note(format!(
-                "42 K to 140 K triangles, mean of 79 frames, update {update:.2}; {:.0}% of elementary tests find nothing",
+            let timed = frames.iter().flatten().count();
+            let rebuilt: usize = frames.iter().flatten().map(|f| f.rebuilt).sum();
+            Measured::new(total).against("Heo 2010", "2010", paper).note(format!(
+                "252 K triangles, mean of {timed} of 250 frames, update {update:.1}, {rebuilt} triangles restructured; {:.0}% of elementary tests find nothing (paper: 90%)",
                 false_share(&frames)
             ))
         });
-        event_rows(board, "walls", &frames, &events, || {
+        event_rows(board, &format!("dragon-{name}"), &frames, &events, || {
             play(
-                BreakingWalls::new,
-                how(Restructuring::RebuildAtEdits, Builder::BinnedSah),
+                || base.clone(),
+                how(detection, Restructuring::RebuildAtEdits, Builder::BinnedSah),
             )
         });
-        let columns = [
-            ("without-fast-construction", selective, Builder::Median),
-            ("with-lm-metric", Restructuring::SelectiveByVolume, grid),
-            ("refit-only", Restructuring::Never, grid),
-            ("full-rebuild", Restructuring::RebuildAlways, grid),
-        ];
-        for (name, restructuring, builder) in columns {
-            board.row(
-                &format!("fast-bvh/walls-{name}"),
-                "ms",
-                Target::None,
-                || {
-                    let other = play(
-                        BreakingWalls::new,
-                        Play {
-                            times: 1,
-                            ..how(restructuring, builder)
-                        },
-                    );
-                    let (total, update) = mean(&other);
-                    Measured::new(total)
-                        .against("ours, same run", "0.1", mean(&frames).0)
-                        .note(format!("update {update:.2}"))
-                },
-            );
+        if detection == Detection::Continuous {
+            add_overhead_row(board, &base, &frames);
         }
-        board.row("fast-bvh/walls-spatial-hashing", "ms", Target::None, || {
-            let mut sequence = BreakingWalls::new();
-            let mut player = Player::new(settings(Detection::Discrete));
-            let (mut total, mut count) = (0.0, 0);
-            for number in 0..sequence.frames() {
-                player.apply(&sequence.next_frame()).expect("valid");
-                if number % 8 == 4 {
-                    let start = Instant::now();
-                    std::hint::black_box(spatial_hash::intersections(&player.scene));
-                    total += ms(start);
-                    count += 1;
+    }
+}
+
+/// What it adds that the dragon is cut while it flies.
+fn add_overhead_row(board: &mut Board, base: &ExplodingDragon, frames: &[Option<Frame>]) {
+    board.row(
+        "fast-bvh/dragon-overhead-of-dynamic-topology",
+        "%",
+        Target::None,
+        || {
+            // The frames from each event on, and the same with what the
+            // event leaves cut beforehand.
+            let (mut live, mut fixed) = (0.0, 0.0);
+            for (event, &at) in base.events().iter().enumerate() {
+                let precut = PrecutDragon::new(base.clone(), event);
+                let same = play_frames(precut, settings(Detection::Continuous), frames, at);
+                let pairs = frames.iter().zip(&same);
+                for (a, b) in pairs.filter_map(|(a, b)| a.zip(*b)) {
+                    live += a.total();
+                    fixed += b.total();
                 }
             }
-            Measured::new(total / f64::from(count)).against(
-                "ours, same run",
-                "0.1",
-                mean(&frames).0,
-            )
-        });
-    }
-
-    if board.wants_row("fast-bvh/dragon") || board.wants_row("fast-bvh/dragon-ccd") {
-        let base = dragon();
-        let how = |detection, restructuring, builder| Play {
-            settings: ours(detection, restructuring, builder),
-            times: 1,
-            stride: 6,
-            window: 6,
-            ..Play::default()
-        };
-        let events = base.events();
-        for (detection, name, paper) in [
-            (Detection::Continuous, "ccd", 715.0),
-            (Detection::Discrete, "dcd", 252.0),
-        ] {
-            let frames = play(|| base.clone(), how(detection, selective, grid));
-            board.row(&format!("fast-bvh/dragon-{name}"), "ms", Target::AtMost(paper / 5.0), || {
-                let (total, update) = mean(&frames);
-                let timed = frames.iter().flatten().count();
-                let rebuilt: usize = frames.iter().flatten().map(|f| f.rebuilt).sum();
-                Measured::new(total).against("Heo 2010", "2010", paper).note(format!(
-                    "252 K triangles, mean of {timed} of 250 frames, update {update:.1}, {rebuilt} triangles restructured; {:.0}% of elementary tests find nothing (paper: 90%)",
-                    false_share(&frames)
-                ))
-            });
-            event_rows(board, &format!("dragon-{name}"), &frames, &events, || {
-                play(
-                    || base.clone(),
-                    how(detection, Restructuring::RebuildAtEdits, Builder::BinnedSah),
+            Measured::new(100.0 * (live / fixed - 1.0))
+                .against("cut beforehand, ms", "0.1", fixed / 28.0)
+                .note(
+                    "each event and the six frames after it; paper: 30% before, 5% with its method",
                 )
-            });
-            if detection == Detection::Continuous {
-                board.row(
-                    "fast-bvh/dragon-overhead-of-dynamic-topology",
-                    "%",
-                    Target::None,
-                    || {
-                        // The frames from each event on, and the same with what the
-                        // event leaves cut beforehand.
-                        let (mut live, mut fixed) = (0.0, 0.0);
-                        for (event, &at) in events.iter().enumerate() {
-                            let precut = PrecutDragon::new(base.clone(), event);
-                            let same = play_frames(precut, settings(detection), &frames, at);
-                            let pairs = frames.iter().zip(&same);
-                            for (a, b) in pairs.filter_map(|(a, b)| a.zip(*b)) {
-                                live += a.total();
-                                fixed += b.total();
-                            }
-                        }
-                        Measured::new(100.0 * (live / fixed - 1.0))
-                            .against("cut beforehand, ms", "0.1", fixed / 28.0)
-                            .note("each event and the six frames after it; paper: 30% before, 5% with its method")
-                    },
-                );
-            }
-        }
-    }
+        },
+    );
 }
 
 /// Times the frames from `first` to six later that another play timed. Eight frames

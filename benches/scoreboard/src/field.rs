@@ -254,8 +254,8 @@ fn growth(board: &mut Board) {
     let mut last = String::new();
     let mut shares = Vec::new();
     let options = FieldOptions {
-        // The old surface stays as it is when something breaks: a small grid does.
-        old_surface_most_cells: 16,
+        // The outer surface stays as it is when something breaks: a small grid does.
+        outer_surface_most_cells: 16,
         ..FieldOptions::default()
     };
     // As many pieces as cut about the same share of the tetrahedra in each: pieces of
@@ -520,7 +520,7 @@ fn memory(board: &mut Board, fragments: &Fragments, field: &FragmentField) {
         .count();
     board.row("field/bytes-per-tet", "bytes", Target::AtMost(120.0), || {
         Measured::new(all / tets).note(format!(
-            "mesh {:.1}, labels and cuts {:.1}, field nodes {:.1}, features {:.1}, location {:.1}, occupancy {:.1}, front {:.1}; old surface's grid aside {:.1}; {:.0}% of tets cut, {} pieces",
+            "mesh {:.1}, labels and cuts {:.1}, field nodes {:.1}, features {:.1}, location {:.1}, occupancy {:.1}, front {:.1}; outer surface's grid aside {:.1}; {:.0}% of tets cut, {} pieces",
             of_mesh / tets,
             fragments.bytes() as f64 / tets,
             bytes.nodes as f64 / tets,
@@ -528,7 +528,7 @@ fn memory(board: &mut Board, fragments: &Fragments, field: &FragmentField) {
             bytes.location as f64 / tets,
             bytes.occupancy as f64 / tets,
             bytes.scratch as f64 / tets,
-            bytes.old_surface_grid as f64 / tets,
+            bytes.outer_surface_grid as f64 / tets,
             100.0 * cut as f64 / tets,
             fragments.living().count(),
         ))
@@ -548,7 +548,7 @@ fn memory(board: &mut Board, fragments: &Fragments, field: &FragmentField) {
 fn rest_of_object(board: &mut Board) {
     board.row("field/rest-of-object", "ratio", Target::AtMost(1.3), || {
         let options = FieldOptions {
-            old_surface_most_cells: 16,
+            outer_surface_most_cells: 16,
             ..FieldOptions::default()
         };
         let mut times = Vec::new();

@@ -264,8 +264,7 @@ fn decide(
     settings: &FractureSettings,
 ) -> Decision {
     memory.decide(
-        fragments,
-        FragmentId(0),
+        (fragments, FragmentId(0)),
         modes,
         &[impact],
         0.01,

@@ -7,6 +7,7 @@ use fracas_bake::tetrahedralize::{
     Grading, Hausdorff, Options, Report, boundary_topology, hausdorff, shell, surface,
 };
 use fracas_conformance::data;
+use fracas_core::testing::unit_cube;
 use glam::{DMat3, DVec3};
 
 use crate::board::{Board, Measured, Target, best_ms};
@@ -162,22 +163,9 @@ fn model(board: &mut Board, name: &str, file: &str, count: usize) {
 /// A box of triangles, turned.
 fn brick(sides: DVec3) -> (SurfaceMesh, Vec<DVec3>) {
     let turn = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 0.7);
-    let positions: Vec<DVec3> = (0..8)
-        .map(|i| DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2)))
-        .map(|p| turn * (p * sides))
-        .collect();
-    let quads = [
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-    ];
-    let triangles = quads
-        .iter()
-        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
-        .collect();
+    let (corners, triangles) = unit_cube();
+    let place = |p: DVec3| turn * (p * sides);
+    let positions: Vec<DVec3> = corners.into_iter().map(place).collect();
     let mesh = SurfaceMesh::build(positions.clone(), triangles).expect("a box");
     (mesh, positions)
 }

@@ -317,8 +317,8 @@ fn deadline(board: &mut Board) {
                 || {
                     Measured::new(100.0 * report.main_share()).note(format!(
                         "{} of {} pairs that are not known to be apart",
-                        report.main_pairs,
-                        report.main_pairs + report.fallbacks
+                        report.sphere_tree_pairs,
+                        report.sphere_tree_pairs + report.fallbacks
                     ))
                 },
             );

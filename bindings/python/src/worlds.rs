@@ -270,7 +270,7 @@ impl World {
     }
 
     /// Adds a thing; returns the number of the object. Breakable ones break by the stress
-    /// of impacts, into at most `max_pieces`; `energy_scale` above 1 makes cracks dearer,
+    /// of impacts, into at most `max_pieces`; `energy_scale` above 1 makes cracks cost more,
     /// hence fewer; with `again` pieces break again.
     #[pyo3(signature = (blueprint, position = [0.0; 3], rotation = [0.0, 0.0, 0.0, 1.0], *,
         velocity = [0.0; 3], spin = [0.0; 3], friction = 0.6, restitution = 0.0,

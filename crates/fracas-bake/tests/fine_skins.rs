@@ -82,7 +82,7 @@ fn pieces_of_all_rounded_things_are_closed_and_complete() {
                     "{name} {detail}, seed {seed}, {id}"
                 );
                 let all = corners(&dressed);
-                sum_area += area(&all[..dressed.old_triangles]);
+                sum_area += area(&all[..dressed.outer_triangles]);
                 sum_volume += volume(&all);
                 assert!(volume(&all) > 0.0, "{name} {detail}, seed {seed}, {id}");
             }
@@ -118,7 +118,7 @@ fn all_threads_see_the_same_bits() {
             .collect()
     };
     let alone = dress();
-    assert!(alone.iter().all(|d| d.triangles.len() > d.old_triangles));
+    assert!(alone.iter().all(|d| d.triangles.len() > d.outer_triangles));
     let together = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..3).map(|_| scope.spawn(dress)).collect();
         threads

@@ -21,5 +21,5 @@ pub struct Contact {
     pub normal: Vec3,
     /// Names the point of A (not of the pair): stable from step to step while A
     /// does not break, so that a solver can start warm.
-    pub feature: u32,
+    pub point_id: u32,
 }

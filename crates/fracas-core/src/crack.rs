@@ -115,7 +115,7 @@ pub enum FractureError {
 /// Cuts nearer to a node than this share of the shortest edge there are moved
 /// away from it, so that no sliver is thinner (no unit). Chosen from the range
 /// 0.02 to 0.05 in which no visible displacement was seen.
-pub const LEAST_CUT_SHARE: f32 = 0.03;
+const LEAST_CUT_SHARE: f32 = 0.03;
 
 impl Crack {
     /// A crack of `part` whose level is any function of node index, made safe:
@@ -131,21 +131,25 @@ impl Crack {
     ) -> Option<Self> {
         let levels: Vec<(u32, f32)> = nodes
             .iter()
-            .map(|&n| {
-                let p = mesh.positions()[n as usize];
-                let shortest = mesh
-                    .adjacent_nodes(n)
-                    .iter()
-                    .map(|&m| p.distance_squared(mesh.positions()[m as usize]))
-                    .fold(f32::INFINITY, f32::min)
-                    .sqrt();
-                let s = level(n);
-                // NaN counts as positive too: a level set never makes a crack fail.
-                let size = s.abs().max(LEAST_CUT_SHARE * shortest).min(4.0 * shortest);
-                (n, if s < 0.0 { -size } else { size })
-            })
+            .map(|&n| (n, Self::clamp_level(mesh, n, level(n))))
             .collect();
         let positive = levels.iter().filter(|(_, s)| *s > 0.0).count();
         (positive > 0 && positive < levels.len()).then_some(Self { part, levels })
+    }
+
+    /// A level of a node that leaves no sliver: see [`Self::from_level`].
+    #[must_use]
+    pub fn clamp_level(mesh: &TetMesh, node: u32, level: f32) -> f32 {
+        let p = mesh.positions()[node as usize];
+        let shortest = mesh
+            .adjacent_nodes(node)
+            .iter()
+            .map(|&m| p.distance_squared(mesh.positions()[m as usize]))
+            .fold(f32::INFINITY, f32::min)
+            .sqrt();
+        let size = level.abs();
+        // NaN counts as positive too: a level set never makes a crack fail.
+        let size = size.max(LEAST_CUT_SHARE * shortest).min(4.0 * shortest);
+        if level < 0.0 { -size } else { size }
     }
 }

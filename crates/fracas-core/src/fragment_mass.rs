@@ -15,11 +15,11 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::cut_piece::{Corner, CornerPoints, Piece, Side, signs};
 use crate::fragment::cut_point;
 use crate::fragment::{FragmentId, Fragments, Split, TetCut};
 use crate::mass_properties::{MassProperties, MassSum};
 use crate::tet_mesh::{NONE, TET_FACES};
+use crate::tet_part::{Corner, CornerPoints, Side, TetPart, signs};
 
 /// What the next step needs to know of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +46,8 @@ impl FragmentMass {
     /// When the id is not of this object. A broken fragment has no mass and a box at
     /// the origin.
     #[must_use]
-    pub fn of(fragments: &Fragments, id: FragmentId, scratch: &mut MassScratch) -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn of(fragments: &Fragments, id: FragmentId, scratch: &mut MassScratch) -> Self {
         let mesh = fragments.mesh();
         let mut weigh = Weighing::new(fragments, id);
         scratch.cracks.clear();
@@ -55,16 +56,19 @@ impl FragmentMass {
             let cut = fragments.cut(tet);
             let points = CornerPoints::new(mesh, tet, cut);
             let mut known = KnownCorners::default();
-            Piece::of(cut, local).polygons().iter().for_each(|polygon| {
-                let at = |corner| known.at(&points, corner);
-                match polygon.side {
-                    Side::Face(k) if across[k as usize] == NONE => {
-                        weigh.add(polygon.corners(), at);
+            TetPart::of(cut, local)
+                .polygons()
+                .iter()
+                .for_each(|polygon| {
+                    let at = |corner| known.at(&points, corner);
+                    match polygon.side {
+                        Side::Face(k) if across[k as usize] == NONE => {
+                            weigh.add(polygon.corners(), at);
+                        }
+                        Side::Face(_) => {}
+                        Side::Plane(_) => weigh.put_off(polygon.corners(), at, &mut scratch.cracks),
                     }
-                    Side::Face(_) => {}
-                    Side::Plane(_) => weigh.put_off(polygon.corners(), at, &mut scratch.cracks),
-                }
-            });
+                });
         });
         for &triangle in &scratch.cracks {
             weigh.sum.add(triangle);
@@ -75,7 +79,7 @@ impl FragmentMass {
     /// Weighs all fragments that a fracture has made, in the order of `split.children`.
     /// Every tetrahedron is visited once, and both sides of a crack share its corners.
     ///
-    /// Equal to [`Self::of`] up to the rounding of sums in f64; boxes bit for bit.
+    /// Equal to `FragmentMass::of` up to the rounding of sums in f64; boxes bit for bit.
     #[must_use]
     pub fn of_split(fragments: &Fragments, split: &Split) -> Vec<Self> {
         let mesh = fragments.mesh();
@@ -169,7 +173,7 @@ impl Children<'_> {
         let mut cap = [DVec3::ZERO; 4];
         let mut count = 0;
         for kept in signs(plane) {
-            let piece = Piece::of_one_plane(kept);
+            let piece = TetPart::of_one_plane(kept);
             if count == 0 {
                 let caps = piece.polygons().iter();
                 for polygon in caps.filter(|p| matches!(p.side, Side::Plane(_))) {
@@ -214,7 +218,7 @@ impl Children<'_> {
             let Some(weigh) = self.of(owners[local]) else {
                 continue;
             };
-            for polygon in Piece::of(Some(cut), local).polygons() {
+            for polygon in TetPart::of(Some(cut), local).polygons() {
                 let inside = matches!(polygon.side, Side::Face(k) if across[k as usize] != NONE);
                 if !inside {
                     weigh.add(polygon.corners(), |corner| known.at(&points, corner));

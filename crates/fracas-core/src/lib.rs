@@ -47,7 +47,6 @@ pub mod brute_force;
 mod chunk_list;
 mod contact;
 mod crack;
-mod cut_piece;
 mod digest;
 pub mod dressing;
 #[cfg(feature = "research")]
@@ -58,6 +57,8 @@ mod fragment_mass;
 pub mod fragment_surface;
 pub mod grid;
 mod mass_properties;
+#[cfg(feature = "research")]
+pub mod object_trial;
 mod pose;
 #[cfg(not(feature = "research"))]
 mod primitives;
@@ -70,6 +71,7 @@ pub mod testing;
 #[cfg(feature = "tet-distance")]
 pub mod tet_distance;
 pub mod tet_mesh;
+mod tet_part;
 mod triangle_fans;
 mod triangle_tree;
 pub mod used_vertices;
@@ -77,12 +79,14 @@ pub mod voxel_tree;
 mod whole_object;
 
 pub use contact::Contact;
-pub use crack::{Crack, Fracture, FractureError, LEAST_CUT_SHARE};
+pub use crack::{Crack, Fracture, FractureError};
 pub use digest::Digest;
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
 pub use fragment_field::object_data::{ObjectData, ObjectDataError};
 pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
-pub use fragment_mass::{FragmentMass, MassScratch};
+pub use fragment_mass::FragmentMass;
+#[cfg(feature = "research")]
+pub use fragment_mass::MassScratch;
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
 pub use pose::Pose;

@@ -2,7 +2,9 @@
 //!
 //! Public with the feature `research` because other crates' tests need it.
 
-use glam::Vec3;
+use std::collections::HashMap;
+
+use glam::{DVec3, Vec3};
 
 use crate::grid::bent_grid;
 use crate::{Crack, Fracture, Fragments, TetMesh, splitmix64};
@@ -41,6 +43,73 @@ pub fn break_at_random(fragments: &mut Fragments, rng: &mut Rng, times: usize, r
             broken.expect("a crack of a living fragment");
         }
     }
+}
+
+/// Sides that have no other against them, by the bits of their ends.
+#[must_use]
+pub fn open_sides(triangles: &[[Vec3; 3]]) -> Vec<[Vec3; 2]> {
+    let key = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
+    let mut balance: HashMap<[[u32; 3]; 2], i32> = HashMap::new();
+    for t in triangles {
+        for i in 0..3 {
+            let (a, b) = (key(t[i]), key(t[(i + 1) % 3]));
+            if a < b {
+                *balance.entry([a, b]).or_default() += 1;
+            } else if b < a {
+                *balance.entry([b, a]).or_default() -= 1;
+            }
+        }
+    }
+    let open = balance.into_iter().filter(|(_, n)| *n != 0);
+    open.map(|(ends, _)| ends.map(|e| Vec3::from_array(e.map(f32::from_bits))))
+        .collect()
+}
+
+/// The surface of the unit cube in `n` squares a side, moved by `place`.
+#[must_use]
+pub fn cube_skin(n: u32, place: impl Fn(DVec3) -> DVec3) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    for axis in 0..3 {
+        for side in 0..2 {
+            for i in 0..n {
+                for j in 0..n {
+                    let at = |di: u32, dj: u32| {
+                        let mut p = [0.0; 3];
+                        p[axis] = f64::from(side);
+                        p[(axis + 1) % 3] = f64::from(i + di) / f64::from(n);
+                        p[(axis + 2) % 3] = f64::from(j + dj) / f64::from(n);
+                        place(DVec3::from_array(p))
+                    };
+                    let first = positions.len() as u32;
+                    positions.extend([at(0, 0), at(1, 0), at(1, 1), at(0, 1)]);
+                    let quad = if side == 1 {
+                        [[0, 1, 2], [0, 2, 3]]
+                    } else {
+                        [[0, 2, 1], [0, 3, 2]]
+                    };
+                    triangles.extend(quad.map(|t| t.map(|k: u32| first + k)));
+                }
+            }
+        }
+    }
+    (positions, triangles)
+}
+
+/// The unit cube: corners numbered by bits (x 1, y 2, z 4), and two triangles a side.
+#[must_use]
+pub fn unit_cube() -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let corner = |i: u32| DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2));
+    let sides = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let halves = |[a, b, c, d]: [u32; 4]| [[a, b, c], [a, c, d]];
+    let triangles = sides.into_iter().flat_map(halves).collect();
+    ((0..8).map(corner).collect(), triangles)
 }
 
 /// A small, fast, seeded generator (splitmix64) so that tests repeat everywhere.

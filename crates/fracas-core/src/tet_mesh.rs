@@ -546,7 +546,7 @@ fn higher_neighbours(nodes: usize, tets: &[[u32; 4]]) -> (Vec<u32>, Vec<u32>) {
     // Each start has moved to the end of its list.
     for (node, &end) in starts[..nodes].iter().enumerate() {
         for at in start..end as usize {
-            // Each is written, and stays where it is new: which ones are cannot be foreseen.
+            // Each is written, and stays where it is new: which ones are cannot be predicted.
             let n = higher[at];
             higher[kept] = n;
             kept += usize::from(last_seen_by[n as usize] != node as u32);

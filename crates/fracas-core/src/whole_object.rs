@@ -17,7 +17,7 @@ use glam::{DMat3, DVec3};
 use crate::fragment_field::object_data::{
     ObjectData, ObjectDataError, all_fit, has_length, misfit,
 };
-use crate::fragment_field::{FieldOptions, FragmentField};
+use crate::fragment_field::{BuildError, FieldOptions, FragmentField};
 use crate::fragment_mass::{FragmentMass, MassScratch};
 use crate::fragment_surface::{FragmentSurface, SurfaceScratch};
 use crate::mass_properties::MassProperties;
@@ -39,6 +39,9 @@ pub struct WholeObject {
     /// Its mass at unit density, and its box.
     pub mass: FragmentMass,
 }
+
+/// A piece of work that may be done on another thread.
+type Work<'a, T> = &'a (dyn Fn() -> T + Sync);
 
 /// Checks that a list holds every face of the boundary once.
 fn is_boundary(
@@ -116,15 +119,38 @@ impl WholeObject {
         mesh: &Arc<TetMesh>,
         options: &FieldOptions,
     ) -> Result<Self, ObjectDataError> {
-        let fragments = Fragments::new(mesh.clone());
+        let tree = SphereTree::of_nodes(mesh);
+        let one_by_one = |surface: Work<'_, _>, mass: Work<'_, _>| (surface(), mass());
+        Ok(Self::of_tree(mesh.clone(), tree, options, one_by_one)?)
+    }
+
+    /// Computes the object of a mesh and its sphere tree. `both` does two pieces of work,
+    /// perhaps at once.
+    ///
+    /// # Errors
+    /// When the options allow no field.
+    pub fn of_tree(
+        mesh: Arc<TetMesh>,
+        tree: SphereTree,
+        options: &FieldOptions,
+        both: impl FnOnce(
+            Work<'_, FragmentSurface>,
+            Work<'_, FragmentMass>,
+        ) -> (FragmentSurface, FragmentMass),
+    ) -> Result<Self, BuildError> {
+        let fragments = Fragments::new(mesh);
         let field = FragmentField::build(&fragments, options)?;
         let whole = FragmentId(0);
+        let (surface, mass) = both(
+            &|| FragmentSurface::extract(&fragments, whole, &mut SurfaceScratch::default()),
+            &|| FragmentMass::of(&fragments, whole, &mut MassScratch::default()),
+        );
         Ok(Self {
-            field,
-            tree: SphereTree::of_nodes(mesh),
-            surface: FragmentSurface::extract(&fragments, whole, &mut SurfaceScratch::default()),
-            mass: FragmentMass::of(&fragments, whole, &mut MassScratch::default()),
             fragments,
+            field,
+            tree,
+            surface,
+            mass,
         })
     }
 

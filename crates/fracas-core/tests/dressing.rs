@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 
 use fracas_core::dressing::{Dress, SkinMap, SkinMapError};
-use fracas_core::testing::{Rng, box_grid, break_at_random};
+use fracas_core::testing::{Rng, box_grid, break_at_random, cube_skin, open_sides};
 use fracas_core::{FragmentId, Fragments, TetMesh};
 
 /// All triangles of a dress.
@@ -18,25 +18,6 @@ fn shown(dress: &Dress, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec
     let cut = dress.cut.iter().map(|f| f.corners.map(|c| c.position));
     let cracks = dress.cracks.iter().map(|f| f.corners);
     whole.chain(cut).chain(cracks).collect()
-}
-
-/// Sides that have no other against them, by the bits of their ends.
-fn open_sides(triangles: &[[Vec3; 3]]) -> Vec<[Vec3; 2]> {
-    let key = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
-    let mut balance: HashMap<[[u32; 3]; 2], i32> = HashMap::new();
-    for t in triangles {
-        for i in 0..3 {
-            let (a, b) = (key(t[i]), key(t[(i + 1) % 3]));
-            if a < b {
-                *balance.entry([a, b]).or_default() += 1;
-            } else if b < a {
-                *balance.entry([b, a]).or_default() -= 1;
-            }
-        }
-    }
-    let open = balance.into_iter().filter(|(_, n)| *n != 0);
-    open.map(|(ends, _)| ends.map(|e| Vec3::from_array(e.map(f32::from_bits))))
-        .collect()
 }
 
 fn volume(triangles: &[[Vec3; 3]]) -> f64 {
@@ -53,35 +34,6 @@ fn area(triangles: impl Iterator<Item = [DVec3; 3]>) -> f64 {
     triangles
         .map(|[a, b, c]| 0.5 * (b - a).cross(c - a).length())
         .sum()
-}
-
-/// The surface of the unit cube in `n` squares a side, moved by `place`.
-fn cube_skin(n: u32, place: impl Fn(DVec3) -> DVec3) -> (Vec<DVec3>, Vec<[u32; 3]>) {
-    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
-    for axis in 0..3 {
-        for side in 0..2 {
-            for i in 0..n {
-                for j in 0..n {
-                    let at = |di: u32, dj: u32| {
-                        let mut p = [0.0; 3];
-                        p[axis] = f64::from(side);
-                        p[(axis + 1) % 3] = f64::from(i + di) / f64::from(n);
-                        p[(axis + 2) % 3] = f64::from(j + dj) / f64::from(n);
-                        place(DVec3::from_array(p))
-                    };
-                    let first = positions.len() as u32;
-                    positions.extend([at(0, 0), at(1, 0), at(1, 1), at(0, 1)]);
-                    let quad = if side == 1 {
-                        [[0, 1, 2], [0, 2, 3]]
-                    } else {
-                        [[0, 2, 1], [0, 3, 2]]
-                    };
-                    triangles.extend(quad.map(|t| t.map(|k: u32| first + k)));
-                }
-            }
-        }
-    }
-    (positions, triangles)
 }
 
 fn check(mesh: &Arc<TetMesh>, positions: &[DVec3], triangles: &[[u32; 3]], seed: u64, what: &str) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 
 use fracas_core::dressing::{Dressed, FacePoint, FineBoundary, FinePoint, FineSurface};
-use fracas_core::testing::{Rng, box_grid, break_at_random};
+use fracas_core::testing::{Rng, box_grid, break_at_random, open_sides};
 use fracas_core::{FragmentId, Fragments, TetMesh};
 
 /// A surface given by where each point of the flat one goes.
@@ -31,23 +31,6 @@ fn corners(dressed: &Dressed) -> Vec<[Vec3; 3]> {
     dressed.triangles.iter().map(|t| t.map(at)).collect()
 }
 
-/// Sides that have no other against them, by the bits of their ends.
-fn open_sides(triangles: &[[Vec3; 3]]) -> usize {
-    let key = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
-    let mut balance: HashMap<[[u32; 3]; 2], i32> = HashMap::new();
-    for t in triangles {
-        for i in 0..3 {
-            let (a, b) = (key(t[i]), key(t[(i + 1) % 3]));
-            if a < b {
-                *balance.entry([a, b]).or_default() += 1;
-            } else if b < a {
-                *balance.entry([b, a]).or_default() -= 1;
-            }
-        }
-    }
-    balance.values().filter(|n| **n != 0).count()
-}
-
 fn volume<'a>(triangles: impl Iterator<Item = &'a [DVec3; 3]>) -> f64 {
     triangles.map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0).sum()
 }
@@ -66,18 +49,18 @@ fn check(mesh: &Arc<TetMesh>, fine: &FineBoundary, seed: u64, times: usize, what
     let mut fragments = Fragments::new(mesh.clone());
     let unbroken = fine.dress(&fragments, FragmentId(0));
     assert_eq!(unbroken.triangles.len(), whole.len());
-    assert_eq!(unbroken.old_triangles, whole.len());
-    assert_eq!(open_sides(&corners(&unbroken)), 0, "{what}, unbroken");
+    assert_eq!(unbroken.outer_triangles, whole.len());
+    assert_eq!(open_sides(&corners(&unbroken)), [], "{what}, unbroken");
     break_at_random(&mut fragments, &mut Rng(seed), times, 0.06);
     let (mut sum_area, mut sum_volume, mut cut) = (0.0, 0.0, 0);
     for id in fragments.living() {
         let dressed = fine.dress(&fragments, id);
         let all = corners(&dressed);
-        assert_eq!(open_sides(&all), 0, "{what}, seed {seed}, {id}");
+        assert_eq!(open_sides(&all), [], "{what}, seed {seed}, {id}");
         let exact: Vec<[DVec3; 3]> = all.iter().map(|t| t.map(|p| p.as_dvec3())).collect();
         sum_volume += volume(exact.iter());
-        sum_area += area(exact[..dressed.old_triangles].iter());
-        cut += dressed.old_triangles;
+        sum_area += area(exact[..dressed.outer_triangles].iter());
+        cut += dressed.outer_triangles;
         assert_eq!(dressed.normals.len(), dressed.positions.len());
         let unit = |n: &Vec3| (n.length() - 1.0).abs() < 1e-5;
         assert!(dressed.normals.iter().all(unit), "{what}, seed {seed}");

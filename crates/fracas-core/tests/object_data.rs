@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use fracas_core::sphere_tree::{Query, QueryScratch, SplitMethod, SplitScratch};
+use fracas_core::object_trial::use_up;
 use fracas_core::testing::{Rng, box_grid};
 use fracas_core::{
-    Crack, FieldOptions, Fracture, FragmentId, FragmentMass, FragmentSurface, MassScratch,
-    ObjectData, ObjectDataError, Pose, SurfaceScratch, TetMesh, TetMeshError, WholeObject,
+    FieldOptions, FragmentId, ObjectData, ObjectDataError, TetMesh, TetMeshError, WholeObject,
 };
 use glam::Vec3;
 
@@ -194,61 +193,10 @@ fn damage_any(data: &mut ObjectData<'_>, rng: &mut Rng, count: u32) {
             match rng.below(4) {
                 0 => data.options.location_cell = cell,
                 1 => data.options.occupancy_cell = cell,
-                2 => data.options.old_surface_cell = cell,
-                _ => data.options.old_surface_most_cells = whole[rng.below(8)],
+                2 => data.options.outer_surface_cell = cell,
+                _ => data.options.outer_surface_most_cells = whole[rng.below(8)],
             }
         }
-    }
-}
-
-/// Asks an object everything, breaks it several times, and asks its pieces.
-fn use_up(object: WholeObject, rng: &mut Rng) {
-    let WholeObject {
-        mut fragments,
-        mut field,
-        tree,
-        ..
-    } = object;
-    let mesh = fragments.mesh().clone();
-    let mut trees = vec![Some(tree)];
-    let mut scratch = SplitScratch::default();
-    for _ in 0..4 {
-        for id in fragments.living() {
-            let near = field.of(&fragments, id);
-            let mut out = Vec::new();
-            for _ in 0..20 {
-                let p = rng.in_box(Vec3::splat(-0.5), Vec3::splat(1.5));
-                let _ = (near.signed_distance(p, 1.0), near.sphere_may_touch(p, 0.1));
-            }
-            if let Some(tree) = &trees[id.0 as usize] {
-                let query = Query::new(0.05, tree.object_radius());
-                let pose = Pose::new(rng.direction(), 1.0, rng.direction() * 0.2);
-                let mut memory = QueryScratch::default();
-                tree.contacts(&pose, &near, &query, &mut memory, &mut out);
-            }
-            let _ = FragmentSurface::extract(&fragments, id, &mut SurfaceScratch::default());
-            let _ = FragmentMass::of(&fragments, id, &mut MassScratch::default());
-        }
-        let living: Vec<FragmentId> = fragments.living().collect();
-        let fragment = living[rng.below(living.len())];
-        let nodes = fragments.fragment(fragment).nodes();
-        let middle = mesh.positions()[nodes[rng.below(nodes.len())] as usize];
-        let direction = rng.direction();
-        let crack = Crack::from_level(&mesh, 0, nodes, |n| {
-            direction.dot(mesh.positions()[n as usize] - middle) + 0.01
-        });
-        let Some(crack) = crack else { continue };
-        let cracks = vec![crack];
-        let Ok(split) = fragments.apply(&Fracture { fragment, cracks }) else {
-            continue;
-        };
-        field.apply(&fragments, &split);
-        let parent = trees[fragment.0 as usize]
-            .take()
-            .expect("a living fragment's");
-        let _ = parent.radii_after(&fragments, &split);
-        let parts = parent.apply(&fragments, &split, SplitMethod::default(), &mut scratch);
-        trees.extend(parts.into_iter().map(Some));
     }
 }
 

@@ -16,7 +16,7 @@
 //! (the same for plates); crushing as in Johnson, Contact Mechanics (1985), 6.3 and 11.5:
 //! beyond a mean pressure p_c the contact bears no more. What is crushed is cut flat by the
 //! floor: the area of a ball is `2 pi R d` then, so `C = 2 pi R p_c`; half of it elsewhere
-//! (`impact.rs`). It does not come back: unloading follows Hertz' law from there.
+//! (`impact/mod.rs`). It does not come back: unloading follows Hertz' law from there.
 //!
 //! | symbol | here |
 //! | --- | --- |

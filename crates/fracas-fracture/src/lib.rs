@@ -40,7 +40,7 @@
 //! };
 //! let settings = FractureSettings::default();
 //! let decision =
-//!     FractureEvent::new().decide(&fragments, whole, &modes, &[impact], 0.01, 0, &settings);
+//!     FractureEvent::new().decide((&fragments, whole), &modes, &[impact], 0.01, 0, &settings);
 //! let split = fragments.apply(&decision.fracture.expect("that breaks a brick"))?;
 //! assert!(split.children.len() >= 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

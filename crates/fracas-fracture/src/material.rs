@@ -61,20 +61,18 @@ pub enum MaterialError {
     },
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "a row of a table: one number per column of the handbook"
-)]
-const fn brittle(
-    young_gpa: f64,
-    poisson: f64,
-    density: f64,
-    strength_mpa: f64,
-    toughness_mpa: f64,
-    weibull_modulus: f64,
-    fatigue_exponent: f64,
-    compressive_mpa: f64,
-) -> Material {
+/// A row of the table: one number for each column of the handbook.
+const fn brittle(row: [f64; 8]) -> Material {
+    let [
+        young_gpa,
+        poisson,
+        density,
+        strength_mpa,
+        toughness_mpa,
+        weibull_modulus,
+        fatigue_exponent,
+        compressive_mpa,
+    ] = row;
     Material {
         young: young_gpa * 1e9,
         poisson,
@@ -131,21 +129,21 @@ const ALIASES: [(&str, &str); 24] = [
 
 impl Material {
     /// Soda-lime glass, annealed, with the flaws of use.
-    pub const GLASS: Self = brittle(70.0, 0.22, 2500.0, 45.0, 0.75, 7.0, 16.0, 1000.0);
+    pub const GLASS: Self = brittle([70.0, 0.22, 2500.0, 45.0, 0.75, 7.0, 16.0, 1000.0]);
     /// Glazed table porcelain.
-    pub const PORCELAIN: Self = brittle(70.0, 0.20, 2400.0, 50.0, 1.2, 10.0, 25.0, 500.0);
+    pub const PORCELAIN: Self = brittle([70.0, 0.20, 2400.0, 50.0, 1.2, 10.0, 25.0, 500.0]);
     /// Earthenware, such as piggy banks and flower pots.
-    pub const EARTHENWARE: Self = brittle(20.0, 0.20, 1900.0, 15.0, 0.6, 10.0, 30.0, 80.0);
+    pub const EARTHENWARE: Self = brittle([20.0, 0.20, 1900.0, 15.0, 0.6, 10.0, 30.0, 80.0]);
     /// Fired clay brick.
-    pub const BRICK: Self = brittle(15.0, 0.18, 1800.0, 3.0, 0.5, 8.0, 30.0, 25.0);
+    pub const BRICK: Self = brittle([15.0, 0.18, 1800.0, 3.0, 0.5, 8.0, 30.0, 25.0]);
     /// Granite.
-    pub const GRANITE: Self = brittle(55.0, 0.25, 2650.0, 10.0, 1.6, 10.0, 35.0, 170.0);
+    pub const GRANITE: Self = brittle([55.0, 0.25, 2650.0, 10.0, 1.6, 10.0, 35.0, 170.0]);
     /// Ordinary concrete.
-    pub const CONCRETE: Self = brittle(30.0, 0.20, 2400.0, 3.0, 1.0, 10.0, 31.0, 35.0);
+    pub const CONCRETE: Self = brittle([30.0, 0.20, 2400.0, 3.0, 1.0, 10.0, 31.0, 35.0]);
     /// Set gypsum plaster.
-    pub const PLASTER: Self = brittle(4.5, 0.20, 1200.0, 3.0, 0.2, 8.0, 30.0, 12.0);
+    pub const PLASTER: Self = brittle([4.5, 0.20, 1200.0, 3.0, 0.2, 8.0, 30.0, 12.0]);
     /// Fresh-water ice near its melting point, struck fast.
-    pub const ICE: Self = brittle(9.0, 0.33, 917.0, 1.2, 0.1, 5.0, 1000.0, 8.0);
+    pub const ICE: Self = brittle([9.0, 0.33, 917.0, 1.2, 0.1, 5.0, 1000.0, 8.0]);
 
     /// The material of a name, such as `glass`, or of an everyday word for it, such as
     /// `ceramic` (porcelain), `pottery` (earthenware) or `stone` (granite).
@@ -326,7 +324,7 @@ mod tests {
 
     /// EN 16612, table of k_mod: `0.663 t^(-1/16)`, t in hours; from 20 s to an impact.
     #[test]
-    fn a_blow_takes_more_than_a_load_that_stays() {
+    fn an_impact_takes_more_than_a_load_that_stays() {
         let code = |seconds: f64| 0.663 * libm::pow(seconds / 3600.0, -1.0 / 16.0);
         let glass = Material::GLASS;
         for time in [1e-4, 1.0] {

@@ -297,8 +297,7 @@ impl Breaker {
         let decision = match (self.rule.of(fragments, id), self.modes.get(&id)) {
             (Breakability::Unbreakable, _) => none(Outcome::Unbreakable),
             (_, Some(modes)) => memory.decide(
-                fragments,
-                id,
+                (fragments, id),
                 modes,
                 impacts,
                 step,
@@ -480,8 +479,7 @@ mod tests {
         };
         let settings = FractureSettings::default();
         let decision = FractureEvent::new().decide(
-            &fragments,
-            FragmentId(0),
+            (&fragments, FragmentId(0)),
             &modes,
             &[impact],
             0.01,

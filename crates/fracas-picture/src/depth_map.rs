@@ -175,23 +175,7 @@ mod tests {
 
     #[test]
     fn a_box_is_closed_and_casts_the_same_shadow_without_its_back() {
-        let corner = |i: u32| {
-            let s = |b: u32| if i >> b & 1 == 0 { -0.4 } else { 0.5 };
-            Vec3::new(s(0), s(1), s(2))
-        };
-        let quads = [
-            [0, 2, 3, 1],
-            [4, 5, 7, 6],
-            [0, 1, 5, 4],
-            [2, 6, 7, 3],
-            [0, 4, 6, 2],
-            [1, 3, 7, 5],
-        ];
-        let points: Vec<Vec3> = (0..8).map(corner).collect();
-        let triangles: Vec<[u32; 3]> = quads
-            .iter()
-            .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
-            .collect();
+        let (points, triangles) = crate::testing::block(-0.4, 0.5);
         assert!(is_closed(&triangles) && !is_closed(&triangles[1..]));
         let mut closed = Casters::default();
         closed.add(&points, &triangles, false);

@@ -49,6 +49,8 @@ pub mod scene;
 pub mod sheet;
 pub mod slice;
 mod smooth;
+#[cfg(test)]
+mod testing;
 pub mod texture;
 
 pub use camera::Camera;

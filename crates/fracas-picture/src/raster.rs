@@ -189,7 +189,7 @@ impl Cover {
             let k = k as u32 as f32;
             let (wb, wc) = (b + k * b_slope, c + k * c_slope);
             let here = n + k * self.nearness[1];
-            // Selections instead of branches: nobody can foresee which samples are in.
+            // Selections instead of branches: nobody can predict which samples are in.
             let wa = 1.0 - wb - wc;
             let least = if wb < wc { wb } else { wc };
             let least = if wa < least { wa } else { least };

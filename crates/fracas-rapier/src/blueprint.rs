@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::{
     Digest, FieldOptions, FragmentField, FragmentId, FragmentMass, FragmentSurface, Fragments,
-    MassScratch, SphereTree, SurfaceScratch, TetMesh, WholeObject,
+    SphereTree, TetMesh, WholeObject,
 };
 use parry3d::shape::SharedShape;
 use thiserror::Error;
@@ -57,19 +57,8 @@ impl Blueprint {
         tree: &BuildOptions,
     ) -> Result<Self, ObjectError> {
         let tree = SphereTree::build(&mesh, tree)?;
-        let fragments = Fragments::new(mesh);
-        let field = FragmentField::build(&fragments, field)?;
-        let (surface, mass) = both(
-            || FragmentSurface::extract(&fragments, FragmentId(0), &mut SurfaceScratch::default()),
-            || FragmentMass::of(&fragments, FragmentId(0), &mut MassScratch::default()),
-        );
-        Ok(Self::of_parts(WholeObject {
-            fragments,
-            field,
-            tree,
-            surface,
-            mass,
-        }))
+        let object = WholeObject::of_tree(mesh, tree, field, |surface, mass| both(surface, mass))?;
+        Ok(Self::of_parts(object))
     }
 
     /// Of an asset: what is computed ahead is read from it. Where it was baked without, it

@@ -17,7 +17,7 @@ use parry3d::query::{
 };
 use parry3d::shape::{PackedFeatureId, Shape};
 
-use crate::manifold::{Feature, PairContact};
+use crate::manifold::{PairContact, PointId};
 use crate::pair::PairScratch;
 
 /// What two of the engine's convex shapes have to do with each other.
@@ -68,7 +68,7 @@ pub(crate) fn meet(
         point2: point.local_p2,
         normal1: manifold.local_n1,
         distance: point.dist,
-        feature: Feature::OfFirst(name_of(point.fid1, point.fid2)),
+        point_id: PointId::OfFirst(name_of(point.fid1, point.fid2)),
     }));
     if contacts.len() <= 4 {
         add_middles(contacts, manifold.local_n1);
@@ -95,14 +95,14 @@ fn add_middles(contacts: &mut Vec<PairContact>, normal: Vec3) {
     contacts.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
     for i in 0..corners {
         let (a, b) = (contacts[i], contacts[(i + 1) % corners]);
-        let (Feature::OfFirst(m) | Feature::OfSecond(m)) = a.feature;
-        let (Feature::OfFirst(n) | Feature::OfSecond(n)) = b.feature;
+        let (PointId::OfFirst(m) | PointId::OfSecond(m)) = a.point_id;
+        let (PointId::OfFirst(n) | PointId::OfSecond(n)) = b.point_id;
         contacts.push(PairContact {
             point1: 0.5 * (a.point1 + b.point1),
             point2: 0.5 * (a.point2 + b.point2),
             normal1: a.normal1,
             distance: 0.5 * (a.distance + b.distance),
-            feature: Feature::OfSecond(m.rotate_left(7) ^ n),
+            point_id: PointId::OfSecond(m.rotate_left(7) ^ n),
         });
     }
 }
@@ -204,7 +204,7 @@ mod tests {
                     let off = p.distance(p.clamp(-half, half));
                     assert!(off < 1e-4, "{p} is {off} off");
                 }
-                let same = |other: &PairContact| other.feature == c.feature;
+                let same = |other: &PairContact| other.point_id == c.point_id;
                 assert!(!scratch.contacts[..i].iter().any(same), "two of one name");
             }
         }

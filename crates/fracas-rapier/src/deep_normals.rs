@@ -72,7 +72,7 @@ fn set_normal(contact: &mut PairContact, normal: Vec3, pos12: &Pose) {
 mod tests {
     use super::*;
     use crate::blueprint::Blueprint;
-    use crate::manifold::Feature;
+    use crate::manifold::PointId;
     use fracas_core::testing::box_grid;
 
     fn contact(normal1: Vec3, distance: f32) -> PairContact {
@@ -81,7 +81,7 @@ mod tests {
             point2: normal1 * distance,
             normal1,
             distance,
-            feature: Feature::OfFirst(0),
+            point_id: PointId::OfFirst(0),
         }
     }
 

@@ -268,7 +268,7 @@ impl FragmentDispatcher {
         let [near, far] = match *pair {
             Pair::Fragments(f1, f2) => {
                 let mode = &self.settings.mode;
-                pair::looks(pos12, f1, f2, [near, far], mode, memory)
+                pair::choose_looks(pos12, f1, f2, [near, far], mode, memory)
             }
             _ => [Some(near), (near.reach < far.reach).then_some(far)],
         };
@@ -298,7 +298,10 @@ impl FragmentDispatcher {
         let stats = self.collect_within(pair, pos12, look, memory, scratch);
         let known = found.len();
         for contact in &scratch.contacts {
-            if found[..known].iter().all(|f| f.feature != contact.feature) {
+            if found[..known]
+                .iter()
+                .all(|f| f.point_id != contact.point_id)
+            {
                 found.push(*contact);
             }
         }
@@ -317,17 +320,18 @@ impl FragmentDispatcher {
     ) -> Result<QueryStats, Unsupported> {
         let settings = &self.settings;
         match *pair {
-            Pair::Fragments(f1, f2) => Ok(pair::fragments(
+            Pair::Fragments(f1, f2) => Ok(pair::ask_fragments(
                 pos12, f1, f2, look, settings, memory, scratch,
             )),
             Pair::First(f, g) => {
-                pair::fragment_and_shape(pos12, f, g, look, settings, memory, scratch)
+                pair::ask_fragment_and_shape(pos12, f, g, look, settings, memory, scratch)
                     .ok_or(Unsupported)
             }
             Pair::Second(g, f) => {
                 let pos21 = pos12.inverse();
-                let stats = pair::fragment_and_shape(&pos21, f, g, look, settings, memory, scratch)
-                    .ok_or(Unsupported)?;
+                let stats =
+                    pair::ask_fragment_and_shape(&pos21, f, g, look, settings, memory, scratch)
+                        .ok_or(Unsupported)?;
                 for contact in &mut scratch.contacts {
                     contact.swap(pos12);
                 }
@@ -435,20 +439,22 @@ where
                     contacts: scratch.contacts.len() as u32,
                     ..QueryStats::default()
                 },
-                Found::Main(Some(late)) if late.late && manifold::carry_on(manifolds, pos12) => {
+                Found::SphereTree(Some(late))
+                    if late.late && manifold::carry_on(manifolds, pos12) =>
+                {
                     self.voxels.note_cost(&late, 0, 0);
                     let points = manifolds.iter().map(|m| m.points.len()).sum();
                     self.counters.add(&QueryStats::default(), points);
                     return Ok(());
                 }
-                Found::Main(None) if ours.memory.repeats(pos12, prediction) => {
+                Found::SphereTree(None) if ours.memory.repeats(pos12, prediction) => {
                     // The points of the last step are those of this one: nothing is asked.
                     let points: usize = manifolds.iter().map(|m| m.points.len()).sum();
                     let solver = &self.counters.solver_contacts;
                     solver.fetch_add(points as u64, Ordering::Relaxed);
                     return Ok(());
                 }
-                Found::Main(asked) => {
+                Found::SphereTree(asked) => {
                     let visits = asked.and_then(|a| a.visits);
                     let look = Look {
                         reach: prediction,

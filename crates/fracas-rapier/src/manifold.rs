@@ -26,7 +26,7 @@ pub struct PairContact {
     pub distance: f32,
     /// Names the sample point that made the contact: its index in its own shape,
     /// and which of the two shapes that is.
-    pub feature: Feature,
+    pub point_id: PointId,
 }
 
 impl PairContact {
@@ -35,23 +35,23 @@ impl PairContact {
     pub(crate) fn swap(&mut self, pos12: &parry3d::math::Pose) {
         std::mem::swap(&mut self.point1, &mut self.point2);
         self.normal1 = pos12.rotation * -self.normal1;
-        self.feature = match self.feature {
-            Feature::OfFirst(n) => Feature::OfSecond(n),
-            Feature::OfSecond(n) => Feature::OfFirst(n),
+        self.point_id = match self.point_id {
+            PointId::OfFirst(n) => PointId::OfSecond(n),
+            PointId::OfSecond(n) => PointId::OfFirst(n),
         };
     }
 }
 
 /// Names the sample point behind a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feature {
+pub enum PointId {
     /// A point of shape 1 against the surface of shape 2.
     OfFirst(u32),
     /// A point of shape 2 against the surface of shape 1.
     OfSecond(u32),
 }
 
-impl Feature {
+impl PointId {
     fn packed(self) -> [PackedFeatureId; 2] {
         // Features are packed with two bits of kind: 30 bits remain for the name.
         let name = |n: u32| PackedFeatureId::vertex(n & 0x3fff_ffff);
@@ -171,7 +171,7 @@ pub fn write<M: Default + Clone, C: Default + Copy>(
             manifold.points.clear();
             for &i in points {
                 let contact = &contacts[i as usize];
-                let [fid1, fid2] = contact.feature.packed();
+                let [fid1, fid2] = contact.point_id.packed();
                 let mut point = TrackedContact::new(
                     contact.point1,
                     contact.point2,
@@ -251,7 +251,7 @@ mod tests {
             point2: point,
             normal1: Vec3::Z,
             distance,
-            feature: Feature::OfFirst(name),
+            point_id: PointId::OfFirst(name),
         }
     }
 

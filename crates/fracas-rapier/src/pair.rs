@@ -17,7 +17,7 @@ use parry3d::query::ContactManifold;
 use parry3d::shape::{Shape, TypedShape};
 
 use crate::deep_normals::align_deep_normals;
-use crate::manifold::{Feature, PairContact};
+use crate::manifold::{PairContact, PointId};
 use crate::pair_memory::PairMemory;
 use crate::parry_shape::ParryShape;
 use crate::partner::parts;
@@ -48,11 +48,11 @@ pub enum ContactMode {
 }
 
 impl ContactMode {
-    /// How the main method adapts, where it does.
+    /// How the sphere-tree method adapts, where it does.
     fn adaptive(&self) -> Option<AdaptiveSettings> {
         match self {
             Self::Adaptive(settings) => Some(*settings),
-            // What the voxels leave to the main method.
+            // What the voxels leave to the sphere-tree method.
             Self::VoxelTree(_) | Self::Budgeted(_) => Some(AdaptiveSettings::default()),
             _ => None,
         }
@@ -155,7 +155,7 @@ struct Ask<'a> {
 }
 
 /// Fragment 1 against fragment 2.
-pub(crate) fn fragments(
+pub(crate) fn ask_fragments(
     pos12: &Pose,
     shape1: &FragmentShape,
     shape2: &FragmentShape,
@@ -183,12 +183,12 @@ pub(crate) fn fragments(
         first_is_tree: true,
     };
     let same_object = guard2.is_none();
-    ask.tree_of_object(shape1, &field2, &one, &mut states[0], same_object);
+    ask.ask_tree_of_object(shape1, &field2, &one, &mut states[0], same_object);
     let other = Placed {
         pos12,
         first_is_tree: false,
     };
-    ask.tree_of_object(shape2, &field1, &other, &mut states[1], same_object);
+    ask.ask_tree_of_object(shape2, &field1, &other, &mut states[1], same_object);
     if settings.normals == Normals::Chosen {
         align_deep_normals(&mut ask.scratch.contacts, pos12, shape1, shape2);
     }
@@ -196,7 +196,7 @@ pub(crate) fn fragments(
 }
 
 /// Which of a near and a far look at two fragments are worth it, by the gap between them.
-pub(crate) fn looks(
+pub(crate) fn choose_looks(
     pos12: &Pose,
     shape1: &FragmentShape,
     shape2: &FragmentShape,
@@ -236,7 +236,7 @@ pub(crate) fn looks(
 }
 
 /// A fragment against anything else, the fragment being first. `None`: not known.
-pub(crate) fn fragment_and_shape(
+pub(crate) fn ask_fragment_and_shape(
     pos12: &Pose,
     fragment: &FragmentShape,
     shape: &dyn Shape,
@@ -252,7 +252,7 @@ pub(crate) fn fragment_and_shape(
         scratch,
         stats: QueryStats::default(),
     };
-    ask.shape(pos12, fragment, shape, memory)?;
+    ask.ask_shape(pos12, fragment, shape, memory)?;
     Some(ask.stats)
 }
 
@@ -283,7 +283,7 @@ impl Placed<'_> {
                 point2: surface,
                 normal1: self.pos12.rotation * -contact.normal,
                 distance: contact.distance,
-                feature: Feature::OfFirst(contact.feature),
+                point_id: PointId::OfFirst(contact.point_id),
             }
         } else {
             PairContact {
@@ -291,7 +291,7 @@ impl Placed<'_> {
                 point2: self.pos12.inverse_transform_point(contact.point),
                 normal1: contact.normal,
                 distance: contact.distance,
-                feature: Feature::OfSecond(contact.feature),
+                point_id: PointId::OfSecond(contact.point_id),
             }
         }
     }
@@ -299,7 +299,7 @@ impl Placed<'_> {
 
 impl Ask<'_> {
     /// The points of a fragment against a partner.
-    fn tree<P: Partner + ?Sized>(
+    fn ask_tree<P: Partner + ?Sized>(
         &mut self,
         shape: &FragmentShape,
         partner: &P,
@@ -312,7 +312,7 @@ impl Ask<'_> {
 
     /// The same against a fragment, perhaps of the same object, from which it has just
     /// parted.
-    fn tree_of_object(
+    fn ask_tree_of_object(
         &mut self,
         shape: &FragmentShape,
         partner: &FragmentDistance<'_>,
@@ -343,7 +343,7 @@ impl Ask<'_> {
 
     /// The same with the partner's own normals: smooth shapes have no edges at which
     /// a face must be chosen.
-    fn tree_against_smooth<P: Partner + ?Sized>(
+    fn ask_tree_against_smooth<P: Partner + ?Sized>(
         &mut self,
         shape: &FragmentShape,
         partner: &P,
@@ -402,7 +402,7 @@ impl Ask<'_> {
         contacts.extend(found.iter().map(|c| placed.place(c)));
     }
 
-    fn shape(
+    fn ask_shape(
         &mut self,
         pos12: &Pose,
         fragment: &FragmentShape,
@@ -438,13 +438,13 @@ impl Ask<'_> {
                 next += 1;
                 let before = self.scratch.contacts.len();
                 if part.smooth {
-                    self.tree_against_smooth(fragment, part, &placed, state);
+                    self.ask_tree_against_smooth(fragment, part, &placed, state);
                 } else {
-                    self.tree(fragment, part, &placed, state);
+                    self.ask_tree(fragment, part, &placed, state);
                 }
                 let mut points = std::mem::take(&mut self.scratch.points);
                 part.own_points(&near.transform_by(&at.inverse()), &mut points);
-                self.points(&placed_at, fragment, points.iter().copied());
+                self.ask_points(&placed_at, fragment, points.iter().copied());
                 self.scratch.points = points;
                 // Points of a part are told in the frame of the whole.
                 for contact in &mut self.scratch.contacts[before..] {
@@ -456,7 +456,7 @@ impl Ask<'_> {
     }
 
     /// Points of shape 2, each with a radius, against the fragment's field.
-    fn points(
+    fn ask_points(
         &mut self,
         pos12: &Pose,
         fragment: &FragmentShape,
@@ -479,7 +479,7 @@ impl Ask<'_> {
                 point2: centre - pos12.rotation.inverse() * (found.normal * radius),
                 normal1: found.normal,
                 distance: found.distance - radius,
-                feature: Feature::OfSecond(name as u32),
+                point_id: PointId::OfSecond(name as u32),
             });
             self.stats.contacts += 1;
         }

@@ -494,7 +494,7 @@ fn tangent_plane(sample: Option<Sample>, max: f32, out: &mut Vec<NearFace>) {
             distance: distance.abs(),
             plane_distance: distance,
             normal,
-            kind: FaceKind::Old,
+            kind: FaceKind::Outer,
             tet: NONE,
         });
     }

@@ -72,7 +72,7 @@ fn crack_facets(world: &World, pieces: &[PieceId], least: f32) -> Vec<Face> {
         .collect();
     let mut facets = Vec::new();
     for (a, surface) in surfaces.iter().enumerate() {
-        for t in surface.old_triangles()..surface.triangles().len() {
+        for t in surface.outer_triangles()..surface.triangles().len() {
             let [p, q, r] = surface.corners(t);
             let normal = surface.normal(t);
             if (q - p).cross(r - p).length() < least * edge * edge {
@@ -231,6 +231,6 @@ fn a_cube_dropped_on_its_corner_ends_without_overlap() {
     assert!(deepest[deepest.len() / 2] < 0.005, "{deepest:?} m");
     assert!(deepest[deepest.len() * 9 / 10] < 0.01, "{deepest:?} m");
     // A crumb that lies under a piece of a hundred times its mass. Of 400 cuts one or two are
-    // deeper than 20 mm, the deepest by 26 (docs/decisions/0012-a-load-is-no-blow.md).
+    // deeper than 20 mm, the deepest by 26 (docs/decisions/0012-a-load-is-no-impact.md).
     assert!(deepest[deepest.len() - 1] < 0.03, "{deepest:?} m");
 }

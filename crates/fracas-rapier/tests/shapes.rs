@@ -54,23 +54,21 @@ fn box_mesh(half: Vec3) -> TriMesh {
 /// The slope of the height field.
 const SLOPE: f32 = 0.5;
 
+/// Half the extents of the boxes.
+const HALF: Vec3 = Vec3::new(0.3, 0.2, 0.25);
+
 fn cells() -> Vec<Cell> {
-    let half = Vec3::new(0.3, 0.2, 0.25);
+    let mut cells = convex_cells();
+    cells.extend(other_cells());
+    cells
+}
+
+fn convex_cells() -> Vec<Cell> {
     let corners: Vec<Vec3> = (0..8)
         .map(|i| {
             let sign = |bit: i32| if i & bit == 0 { -1.0 } else { 1.0 };
-            half * Vec3::new(sign(1), sign(2), sign(4))
+            HALF * Vec3::new(sign(1), sign(2), sign(4))
         })
-        .collect();
-    let heights = Array2::new(
-        9,
-        9,
-        (0..81)
-            .map(|i| SLOPE * ((i / 9) as f32 / 8.0 - 0.5))
-            .collect(),
-    );
-    let voxels: Vec<IVec3> = (0..64)
-        .map(|i| IVec3::new(i % 4, (i / 4) % 4, i / 16) - IVec3::splat(2))
         .collect();
     let by_projection = |name, shape: SharedShape| Cell {
         name,
@@ -78,14 +76,6 @@ fn cells() -> Vec<Cell> {
         shape,
         solid: true,
     };
-    let two = |p: Vec3| {
-        (p - Vec3::X * 0.2)
-            .length()
-            .min((p + Vec3::X * 0.2).length())
-            - 0.2
-    };
-    let at = |x: f32| Pose::from_translation(Vec3::X * x);
-    let ball = || SharedShape::ball(0.2);
     vec![
         Cell {
             name: "half-space",
@@ -101,8 +91,8 @@ fn cells() -> Vec<Cell> {
         },
         Cell {
             name: "cuboid",
-            shape: SharedShape::cuboid(half.x, half.y, half.z),
-            truth: box_truth(half),
+            shape: SharedShape::cuboid(HALF.x, HALF.y, HALF.z),
+            truth: box_truth(HALF),
             solid: true,
         },
         by_projection("capsule", SharedShape::capsule_y(0.2, 0.15)),
@@ -111,7 +101,7 @@ fn cells() -> Vec<Cell> {
         Cell {
             name: "convex polyhedron",
             shape: SharedShape::convex_hull(&corners).unwrap(),
-            truth: box_truth(half),
+            truth: box_truth(HALF),
             solid: true,
         },
         by_projection(
@@ -127,7 +117,7 @@ fn cells() -> Vec<Cell> {
             name: "round convex polyhedron",
             shape: SharedShape::round_convex_hull(&corners, 0.05).unwrap(),
             truth: {
-                let inner = box_truth(half);
+                let inner = box_truth(HALF);
                 Box::new(move |p| inner(p) - 0.05)
             },
             solid: true,
@@ -147,6 +137,30 @@ fn cells() -> Vec<Cell> {
                 0.05,
             ),
         ),
+    ]
+}
+
+/// Surfaces, and shapes made of several.
+fn other_cells() -> Vec<Cell> {
+    let heights = Array2::new(
+        9,
+        9,
+        (0..81)
+            .map(|i| SLOPE * ((i / 9) as f32 / 8.0 - 0.5))
+            .collect(),
+    );
+    let voxels: Vec<IVec3> = (0..64)
+        .map(|i| IVec3::new(i % 4, (i / 4) % 4, i / 16) - IVec3::splat(2))
+        .collect();
+    let two = |p: Vec3| {
+        (p - Vec3::X * 0.2)
+            .length()
+            .min((p + Vec3::X * 0.2).length())
+            - 0.2
+    };
+    let at = |x: f32| Pose::from_translation(Vec3::X * x);
+    let ball = || SharedShape::ball(0.2);
+    vec![
         Cell {
             name: "triangle",
             // So large that no fragment here reaches round its edges: a floor at y = 0.
@@ -160,8 +174,8 @@ fn cells() -> Vec<Cell> {
         },
         Cell {
             name: "triangle mesh",
-            shape: SharedShape::new(box_mesh(half)),
-            truth: box_truth(half),
+            shape: SharedShape::new(box_mesh(HALF)),
+            truth: box_truth(HALF),
             solid: false,
         },
         Cell {

@@ -151,7 +151,7 @@ fn pairs_that_do_not_fit_fall_back_and_are_counted() {
         for _ in 0..150 {
             world.step();
             fallbacks += world.stats().voxel.fallbacks;
-            main += world.stats().voxel.main_pairs;
+            main += world.stats().voxel.sphere_tree_pairs;
             if fall_back {
                 assert_eq!(world.stats().visited_points, 0);
             }
@@ -165,7 +165,7 @@ fn pairs_that_do_not_fit_fall_back_and_are_counted() {
     for _ in 0..250 {
         both.step();
         fallbacks += both.stats().voxel.fallbacks;
-        main += both.stats().voxel.main_pairs;
+        main += both.stats().voxel.sphere_tree_pairs;
         assert!(both.energy() < 1.05 * start);
     }
     assert!(

@@ -74,7 +74,7 @@ fn struck() -> World {
 }
 
 #[test]
-fn a_blow_that_breaks_adds_no_momentum_and_no_energy() {
+fn an_impact_that_breaks_adds_no_momentum_and_no_energy() {
     let mut world = struck();
     let ((p, _), energy) = (momenta(&world), world.energy());
     let mut broke = 0;

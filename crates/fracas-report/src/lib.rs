@@ -13,12 +13,14 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | [`sections`] | the list of sections, one function each |
-//! | [`mod@bench`] | what a section is given: scale, seed, threads, runs of scenes shared by several |
+//! | [`options`] | scale, seed, threads, where data and peers are |
+//! | [`mod@bench`] | what a section is given: the options, and runs of scenes shared by several |
+//! | [`scene_runs`] | a recorded run of a scene |
 //! | [`mod@run`] | runs sections one after the other, keeps each |
-//! | [`shards`] | a long sweep in independent parts, and putting them together |
+//! | [`shards`], [`mod@merge`] | a long sweep in independent parts, and putting them together |
 //! | [`section`], [`plot`] | plain data of the page |
 //! | [`html`], [`svg`] | drawing it |
-//! | [`store`] | the folder |
+//! | [`store`], [`page`] | the folder, and what is drawn in it |
 //! | [`peers`] | other people's programs, where they are at hand |
 //! | [`readme`] | figures and numbers of the README |
 //!
@@ -31,10 +33,14 @@ pub mod fit;
 pub mod html;
 pub mod looks;
 pub mod machine;
+pub mod merge;
+pub mod options;
+pub mod page;
 pub mod peers;
 pub mod plot;
 pub mod readme;
 pub mod run;
+pub mod scene_runs;
 pub mod section;
 pub mod sections;
 pub mod shards;
@@ -42,8 +48,10 @@ pub mod stills;
 pub mod store;
 pub mod svg;
 
-pub use bench::{Bench, Options, Scale};
+pub use bench::Bench;
+pub use merge::{MergeError, merge};
+pub use options::{Options, Scale};
 pub use run::{Progress, run};
 pub use section::Section;
-pub use shards::{Shard, merge};
+pub use shards::Shard;
 pub use store::{Store, StoreError};

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Skip};
+use crate::bench::Bench;
+use crate::options::Skip;
 
 const SCRIPTS: [(&str, &str); 5] = [
     ("peers.py", include_str!("../peers/peers.py")),
@@ -134,7 +135,7 @@ fn answer(peer: &str, folder: &Path, mut command: Command) -> Result<Value, Skip
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::bench::Options;
+    use crate::options::Options;
     use serde_json::json;
 
     fn shell(script: &str) -> Result<Value, Skip> {

@@ -9,8 +9,9 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::page::figures;
 use crate::section::{Block, Section, Table, short};
-use crate::store::{Store, StoreError, figures, write};
+use crate::store::{Store, StoreError, write};
 
 /// Where the numbers begin in README.md.
 pub const BEGIN: &str = "<!-- numbers: written by `fracas report readme` -->";

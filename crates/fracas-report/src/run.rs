@@ -1,7 +1,8 @@
 //! Runs sections one after the other and keeps each as soon as it is measured.
 
-use crate::bench::{Bench, Options};
+use crate::bench::Bench;
 use crate::machine;
+use crate::options::Options;
 use crate::section::{Provenance, Section};
 use crate::sections::{SECTIONS, SectionInfo};
 use crate::shards::{Shard, ShardFile};

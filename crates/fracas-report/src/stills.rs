@@ -95,16 +95,16 @@ impl Stills {
             let paint = scene.colour(id.object);
             let [r, g, b] = paint;
             let surface = &track.surface;
-            let (positions, triangles, old) = match &track.dressed {
+            let (positions, triangles, outer) = match &track.dressed {
                 Some(dressed) => (
                     dressed.positions.as_slice(),
                     dressed.triangles.as_slice(),
-                    dressed.old_triangles,
+                    dressed.outer_triangles,
                 ),
                 None => (
                     surface.positions(),
                     surface.triangles(),
-                    surface.old_triangles(),
+                    surface.outer_triangles(),
                 ),
             };
             let clear = scene.is_clear(id.object);
@@ -116,7 +116,7 @@ impl Stills {
                 crack_colour(paint)
             };
             let colours = (0..triangles.len())
-                .map(|t| if t < old { skin } else { crack })
+                .map(|t| if t < outer { skin } else { crack })
                 .collect();
             if let Some(worn) = &track.worn {
                 let mut reach = (Vec3::INFINITY, Vec3::NEG_INFINITY);

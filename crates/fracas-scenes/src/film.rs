@@ -56,8 +56,8 @@ pub struct FilmPiece {
     pub normals: Vec<Vec3>,
     /// Its triangles, cracks last.
     pub triangles: Vec<[u32; 3]>,
-    /// How many of them are old surface.
-    pub old_triangles: u32,
+    /// How many of them are outer surface.
+    pub outer_triangles: u32,
     /// Its sphere tree: centre, radius, level.
     pub spheres: Vec<(Vec3, f32, u8)>,
     /// Which of [`Film::meshes`] it is cut from.
@@ -304,7 +304,7 @@ fn film_piece(
             positions: surface.positions().to_vec(),
             normals: Vec::new(),
             triangles: surface.triangles().to_vec(),
-            old_triangles: surface.old_triangles(),
+            outer_triangles: surface.outer_triangles(),
         }
     });
     FilmPiece {
@@ -314,7 +314,7 @@ fn film_piece(
         positions: seen.positions,
         normals: seen.normals,
         triangles: seen.triangles,
-        old_triangles: seen.old_triangles as u32,
+        outer_triangles: seen.outer_triangles as u32,
         spheres: shape.tree().spheres().collect(),
         mesh: mesh as u32,
         tets,
@@ -452,7 +452,7 @@ impl FilmPiece {
         out.f32s(&flat(&self.positions));
         out.f32s(&flat(&self.normals));
         out.u32s(self.triangles.as_flattened());
-        out.u32(self.old_triangles);
+        out.u32(self.outer_triangles);
         let spheres = self.spheres.iter();
         let spheres: Vec<f32> = spheres
             .flat_map(|&(c, radius, level)| [c.x, c.y, c.z, radius, f32::from(level)])
@@ -478,7 +478,7 @@ impl FilmPiece {
             return Err(FilmError::Unfit("vertices and normals"));
         }
         let triangles: Vec<[u32; 3]> = chunks(&input.u32s()?, "a surface's triangles")?;
-        let old_triangles = input.u32()?;
+        let outer_triangles = input.u32()?;
         let spheres: Vec<[f32; 5]> = chunks(&input.f32s()?, "a tree's spheres")?;
         let mesh = input.u32()?;
         let tets: Vec<[u32; 4]> = chunks(&input.u32s()?, "a body's tetrahedra")?;
@@ -486,7 +486,7 @@ impl FilmPiece {
         let nodes = meshes.get(mesh as usize).map_or(0, Vec::len);
         if !within(triangles.as_flattened(), positions.len())
             || !within(tets.as_flattened(), nodes)
-            || old_triangles as usize > triangles.len()
+            || outer_triangles as usize > triangles.len()
         {
             return Err(FilmError::Unfit("vertices and triangles"));
         }
@@ -499,7 +499,7 @@ impl FilmPiece {
             positions,
             normals,
             triangles,
-            old_triangles,
+            outer_triangles,
             spheres: spheres
                 .iter()
                 .map(|&[x, y, z, radius, level]| (Vec3::new(x, y, z), radius, level as u8))
@@ -636,7 +636,7 @@ mod tests {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
             normals: vec![Vec3::X; 4],
             triangles: vec![[0, 2, 1], [0, 1, 3]],
-            old_triangles: 1,
+            outer_triangles: 1,
             spheres: vec![(Vec3::ONE, 0.5, 0), (Vec3::X, 0.0, 3)],
             mesh: 0,
             tets: vec![[0, 1, 2, 3]],

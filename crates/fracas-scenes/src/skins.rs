@@ -70,7 +70,7 @@ impl Worn {
             all.triangles
                 .extend(triangles.map(|t| t.map(|v| v + first)));
             if !surface.is_crack {
-                all.old_triangles = all.triangles.len();
+                all.outer_triangles = all.triangles.len();
             }
         }
         all
@@ -154,7 +154,7 @@ impl Skin {
         };
         let new: Vec<_> = pieces.iter().filter(is_new).collect();
         if new.iter().any(|(id, _)| *id == piece) {
-            let is_whole = |s: &FragmentSurface| s.old_triangles() == s.triangles().len();
+            let is_whole = |s: &FragmentSurface| s.outer_triangles() == s.triangles().len();
             let choice = match &new[..] {
                 [(_, surface)] if is_whole(surface) => SkinChoice::Model,
                 _ => SkinChoice::Auto,

@@ -3,9 +3,9 @@
 use fracas_core::testing::box_grid;
 use fracas_fracture::Material;
 use fracas_rapier::{Event, World, WorldSettings};
-use fracas_scenes::experiments::gives_way::{Outcome, PANE, Panes, Shot};
+use fracas_scenes::experiments::gives_way::{Outcome, PANE, Panes, Shot, momenta};
 use fracas_scenes::rigid::{Template, TemplateOptions};
-use glam::{DVec3, Mat3, Quat, Vec3};
+use glam::{DVec3, Quat, Vec3};
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodySet};
 
@@ -15,6 +15,13 @@ use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodySet};
 /// of a break is kept to rounding (`a_break_keeps_momentum_and_angular_momentum_to_rounding`
 /// of fracas-rapier).
 const ANGULAR: f64 = 5e-3;
+
+/// Momentum and angular momentum about the origin, and kinetic energy, of everything.
+fn carried(bodies: &RigidBodySet) -> (DVec3, DVec3, f64) {
+    let (p, l) = momenta(bodies);
+    let energy = bodies.iter().map(|(_, b)| f64::from(b.kinetic_energy()));
+    (p, l, energy.sum())
+}
 
 fn tell(name: &str, shot: &Shot, out: &Outcome) {
     let far = 2.0 * shot.radius;
@@ -64,21 +71,6 @@ fn a_ball_goes_through_a_free_pane_and_leaves_what_is_far_where_it_is() {
         // What it was: the pane thrown as a whole.
         assert!(old.ball_speed < old.bound && old.mean_beyond(far) > 0.4 * shot.speed);
     }
-}
-
-/// Momentum and angular momentum about the origin, and kinetic energy, of everything.
-fn carried(bodies: &RigidBodySet) -> (DVec3, DVec3, f64) {
-    let (mut p, mut l, mut energy) = (DVec3::ZERO, DVec3::ZERO, 0.0);
-    for (_, body) in bodies.iter() {
-        let (m, c) = (f64::from(body.mass()), body.center_of_mass().as_dvec3());
-        let v = body.linvel().as_dvec3();
-        let inverse = body.mass_properties().effective_world_inv_inertia;
-        let inverse = Mat3::from_cols(inverse * Vec3::X, inverse * Vec3::Y, inverse * Vec3::Z);
-        p += m * v;
-        l += c.cross(m * v) + (inverse.inverse() * body.angvel()).as_dvec3();
-        energy += f64::from(body.kinetic_energy());
-    }
-    (p, l, energy)
 }
 
 /// What is ours of a break: the step taken back, the cracks paid for by what struck, the

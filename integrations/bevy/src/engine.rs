@@ -3,8 +3,8 @@
 //! [`Fracas`] holds a [`World`] without an engine of its own. Before and after the engine's
 //! step, which is bevy_rapier3d's, it is lent that plugin's sets: bodies, colliders, contacts,
 //! joints. So everything that a `World` does (look at the approach before the step, decide
-//! what breaks, make the step again with the fragments, clear debris, calm what trembles) is
-//! done by the same functions, on the engine that the app sees.
+//! what breaks, make the step again with the fragments, clear debris, put to sleep what
+//! trembles) is done by the same functions, on the engine that the app sees.
 
 use std::collections::BTreeMap;
 use std::mem::swap;

@@ -111,14 +111,14 @@ pub fn draw(surface: &FragmentSurface) -> Mesh {
 /// The same of what was outside before anything broke; none where there is nothing of it.
 #[must_use]
 pub fn draw_outer(surface: &FragmentSurface) -> Option<Mesh> {
-    let old = &surface.triangles()[..surface.old_triangles()];
-    (!old.is_empty()).then(|| draw_triangles(surface, old))
+    let outer = &surface.triangles()[..surface.outer_triangles()];
+    (!outer.is_empty()).then(|| draw_triangles(surface, outer))
 }
 
 /// The same of the crack faces; none where there are none.
 #[must_use]
 pub fn draw_cracks(surface: &FragmentSurface) -> Option<Mesh> {
-    let cracks = &surface.triangles()[surface.old_triangles()..];
+    let cracks = &surface.triangles()[surface.outer_triangles()..];
     (!cracks.is_empty()).then(|| draw_triangles(surface, cracks))
 }
 

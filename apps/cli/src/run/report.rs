@@ -52,7 +52,7 @@ impl Voxels {
         let mut sums = VoxelStats::default();
         for v in steps.iter().map(|s| &s.voxel) {
             sums.pairs += v.pairs;
-            sums.main_pairs += v.main_pairs;
+            sums.sphere_tree_pairs += v.sphere_tree_pairs;
             sums.fallbacks += v.fallbacks;
             sums.late += v.late;
             sums.finished += v.finished;
@@ -64,7 +64,7 @@ impl Voxels {
         }
         let limit = budget.map_or(f64::INFINITY, |ms| 1.1 * ms);
         let spent = steps.iter().map(|s| s.times.collision);
-        (sums.pairs + sums.main_pairs > 0).then(|| Self {
+        (sums.pairs + sums.sphere_tree_pairs > 0).then(|| Self {
             budget,
             in_time: spent.clone().filter(|ms| *ms <= limit).count(),
             worst: spent.fold(0.0, f64::max),
@@ -83,11 +83,11 @@ impl Voxels {
         }
         let s = &self.sums;
         let share = |n: u64, of: u64| 100.0 * n as f64 / of.max(1) as f64;
-        if s.main_pairs + s.fallbacks > 0 {
-            let all = s.main_pairs + s.fallbacks;
+        if s.sphere_tree_pairs + s.fallbacks > 0 {
+            let all = s.sphere_tree_pairs + s.fallbacks;
             say!(
                 "both methods: {} pairs by points, {} ({:.1}%) fell back to voxels, {} of them late",
-                s.main_pairs,
+                s.sphere_tree_pairs,
                 s.fallbacks,
                 share(s.fallbacks, all),
                 s.late
@@ -125,7 +125,7 @@ impl Voxels {
 /// What voxels did in a step, for programs.
 fn voxel_json(v: &VoxelStats) -> serde_json::Value {
     serde_json::json!({
-        "pairs": v.pairs, "by_points": v.main_pairs, "fell_back": v.fallbacks, "late": v.late,
+        "pairs": v.pairs, "by_points": v.sphere_tree_pairs, "fell_back": v.fallbacks, "late": v.late,
         "finest": v.finished, "stopped_at_level": v.coarse, "kept": v.kept, "apart": v.apart,
     })
 }
@@ -201,7 +201,7 @@ const NUMBERS: [Number; 23] = [
         s.voxel.fallbacks as f64
     }),
     number("main_pairs", "pairs by points", 0, |s| {
-        s.voxel.main_pairs as f64
+        s.voxel.sphere_tree_pairs as f64
     }),
     number("fragments", "fragments", 0, |s| s.fragments as f64),
     number("fractured", "fractured", 0, |s| s.broken as f64),

@@ -3,7 +3,7 @@
 //!
 //! A corner's normal is the sum of the face normals (weighted by area) around its
 //! vertex that lie within `CREASE` of its own face's; cracks never blend with the
-//! old surface.
+//! outer surface.
 
 use fracas_bake::model::pieces::Buffers;
 use fracas_core::FragmentSurface;
@@ -14,16 +14,16 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Cosine of the sharpest angle that is shaded as smooth: 35 degrees.
 const CREASE: f32 = 0.82;
 
-/// Corners and normals, nine numbers a triangle, old surface first.
+/// Corners and normals, nine numbers a triangle, outer surface first.
 #[wasm_bindgen]
 #[derive(Clone, Debug, Default)]
 pub struct Geometry {
     positions: Vec<f32>,
     normals: Vec<f32>,
-    old_triangles: u32,
+    outer_triangles: u32,
     /// Texture coordinates, two a corner; none where nothing has a texture.
     uvs: Vec<f32>,
-    /// For each material of the old surface its number and how many triangles it has.
+    /// For each material of the outer surface its number and how many triangles it has.
     groups: Vec<u32>,
 }
 
@@ -47,17 +47,17 @@ impl Geometry {
         self.uvs.clone()
     }
 
-    /// The materials of the old surface, in the order of its triangles: number (of
+    /// The materials of the outer surface, in the order of its triangles: number (of
     /// `Simulation::looks`) and count of triangles; empty where it has none of its own.
     #[must_use]
     pub fn groups(&self) -> Vec<u32> {
         self.groups.clone()
     }
 
-    /// How many triangles, from the first on, are old surface; the rest are cracks.
+    /// How many triangles, from the first on, are outer surface; the rest are cracks.
     #[must_use]
-    pub fn old_triangles(&self) -> u32 {
-        self.old_triangles
+    pub fn outer_triangles(&self) -> u32 {
+        self.outer_triangles
     }
 }
 
@@ -68,7 +68,7 @@ impl Geometry {
         Self::shade(
             surface.positions(),
             surface.triangles(),
-            surface.old_triangles(),
+            surface.outer_triangles(),
         )
     }
 
@@ -79,18 +79,18 @@ impl Geometry {
             &seen.positions,
             &seen.normals,
             &seen.triangles,
-            seen.old_triangles,
+            seen.outer_triangles,
         )
     }
 
-    /// Of triangles with normals for each vertex, the first `old` of which are old
+    /// Of triangles with normals for each vertex, the first `outer` of which are outer
     /// surface.
     #[must_use]
     pub fn with_normals(
         positions: &[Vec3],
         normals: &[Vec3],
         triangles: &[[u32; 3]],
-        old: usize,
+        outer: usize,
     ) -> Self {
         let at = |of: &[Vec3]| -> Vec<f32> {
             let corners = triangles.as_flattened().iter();
@@ -99,7 +99,7 @@ impl Geometry {
         Self {
             positions: at(positions),
             normals: at(normals),
-            old_triangles: old as u32,
+            outer_triangles: outer as u32,
             ..Self::default()
         }
     }
@@ -128,7 +128,7 @@ impl Geometry {
             }
             let count = surface.triangles.len() as u32;
             if !surface.is_crack {
-                all.old_triangles += count;
+                all.outer_triangles += count;
                 let number = surface.material.map_or(u32::MAX, |m| m as u32);
                 all.groups.extend([number, count]);
             }
@@ -136,9 +136,9 @@ impl Geometry {
         all
     }
 
-    /// Of triangles, the first `old` of which are old surface.
+    /// Of triangles, the first `outer` of which are outer surface.
     #[must_use]
-    pub fn shade(vertices: &[Vec3], triangles: &[[u32; 3]], old: usize) -> Self {
+    pub fn shade(vertices: &[Vec3], triangles: &[[u32; 3]], outer: usize) -> Self {
         let at = |v: u32| vertices[v as usize];
         let faces: Vec<(Vec3, Vec3)> = triangles
             .iter()
@@ -166,7 +166,7 @@ impl Geometry {
         let mut shaded = Self {
             positions: Vec::with_capacity(9 * triangles.len()),
             normals: Vec::with_capacity(9 * triangles.len()),
-            old_triangles: old as u32,
+            outer_triangles: outer as u32,
             ..Self::default()
         };
         for (t, triangle) in triangles.iter().enumerate() {
@@ -175,7 +175,7 @@ impl Geometry {
                 let normal = around[range]
                     .iter()
                     .map(|&other| other as usize)
-                    .filter(|&other| (other < old) == (t < old))
+                    .filter(|&other| (other < outer) == (t < outer))
                     .filter(|&other| faces[other].1.dot(faces[t].1) >= CREASE)
                     .fold(Vec3::ZERO, |sum, other| sum + faces[other].0);
                 let normal = normal.try_normalize().unwrap_or(faces[t].1);

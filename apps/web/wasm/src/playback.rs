@@ -143,11 +143,11 @@ impl Playback {
             return now.map_or_else(Geometry::default, |(p, t)| soft::shade(p, t));
         }
         self.piece(number).map_or_else(Geometry::default, |p| {
-            let old = p.old_triangles as usize;
+            let outer = p.outer_triangles as usize;
             if p.normals.is_empty() {
-                Geometry::shade(&p.positions, &p.triangles, old)
+                Geometry::shade(&p.positions, &p.triangles, outer)
             } else {
-                Geometry::with_normals(&p.positions, &p.normals, &p.triangles, old)
+                Geometry::with_normals(&p.positions, &p.normals, &p.triangles, outer)
             }
         })
     }

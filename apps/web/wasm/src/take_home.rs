@@ -42,23 +42,23 @@ pub fn glb(stage: &Stage) -> Result<Vec<u8>, GlbError> {
         };
         let paint = paint(&mut glb, stage.colour(piece.id.object));
         let seen = stage.dressed(piece.id);
-        let (positions, normals, triangles, old) = match &seen {
+        let (positions, normals, triangles, outer) = match &seen {
             Some(seen) => (
                 &*seen.positions,
                 &*seen.normals,
                 &*seen.triangles,
-                seen.old_triangles,
+                seen.outer_triangles,
             ),
             None => (
                 surface.positions(),
                 &[][..],
                 surface.triangles(),
-                surface.old_triangles(),
+                surface.outer_triangles(),
             ),
         };
         let middle = surface.mass_properties().centre.as_vec3();
         let positions: Vec<Vec3> = positions.iter().map(|&p| p - middle).collect();
-        let sides = sides(&positions, normals, triangles, old);
+        let sides = sides(&positions, normals, triangles, outer);
         let mesh = glb.mesh(&piece.name, &parts(&sides, paint))?;
         let place = Place {
             translation: piece.centre.as_vec3(),
@@ -150,8 +150,8 @@ const WOOD: [u8; 3] = [154, 115, 80];
 
 fn piece_mesh(glb: &mut Glb, name: &str, piece: &FilmPiece) -> Result<MeshId, GlbError> {
     let paint = paint(glb, piece.colour);
-    let old = piece.old_triangles as usize;
-    let sides = sides(&piece.positions, &piece.normals, &piece.triangles, old);
+    let outer = piece.outer_triangles as usize;
+    let sides = sides(&piece.positions, &piece.normals, &piece.triangles, outer);
     glb.mesh(name, &parts(&sides, paint))
 }
 
@@ -191,21 +191,21 @@ fn animate(glb: &mut Glb, node: NodeId, body: &FilmBody, film: &Film) -> Result<
     glb.animate_visibility(node, &times, &visible)
 }
 
-/// Materials of the old surface and of cracks of a body of some colour (sRGB).
+/// Materials of the outer surface and of cracks of a body of some colour (sRGB).
 fn paint(glb: &mut Glb, colour: [u8; 3]) -> [MaterialId; 2] {
     let [r, g, b] = colour.map(linear);
     let pale = |c: f32| c + 0.6 * (1.0 - c);
-    let old = Material::new("surface", [r, g, b, 1.0]);
+    let outer = Material::new("surface", [r, g, b, 1.0]);
     let new = Material::new("crack", [pale(r), pale(g), pale(b), 1.0]);
-    [old, new].map(|material| glb.material(&material))
+    [outer, new].map(|material| glb.material(&material))
 }
 
 /// Positions, triangles and normals of a part, every triangle with corners of its own.
 type Side = (Vec<Vec3>, Vec<[u32; 3]>, Vec<Vec3>);
 
-/// The old surface and the cracks; `normals` may be none.
-fn sides(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]], old: usize) -> [Side; 2] {
-    let (before, cracks) = triangles.split_at(old);
+/// The outer surface and the cracks; `normals` may be none.
+fn sides(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]], outer: usize) -> [Side; 2] {
+    let (before, cracks) = triangles.split_at(outer);
     [before, cracks].map(|triangles| {
         let of = |all: &[Vec3]| -> Vec<Vec3> {
             let corners = triangles.as_flattened().iter();

@@ -395,15 +395,6 @@ fn read_mesh(bytes: &[u8]) -> Result<(Vec<Vec3>, Vec<[u32; 4]>), DecodeError> {
     Ok((positions.into_iter().map(Vec3::from_array).collect(), tets))
 }
 
-/// Lists whose length is no multiple of what it should be have items left over.
-fn whole(left: usize, offset: usize) -> Result<(), DecodeError> {
-    if left == 0 {
-        Ok(())
-    } else {
-        Err(DecodeError::TooLong { offset, left })
-    }
-}
-
 fn skin_bytes(skin: &SurfaceMesh) -> Vec<u8> {
     let mut out = Encoder::new();
     let flat: Vec<f64> = skin.positions().iter().flat_map(|p| p.to_array()).collect();
@@ -418,25 +409,17 @@ fn skin_bytes(skin: &SurfaceMesh) -> Vec<u8> {
 fn read_skin(bytes: &[u8]) -> Result<SurfaceMesh, AssetError> {
     let wrong = |source| AssetError::Content { tag: SKIN, source };
     let mut input = Decoder::new(bytes);
-    let positions = input.f64s().map_err(wrong)?;
-    let triangles = input.u32s().map_err(wrong)?;
-    let uvs = input.f32s().map_err(wrong)?;
+    let points = input.f64_rows().map_err(wrong)?;
+    let corners = input.u32_rows().map_err(wrong)?;
+    let uvs = input.f32_rows::<6>().map_err(wrong)?;
     input.finish().map_err(wrong)?;
-    let (points, rest) = positions.as_chunks::<3>();
-    let (corners, rest_corners) = triangles.as_chunks::<3>();
-    let (uvs, rest_uvs) = uvs.as_chunks::<6>();
-    whole(
-        rest.len() + rest_corners.len() + rest_uvs.len(),
-        bytes.len(),
-    )
-    .map_err(wrong)?;
-    let points: Vec<DVec3> = points.iter().map(|&p| DVec3::from_array(p)).collect();
+    let points = points.into_iter().map(DVec3::from_array).collect();
     let uvs = uvs.iter().map(|u| {
         let corner = |i: usize| Vec2::new(u[2 * i], u[2 * i + 1]);
         [corner(0), corner(1), corner(2)]
     });
     let uvs = Some(uvs.collect::<Vec<_>>()).filter(|u| !u.is_empty());
-    Ok(SurfaceMesh::build_with_uvs(points, corners.to_vec(), uvs)?)
+    Ok(SurfaceMesh::build_with_uvs(points, corners, uvs)?)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use fracas_fracture::modes::ModesData;
 use fracas_fracture::{Material, Modes};
 use glam::Vec3;
 
-use super::{AssetError, DecodeError, Decoder, Encoder, MODE, whole};
+use super::{AssetError, DecodeError, Decoder, Encoder, MODE};
 
 /// The content of the section.
 pub(super) fn bytes(modes: &Modes) -> Vec<u8> {
@@ -74,11 +74,8 @@ fn decode(bytes: &[u8], mesh: &TetMesh) -> Result<ModesData, DecodeError> {
     let [radius, thickness, mean_edge] = [input.f32()?, input.f32()?, input.f32()?];
     let omegas = input.f64s()?;
     let surface = input.u32s()?;
-    let (shapes, stress) = (input.f32s()?, input.f32s()?);
+    let (shapes, stress) = (input.f32_rows()?, input.f32_rows()?);
     input.finish()?;
-    let (shapes, rest_shapes) = shapes.as_chunks::<3>();
-    let (stress, rest_stress) = stress.as_chunks::<6>();
-    whole(rest_shapes.len() + rest_stress.len(), bytes.len())?;
     // A node that the mesh does not have is found by the check of the data.
     let position = |&s: &u32| mesh.positions().get(s as usize).copied();
     Ok(ModesData {
@@ -87,8 +84,8 @@ fn decode(bytes: &[u8], mesh: &TetMesh) -> Result<ModesData, DecodeError> {
         omegas,
         surface_positions: surface.iter().filter_map(position).collect(),
         surface,
-        shapes: shapes.iter().map(|&v| Vec3::from_array(v)).collect(),
-        stress: stress.to_vec(),
+        shapes: shapes.into_iter().map(Vec3::from_array).collect(),
+        stress,
         volumes: node_volumes(mesh),
         mass,
         radius,

@@ -3,7 +3,7 @@
 //!
 //! | bytes | what |
 //! | --- | --- |
-//! | 4 x 3, 4, 4 | cells of location, occupancy and old surface in mean edges (f32), most cells, whether the surface touches itself (u32) |
+//! | 4 x 3, 4, 4 | cells of location, occupancy and outer surface in mean edges (f32), most cells, whether the surface touches itself (u32) |
 //! | 8 x 13, 4 | volume, centre, inertia at unit density (f64), zero |
 //! | list | cells that the object occupies, a bit each (u64) |
 //! | list | boundary faces in the order of the surface's triangles (u32) |
@@ -73,8 +73,8 @@ fn encode(data: &ObjectData<'_>) -> Vec<u8> {
     let mut out = Encoder::new();
     out.f32(data.options.location_cell);
     out.f32(data.options.occupancy_cell);
-    out.f32(data.options.old_surface_cell);
-    out.u32(data.options.old_surface_most_cells);
+    out.f32(data.options.outer_surface_cell);
+    out.u32(data.options.outer_surface_most_cells);
     out.u32(data.touches_itself.into());
     data.mass.iter().for_each(|&x| out.f64(x));
     out.u32(0);
@@ -103,8 +103,8 @@ fn decode(bytes: &[u8]) -> Result<ObjectData<'_>, DecodeError> {
     let options = FieldOptions {
         location_cell: input.f32()?,
         occupancy_cell: input.f32()?,
-        old_surface_cell: input.f32()?,
-        old_surface_most_cells: input.u32()?,
+        outer_surface_cell: input.f32()?,
+        outer_surface_most_cells: input.u32()?,
         ..FieldOptions::default()
     };
     let touches_itself = input.u32()? != 0;

@@ -62,8 +62,7 @@ fn breaks(asset: &Asset) -> bool {
     };
     let settings = FractureSettings::default();
     let decision = FractureEvent::new().decide(
-        &fragments,
-        FragmentId(0),
+        (&fragments, FragmentId(0)),
         asset.modes().unwrap(),
         &[impact],
         0.01,

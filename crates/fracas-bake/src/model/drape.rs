@@ -110,7 +110,7 @@ impl Drape {
         let dressed = self.fine.dress(fragments, id);
         let mut builders: Vec<Builder<'_>> = model.parts().iter().map(Builder::new).collect();
         let mut known: HashMap<(u32, u32), u32> = HashMap::new();
-        for triangle in &dressed.triangles[..dressed.old_triangles] {
+        for triangle in &dressed.triangles[..dressed.outer_triangles] {
             let corners = triangle.map(|v| dressed.positions[v as usize].as_dvec3());
             let Some(middle) = self.at_middle(corners) else {
                 continue;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Attribute, Model, ModelImage, ModelPart};
 use crate::error::{Place, ReadError, ReadErrorKind};
 use crate::read::beside::path_below;
-use crate::read::gltf::{base64, chunks, percent_decoded};
+use crate::read::gltf::{base64, chunks, percent_decoded, triangles_of};
 
 type Result<T> = std::result::Result<T, ReadError>;
 
@@ -387,7 +387,7 @@ impl Reader {
             ));
         }
         let mirrored = placed.determinant() < 0.0;
-        let triangles = triangles(mode, &corners)
+        let triangles = triangles_of(mode, &corners)
             .into_iter()
             .map(|[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] })
             .collect();
@@ -525,22 +525,4 @@ fn data_of(uri: &str, beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Result
         )));
     };
     beside(&name)
-}
-
-fn triangles(mode: u64, corners: &[u32]) -> Vec<[u32; 3]> {
-    match mode {
-        5 => (2..corners.len())
-            .map(|i| {
-                let [a, b, c] = [corners[i - 2], corners[i - 1], corners[i]];
-                if i % 2 == 0 { [a, b, c] } else { [b, a, c] }
-            })
-            .collect(),
-        6 => (2..corners.len())
-            .map(|i| [corners[0], corners[i - 1], corners[i]])
-            .collect(),
-        _ => corners
-            .chunks_exact(3)
-            .map(|t| [t[0], t[1], t[2]])
-            .collect(),
-    }
 }

@@ -203,10 +203,10 @@ impl<'a> Builder<'a> {
 #[cfg_attr(feature = "research", visibility::make(pub))]
 pub(crate) fn plain_surfaces(dressed: &Dressed, crack_scale: f32) -> Vec<Buffers> {
     let mut all = Vec::new();
-    let old = &dressed.triangles[..dressed.old_triangles];
-    if !old.is_empty() {
-        let (positions, triangles) = used_vertices(&dressed.positions, old);
-        let (normals, _) = used_vertices(&dressed.normals, old);
+    let outer = &dressed.triangles[..dressed.outer_triangles];
+    if !outer.is_empty() {
+        let (positions, triangles) = used_vertices(&dressed.positions, outer);
+        let (normals, _) = used_vertices(&dressed.normals, outer);
         all.push(Buffers {
             material: Some(0),
             is_crack: false,
@@ -221,7 +221,7 @@ pub(crate) fn plain_surfaces(dressed: &Dressed, crack_scale: f32) -> Vec<Buffers
 
 /// The cracks of a piece, where it has some.
 pub(super) fn crack_surface(dressed: &Dressed, scale: f32) -> Option<Buffers> {
-    let cracks = &dressed.triangles[dressed.old_triangles..];
+    let cracks = &dressed.triangles[dressed.outer_triangles..];
     if cracks.is_empty() {
         return None;
     }

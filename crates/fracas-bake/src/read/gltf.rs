@@ -347,7 +347,7 @@ impl Reader<'_> {
         self.soup.positions_mut().extend(placed_positions);
         // A mirrored node turns its triangles inside out.
         let mirrored = placed.determinant() < 0.0;
-        for mut triangle in triangles(mode, &corners) {
+        for mut triangle in triangles_of(mode.into(), &corners) {
             if mirrored {
                 triangle.swap(1, 2);
             }
@@ -436,7 +436,7 @@ fn component_size(kind: u32) -> Option<usize> {
 }
 
 /// The triangles of a list (4), a strip (5) or a fan (6).
-fn triangles(mode: u32, corners: &[u32]) -> Vec<[u32; 3]> {
+pub(crate) fn triangles_of(mode: u64, corners: &[u32]) -> Vec<[u32; 3]> {
     match mode {
         5 => (2..corners.len())
             .map(|i| {

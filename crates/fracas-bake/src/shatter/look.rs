@@ -176,8 +176,8 @@ pub fn open_sides(surfaces: &[Buffers]) -> usize {
 /// The surface of a fragment's tetrahedra: what was outside, then its cracks.
 #[must_use]
 pub fn surface_of_tets(surface: &FragmentSurface) -> Vec<Buffers> {
-    let (old, cracks) = surface.triangles().split_at(surface.old_triangles());
-    [(old, false), (cracks, true)]
+    let (outer, cracks) = surface.triangles().split_at(surface.outer_triangles());
+    [(outer, false), (cracks, true)]
         .into_iter()
         .filter(|(triangles, _)| !triangles.is_empty())
         .map(|(triangles, is_crack)| Buffers {

@@ -23,7 +23,7 @@ pub fn shared_areas(pieces: &[(FragmentId, &FragmentSurface)]) -> Vec<SharedArea
     type Face = (FragmentId, [DVec3; 3]);
     let mut faces: BTreeMap<(u32, u8), Vec<Face>> = BTreeMap::new();
     for &(id, surface) in pieces {
-        for t in surface.old_triangles()..surface.triangles().len() {
+        for t in surface.outer_triangles()..surface.triangles().len() {
             let corners = surface.corners(t).map(Vec3::as_dvec3);
             let plane = (surface.tet(t), surface.side(t));
             faces.entry(plane).or_default().push((id, corners));
@@ -134,7 +134,7 @@ mod tests {
         let shared = shared_areas(&pieces);
         assert!(shared.is_sorted_by_key(|s| s.pieces));
         for (id, surface) in pieces {
-            let cracks: f64 = (surface.old_triangles()..surface.triangles().len())
+            let cracks: f64 = (surface.outer_triangles()..surface.triangles().len())
                 .map(|t| 0.5 * normal(&surface.corners(t).map(Vec3::as_dvec3)).length())
                 .sum();
             let told = shared.iter().filter(|s| s.pieces.contains(&id));

@@ -288,7 +288,7 @@ fn plan_impact(
         ..Default::default()
     };
     let decision =
-        FractureEvent::new().decide(fragments, id, &modes, &[impact], 0.01, 0, &settings);
+        FractureEvent::new().decide((fragments, id), &modes, &[impact], 0.01, 0, &settings);
     let stats = decision.stats;
     let harder = match options.drop {
         Some(_) => "let it fall from higher with --drop",

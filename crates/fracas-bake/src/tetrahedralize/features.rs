@@ -301,21 +301,7 @@ mod tests {
 
     #[test]
     fn a_cube_has_twelve_creases_and_eight_corners() {
-        let positions: Vec<DVec3> = (0..8)
-            .map(|i| DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2)))
-            .collect();
-        let quads = [
-            [0, 2, 3, 1],
-            [4, 5, 7, 6],
-            [0, 1, 5, 4],
-            [2, 6, 7, 3],
-            [0, 4, 6, 2],
-            [1, 3, 7, 5],
-        ];
-        let triangles: Vec<[u32; 3]> = quads
-            .iter()
-            .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
-            .collect();
+        let (positions, triangles) = fracas_core::testing::unit_cube();
         let creases = Creases::detect(&positions, &triangles, 0.1);
         assert_eq!(creases.sides.len(), 12);
         assert_eq!(creases.corners.len(), 8);

@@ -2,6 +2,7 @@
 
 use super::search::MEAN_EDGE;
 use super::*;
+use fracas_core::testing::unit_cube;
 
 use std::f64::consts::PI;
 
@@ -16,22 +17,9 @@ const CUBE: (DVec3, DVec3) = (DVec3::splat(-1.0), DVec3::splat(1.0));
 
 /// A box of triangles, turned and moved.
 fn brick(sides: DVec3, turn: glam::DMat3, offset: DVec3) -> SurfaceMesh {
-    let positions: Vec<DVec3> = (0..8)
-        .map(|i| DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2)))
-        .map(|p| offset + turn * (p * sides))
-        .collect();
-    let quads = [
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-    ];
-    let triangles = quads
-        .iter()
-        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
-        .collect();
+    let (corners, triangles) = unit_cube();
+    let place = |p: DVec3| offset + turn * (p * sides);
+    let positions: Vec<DVec3> = corners.into_iter().map(place).collect();
     SurfaceMesh::build(positions, triangles).unwrap()
 }
 

@@ -6,9 +6,9 @@
 
 use glam::DVec3;
 
-use crate::cut_piece::{Corner, CornerPoints, Piece, Polygon, Side, signs};
 use crate::fragment::TetCut;
 use crate::tet_mesh::NONE;
+use crate::tet_part::{Corner, CornerPoints, Polygon, Side, TetPart, signs};
 
 use super::dress::{CrackFace, Dresser, RimSide};
 use super::ears;
@@ -40,7 +40,7 @@ impl Dresser<'_> {
         let Some(cut) = fragments.cut(tet) else {
             return;
         };
-        let piece = Piece::of(Some(cut), local);
+        let piece = TetPart::of(Some(cut), local);
         let has_solids = self.map.solids.count() > 0;
         for polygon in piece.polygons() {
             let Side::Plane(k) = polygon.side else {

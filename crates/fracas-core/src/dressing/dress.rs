@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use glam::{DVec3, Vec3};
 
-use crate::cut_piece::signs;
 use crate::fragment::{FragmentId, Fragments};
 use crate::tet_mesh::NONE;
+use crate::tet_part::signs;
 
 use super::SkinMap;
 use super::ears::{self, Corner};

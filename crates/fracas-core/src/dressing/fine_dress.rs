@@ -17,9 +17,9 @@ use std::collections::HashMap;
 
 use glam::{DVec2, DVec3, Vec3};
 
-use crate::cut_piece::{Corner, CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments};
 use crate::tet_mesh::{NONE, TET_FACES};
+use crate::tet_part::{Corner, CornerPoints, Side, TetPart};
 
 use super::fine_boundary::{FineBoundary, FinePoint, grid_index, grid_size, grid_triangles};
 
@@ -36,7 +36,7 @@ pub struct Dressed {
     /// Its triangles, cracks last.
     pub triangles: Vec<[u32; 3]>,
     /// How many of them are the outside.
-    pub old_triangles: usize,
+    pub outer_triangles: usize,
 }
 
 /// What a point is, the same for all that share it.
@@ -88,7 +88,7 @@ impl FineBoundary {
         let mut rims: Vec<Rim> = Vec::new();
         fragments.for_each_surface_tet_of(id, |tet, local| {
             let cut = fragments.cut(tet);
-            let piece = Piece::of(cut, local);
+            let piece = TetPart::of(cut, local);
             let corners = Corners {
                 fine: self,
                 tet,
@@ -117,7 +117,7 @@ impl FineBoundary {
             }
         });
         let mut dressed = outside.dressed;
-        dressed.old_triangles = dressed.triangles.len();
+        dressed.outer_triangles = dressed.triangles.len();
         add_cracks(&mut dressed, &cracks);
         dressed
     }

@@ -5,6 +5,7 @@
 //! proofs about neighbours, edits, restructuring.
 
 use super::discrete::{shared_corners, triangles_collide};
+use super::ids::NONE;
 use super::{Contacts, EdgeEdge, FastBvh, Features, VertexFace};
 use crate::primitives::{closest_features, edge_edge_ccd, vertex_face_ccd};
 
@@ -35,10 +36,7 @@ pub fn contacts(scene: &FastBvh) -> Contacts {
     let live = live_triangles(scene);
     let mut out = Contacts::default();
     let moving = |v: u32| &mesh.positions[v as usize];
-    for v in 0..mesh.positions.len() as u32 {
-        if scene.vertex(v).is_none() || mesh.vertex_owner[v as usize] == super::mesh::NONE {
-            continue;
-        }
+    for v in live_vertices(scene) {
         for &f in &live {
             let corners = mesh.corners[f as usize];
             if corners.contains(&v) {
@@ -75,6 +73,13 @@ pub fn contacts(scene: &FastBvh) -> Contacts {
     out
 }
 
+/// Vertices of bodies that have triangles around them.
+fn live_vertices(scene: &FastBvh) -> impl Iterator<Item = u32> + '_ {
+    let all = 0..scene.mesh.positions.len() as u32;
+    let is_owned = |v: u32| scene.mesh.vertex_owner[v as usize] != NONE;
+    all.filter(move |&v| scene.vertex(v).is_some() && is_owned(v))
+}
+
 fn live_triangles(scene: &FastBvh) -> Vec<u32> {
     (0..scene.mesh.corners.len() as u32)
         .filter(|&t| scene.corners(t).is_some())
@@ -95,10 +100,7 @@ pub fn candidates(scene: &FastBvh, reach: f64) -> Vec<(Features, f64, Option<f64
         }
     };
     let live = live_triangles(scene);
-    for v in 0..mesh.positions.len() as u32 {
-        if scene.vertex(v).is_none() || mesh.vertex_owner[v as usize] == super::mesh::NONE {
-            continue;
-        }
+    for v in live_vertices(scene) {
         for &f in &live {
             let corners = mesh.corners[f as usize];
             if corners.contains(&v) {

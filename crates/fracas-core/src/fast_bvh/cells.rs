@@ -8,8 +8,10 @@
 
 use glam::{DVec3, Vec3};
 
-use super::clearance::CELL_REACH;
-use super::mesh::Mesh;
+use super::fit::Rest;
+
+/// How far apart triangles may be for cells to say something, in mean edge lengths.
+pub(crate) const CELL_REACH: f64 = 1.0;
 
 /// The cells of one body.
 #[derive(Clone, Debug)]
@@ -24,12 +26,18 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Of the reference positions; `spacing` is the mean length of edges.
-    pub(crate) fn new(mesh: &Mesh, vertices: &[u32], triangles: &[u32], spacing: f64) -> Self {
-        let at = |v: u32| mesh.rest.reference[v as usize];
+    /// Of the reference positions; `triangles` are the body's, by their corners,
+    /// `spacing` is the mean length of edges.
+    pub(crate) fn new(
+        rest: &Rest,
+        vertices: &[u32],
+        triangles: impl Iterator<Item = [u32; 3]>,
+        spacing: f64,
+    ) -> Self {
+        let at = |v: u32| rest.reference[v as usize];
         let mut longest = 0.0_f64;
-        for &t in triangles {
-            let [a, b, c] = mesh.corners[t as usize].map(at);
+        for corners in triangles {
+            let [a, b, c] = corners.map(at);
             longest = longest
                 .max(a.distance_squared(b))
                 .max(b.distance_squared(c))
@@ -90,11 +98,11 @@ impl Cells {
 
     /// The largest difference of residuals of vertices in the same or neighbouring
     /// cells, at the start (0) or at the end (1) of the step.
-    pub(crate) fn largest_difference(&self, mesh: &Mesh, end: usize) -> f64 {
+    pub(crate) fn largest_difference(&self, rest: &Rest, end: usize) -> f64 {
         let span = |w: &[u32]| {
             let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
             for &v in &self.vertices[w[0] as usize..w[1] as usize] {
-                let r = mesh.rest.residuals[end][v as usize];
+                let r = rest.residuals[end][v as usize];
                 low = low.min(r);
                 high = high.max(r);
             }
@@ -126,30 +134,26 @@ mod tests {
         for round in 0..40 {
             let count = 3 * (1 + rng.below(60));
             let scale = [1.0_f32, 0.05][round % 2];
-            let mut mesh = Mesh::default();
+            let mut rest = Rest::default();
             for v in 0..count {
                 // Triangles are small, so that there are several cells.
                 let at = if v % 3 == 0 {
                     rng.in_box(-Vec3::ONE, Vec3::ONE) * scale
                 } else {
-                    mesh.rest.reference[v - v % 3].as_vec3() + rng.direction() * 0.05 * scale
+                    rest.reference[v - v % 3].as_vec3() + rng.direction() * 0.05 * scale
                 };
-                mesh.rest.push();
-                mesh.rest.reference[v] = at.as_dvec3();
-                mesh.rest.residuals[0][v] = rng.direction();
-                mesh.rest.residuals[1][v] = rng.direction() * 0.1;
+                rest.push();
+                rest.reference[v] = at.as_dvec3();
+                rest.residuals[0][v] = rng.direction();
+                rest.residuals[1][v] = rng.direction() * 0.1;
             }
-            let triangles: Vec<u32> = (0..count as u32 / 3).collect();
-            mesh.corners = triangles
-                .iter()
-                .map(|t| [0, 1, 2].map(|k| 3 * t + k))
-                .collect();
+            let triangles = (0..count as u32 / 3).map(|t| [0, 1, 2].map(|k| 3 * t + k));
             let vertices: Vec<u32> = (0..count as u32).collect();
-            let cells = Cells::new(&mesh, &vertices, &triangles, 0.1 * f64::from(scale));
+            let cells = Cells::new(&rest, &vertices, triangles, 0.1 * f64::from(scale));
             assert!(count < 90 || cells.starts.len() > 10);
             for end in 0..2 {
-                let bound = cells.largest_difference(&mesh, end);
-                let (places, own) = (&mesh.rest.reference, &mesh.rest.residuals[end]);
+                let bound = cells.largest_difference(&rest, end);
+                let (places, own) = (&rest.reference, &rest.residuals[end]);
                 for a in 0..count {
                     for b in 0..count {
                         if places[a].distance(places[b]) <= cells.reach() {

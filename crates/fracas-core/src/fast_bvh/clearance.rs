@@ -45,15 +45,14 @@
 
 use glam::Vec3;
 
-use super::cells::Cells;
+use super::cells::{CELL_REACH, Cells};
+use super::clearance_state::{Clearance, LONGEST_WAIT, Near, Stage};
+use super::discrete::shared_corners;
 use super::fit::{Fit, Shape, fit, least_stretch};
+use super::ids::NONE;
 use super::margin;
-use super::mesh::{Body, Mesh, NONE};
-use super::tree::Tree;
-use super::{
-    discrete::shared_corners,
-    tree::{Bounds, Leaf},
-};
+use super::mesh::{Body, Mesh};
+use super::tree::{Bounds, Leaf, Tree};
 
 /// Triangles whose margins are found in one update: this share of all...
 const BUDGET_SHARE: usize = 16;
@@ -65,8 +64,6 @@ const BUDGET: usize = 4096;
 const REACH: [f64; 2] = [0.05, 0.3];
 /// The same for bodies that are added, of which no deformation was seen yet.
 const ADDED_REACH: f64 = 0.3;
-/// How far apart triangles may be for cells to say something, in mean edge lengths.
-pub(crate) const CELL_REACH: f64 = 1.0;
 /// The reach in units of the deformation seen while watched.
 const REACH_GROWTH: f64 = 20.0;
 /// The same for pairs with a common corner.
@@ -75,103 +72,8 @@ const JOINED_REACH: f64 = 0.25;
 const FINE_STRAIN: f64 = 1e-4;
 /// Pairs to test one by one beyond which walking the tree is cheaper, per triangle.
 const MOST_PAIRS: f64 = 1.0;
-/// Updates to wait after a failure, at most.
-const LONGEST_WAIT: u32 = 64;
 /// Updates in a row that a known body may be out of shape before it is given up.
 const LENIENCE: u32 = 3;
-/// Updates after which losing the shape counts as no failure.
-const LONG_ENOUGH: u32 = 8;
-
-/// Two triangles, by global id, and their margin.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Near {
-    margin: f32,
-    triangles: [u32; 2],
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
-    #[default]
-    Unknown,
-    Watched,
-    Known,
-}
-
-/// What is known of a body's distance from itself.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Clearance {
-    stage: Stage,
-    /// Whether it was below one node in this step.
-    seen: bool,
-    /// Whether it was added as it is and never looked at.
-    added: bool,
-    /// Updates to wait before it is watched.
-    wait: u32,
-    /// Updates to wait after the next failure.
-    patience: u32,
-    /// Updates since it is known.
-    age: u32,
-    shape: Shape,
-    /// At the end of the last step.
-    last: Fit,
-    /// Cells of the reference shape, once they are asked for.
-    cells: Option<Cells>,
-    /// What residuals of near triangles differed by at the end of the last step, if
-    /// that was looked at.
-    last_local: Option<f64>,
-    /// Mean length of edges in the reference shape.
-    spacing: f64,
-    /// Updates in a row that the lists did not reach far enough.
-    missed: u32,
-    /// Pairs with a common corner, up to [`JOINED_REACH`], by margin.
-    joined: Vec<Near>,
-    /// Pairs without, up to `reach`, by margin.
-    apart: Vec<Near>,
-    reach: f64,
-    /// Whether the theorem covers this step, but for the pairs to test.
-    clear: bool,
-    /// Pairs to test in this step, as a range of `Mesh::uncertain`.
-    pairs: (usize, usize),
-    /// Whether margins are to be found, and the reach for them.
-    wanted: Option<f64>,
-}
-
-impl Clearance {
-    /// Of a body that is added.
-    pub(crate) fn of_added() -> Self {
-        Self {
-            added: true,
-            ..Self::default()
-        }
-    }
-
-    /// Whether nothing of the body needs a test against itself in this step, but for
-    /// its [`Clearance::pairs`].
-    pub(crate) fn is_clear(&self) -> bool {
-        self.clear
-    }
-
-    /// The pairs to test one by one.
-    pub(crate) fn pairs<'a>(&self, mesh: &'a Mesh) -> &'a [[u32; 2]] {
-        &mesh.uncertain[self.pairs.0..self.pairs.1]
-    }
-
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.wanted.is_some()
-    }
-
-    fn fail(&mut self) {
-        self.patience = if self.age >= LONG_ENOUGH {
-            1
-        } else {
-            (2 * self.patience).clamp(1, LONGEST_WAIT)
-        };
-        self.stage = Stage::Unknown;
-        self.wait = self.patience;
-        self.joined = Vec::new();
-        self.apart = Vec::new();
-    }
-}
 
 /// Bounds of this step.
 struct Limits {
@@ -241,9 +143,9 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
         let fine = FINE_STRAIN * body.clearance.spacing;
         fit(
             &shape,
-            body,
+            &body.vertices,
             &mesh.positions,
-            triangles,
+            triangles.iter().map(|t| t.corners),
             &mut mesh.rest,
             fine,
         )
@@ -307,19 +209,20 @@ fn reaches(mesh: &Mesh, body: &mut Body, limits: &Limits) -> bool {
     if limits.apart() < own.reach {
         return true;
     }
-    let cells = own
-        .cells
-        .get_or_insert_with(|| Cells::new(mesh, &body.vertices, &body.triangles, own.spacing));
+    let cells = own.cells.get_or_insert_with(|| {
+        let triangles = body.triangles.iter().map(|&t| mesh.corners[t as usize]);
+        Cells::new(&mesh.rest, &body.vertices, triangles, own.spacing)
+    });
     // Beyond what cells tell the spread must do.
     let far = limits.apart() < cells.reach();
     if !far {
         return false;
     }
-    let now = cells.largest_difference(mesh, 1);
+    let now = cells.largest_difference(&mesh.rest, 1);
     let start = match before {
         _ if !body.in_motion => now,
         Some(before) => before,
-        None => cells.largest_difference(mesh, 0),
+        None => cells.largest_difference(&mesh.rest, 0),
     };
     own.last_local = Some(now);
     now.max(start) < own.reach * limits.stretch * (1.0 - 1e-9)
@@ -393,7 +296,7 @@ fn watch(mesh: &mut Mesh, body: &mut Body) {
         let [a, b, c] = mesh.corners[t as usize].map(|v| mesh.positions[v as usize][1]);
         length += a.distance(b) + b.distance(c) + c.distance(a);
     }
-    let shape = Shape::of(mesh, body);
+    let shape = Shape::of(&mesh.rest, &body.vertices);
     let own = &mut body.clearance;
     own.age = 0;
     own.missed = 0;
@@ -558,7 +461,7 @@ pub(crate) fn inherit(mesh: &mut Mesh, old: &Clearance, first: u32, heirs: &[boo
         let Some(mut body) = mesh.bodies[at].take() else {
             continue;
         };
-        if let Some(shape) = Shape::of(mesh, &body) {
+        if let Some(shape) = Shape::of(&mesh.rest, &body.vertices) {
             body.clearance = Clearance {
                 stage: Stage::Known,
                 shape,

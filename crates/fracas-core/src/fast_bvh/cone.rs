@@ -18,7 +18,8 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::primitives::bernstein::{CrossQuadratic, Moving, ROUND, difference, size};
+use crate::primitives::Moving;
+use crate::primitives::bernstein::{CrossQuadratic, ROUND, difference, size};
 
 /// Cones at least this narrow are kept; wider ones are of no use to any test.
 pub(crate) const SMALLEST_COSINE: f32 = 0.02;

@@ -59,7 +59,8 @@ use glam::{DVec2, DVec3};
 
 use super::Culling;
 use super::cone::SMALLEST_COSINE;
-use super::mesh::{Mesh, NONE};
+use super::ids::NONE;
+use super::mesh::Mesh;
 use super::tree::{CLEAR, CULLED, IN_VAIN, Tree};
 use crate::primitives::Moving;
 use crate::primitives::bernstein::ROUND;

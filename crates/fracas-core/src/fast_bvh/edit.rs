@@ -3,7 +3,7 @@
 use glam::DVec3;
 use thiserror::Error;
 
-use super::mesh::{BodyId, NONE};
+use super::ids::{BodyId, NONE};
 
 /// Coordinates beyond this would overflow the products that the tests form.
 const LARGEST_COORDINATE: f64 = 1e30;

@@ -24,27 +24,12 @@
 use glam::{DVec3, Vec3};
 
 use super::cone::SMALLEST_COSINE;
-use super::mesh::{Mesh, NONE};
-use super::tree::Tree;
+use super::ids::NONE;
+use super::mesh::Mesh;
+use super::tree::{Fans, Tree};
 
 /// Not clear, whatever the crossings.
 const UNCLEAR: u8 = u8::MAX;
-
-/// What is known of the fan of each vertex.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Fans {
-    /// Opposite edges that the ray crosses, or [`UNCLEAR`]; by global id.
-    crossings: Vec<u8>,
-    /// Sum of the normals.
-    axis: Vec<Vec3>,
-}
-
-impl Fans {
-    #[inline]
-    pub(crate) fn is_clear(&self, vertex: u32) -> bool {
-        self.crossings[vertex as usize] == 1
-    }
-}
 
 impl Tree {
     /// Decides for all vertices of bodies that are not clear themselves; needs the

@@ -19,8 +19,6 @@
 
 use glam::{DMat3, DVec3, Vec3};
 
-use super::mesh::{Body, Mesh};
-use super::tree::Leaf;
 use crate::primitives::Moving;
 
 /// Room for rounding, relative to the largest coordinate.
@@ -93,12 +91,12 @@ impl Fit {
 
 impl Shape {
     /// Of the reference positions of a body; `None` when they lie on a line.
-    pub(crate) fn of(mesh: &Mesh, body: &Body) -> Option<Self> {
-        let at = |v: u32| mesh.rest.reference[v as usize];
-        let origin = at(*body.vertices.first()?);
+    pub(crate) fn of(rest: &Rest, vertices: &[u32]) -> Option<Self> {
+        let at = |v: u32| rest.reference[v as usize];
+        let origin = at(*vertices.first()?);
         let (mut sum, mut count) = (DVec3::ZERO, 0.0);
-        let mut far = [(0.0, body.vertices[0]); 2];
-        for v in samples(body) {
+        let mut far = [(0.0, vertices[0]); 2];
+        for v in samples(vertices) {
             let p = at(v);
             sum += p - origin;
             count += 1.0;
@@ -110,7 +108,7 @@ impl Shape {
         let centre = origin + sum / count;
         let along = at(far[0].1) - origin;
         let mut spread = DMat3::ZERO;
-        for v in samples(body) {
+        for v in samples(vertices) {
             let q = at(v) - centre;
             spread += outer(q, q);
             let area = along.cross(at(v) - origin).length_squared();
@@ -119,12 +117,8 @@ impl Shape {
             }
         }
         let largest = |size: DVec3, v: &u32| size.max(at(*v).abs());
-        let size = body
-            .vertices
-            .iter()
-            .fold(DVec3::ZERO, largest)
-            .max_element();
-        let landmarks = [body.vertices[0], far[0].1, far[1].1];
+        let size = vertices.iter().fold(DVec3::ZERO, largest).max_element();
+        let landmarks = [vertices[0], far[0].1, far[1].1];
         let frame = frame(landmarks.map(at))?;
         let ridge = RIDGE * (spread.x_axis.x + spread.y_axis.y + spread.z_axis.z);
         let inverse = (spread + DMat3::from_diagonal(DVec3::splat(ridge))).inverse();
@@ -140,9 +134,9 @@ impl Shape {
 }
 
 /// Evenly through the list.
-fn samples(body: &Body) -> impl Iterator<Item = u32> + '_ {
-    let step = body.vertices.len().div_ceil(SAMPLES);
-    body.vertices.iter().copied().step_by(step)
+fn samples(vertices: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    let step = vertices.len().div_ceil(SAMPLES);
+    vertices.iter().copied().step_by(step)
 }
 
 fn outer(a: DVec3, b: DVec3) -> DMat3 {
@@ -158,21 +152,22 @@ fn frame([a, b, c]: [DVec3; 3]) -> Option<DMat3> {
 }
 
 /// Fits the reference shape to where the body is at the end of the step, and notes
-/// the residual of each vertex. `triangles` are the body's. `None` when there is no sensible fit. Strain up to
-/// `fine` is taken for twice the spread, which bounds it.
+/// the residual of each vertex. `vertices` and `triangles` are the body's. `None` when
+/// there is no sensible fit. Strain up to `fine` is taken for twice the spread, which
+/// bounds it.
 pub(crate) fn fit(
     shape: &Shape,
-    body: &Body,
+    vertices: &[u32],
     positions: &[Moving],
-    triangles: &[Leaf],
+    triangles: impl Iterator<Item = [u32; 3]>,
     rest: &mut Rest,
     fine: f64,
 ) -> Option<Fit> {
     let at = |v: u32| positions[v as usize][1];
-    let origin = at(body.vertices[0]);
+    let origin = at(vertices[0]);
     let (mut sum, mut product) = (DVec3::ZERO, DMat3::ZERO);
     let (mut weight, mut count) = (DVec3::ZERO, 0.0);
-    for v in samples(body) {
+    for v in samples(vertices) {
         let x = at(v) - origin;
         let q = rest.reference[v as usize] - shape.centre;
         sum += x;
@@ -190,7 +185,7 @@ pub(crate) fn fit(
         return None;
     }
     let (mut spread, mut size) = (0.0_f64, DVec3::splat(shape.size));
-    for &v in &body.vertices {
+    for &v in vertices {
         let (x, q) = (at(v), rest.reference[v as usize] - shape.centre);
         let residual = x - offset - linear * q;
         spread = spread.max(residual.length_squared());
@@ -210,8 +205,8 @@ pub(crate) fn fit(
     };
     if fit.strain > fine {
         let mut strain = 0.0_f32;
-        for t in triangles {
-            let [a, b, c] = t.corners.map(|v| rest.residuals[1][v as usize]);
+        for corners in triangles {
+            let [a, b, c] = corners.map(|v| rest.residuals[1][v as usize]);
             let longest = (a - b)
                 .length_squared()
                 .max((b - c).length_squared())

@@ -12,16 +12,12 @@
 
 use glam::DVec3;
 
-use super::clearance::Clearance;
+use super::clearance_state::Clearance;
 use super::edit::{EditError, check_positions, check_triangles};
 use super::fit::Rest;
+use super::ids::{BodyId, NONE};
 use crate::primitives::Moving;
 
-pub(crate) const NONE: u32 = u32::MAX;
-
-/// Names a body. Ids of deleted, split and merged bodies are never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BodyId(pub(crate) u32);
 /// A body: its vertices and triangles by global id, in the user's order.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {

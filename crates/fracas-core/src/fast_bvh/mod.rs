@@ -55,6 +55,7 @@
 mod build;
 mod cells;
 mod clearance;
+mod clearance_state;
 mod cone;
 mod continuous;
 mod culling;
@@ -62,6 +63,7 @@ mod discrete;
 mod edit;
 mod fans;
 mod fit;
+mod ids;
 mod margin;
 mod mesh;
 mod near;
@@ -82,12 +84,13 @@ use glam::DVec3;
 
 pub use continuous::{Contacts, EdgeEdge, VertexFace};
 pub use edit::{EditError, NewBody, Part};
-pub use mesh::BodyId;
+pub use ids::BodyId;
 pub use near::{Candidate, Candidates, Features};
 pub use traverse::QueryStats;
 
 use culling::CullScratch;
-use mesh::{Mesh, NONE};
+use ids::NONE;
+use mesh::Mesh;
 use restructure::Choice;
 use rewrite::{Changes, Origin, RewriteScratch};
 use traverse::{TaskBuffer, Touching, UNCERTAIN, WalkScratch, run_tasks};

@@ -6,7 +6,8 @@
 use glam::Vec3;
 
 use super::cone::{self, Cone};
-use super::mesh::{Mesh, NONE};
+use super::ids::NONE;
+use super::mesh::Mesh;
 use super::tree::{Bounds, MovingBounds, Tree, nearest};
 use super::{Culling, Detection};
 

@@ -21,8 +21,9 @@
 
 use super::Builder;
 use super::build::{Emit, Item, Ref, build};
-use super::mesh::{Body, Mesh, NONE};
-use super::tree::{Bounds, IN_VAIN, Info, Leaf, Node, ONE_BODY, Tree, nearest};
+use super::ids::NONE;
+use super::mesh::{Body, Mesh};
+use super::tree::{Bounds, Copied, IN_VAIN, Info, Leaf, Node, ONE_BODY, Tree, nearest};
 
 /// How a body came to be since the last update.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,12 +68,14 @@ pub(crate) struct RewriteScratch {
     neighbours: Vec<[u32; 3]>,
 }
 
-/// A range of places whose triangles stay together in their order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Copied {
-    pub(crate) from: u32,
-    pub(crate) to: u32,
-    pub(crate) count: u32,
+impl RewriteScratch {
+    /// Makes room for another tree.
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.info.clear();
+        self.order.clear();
+        self.copied.clear();
+    }
 }
 
 const STAY: u32 = u32::MAX;
@@ -90,10 +93,7 @@ impl Tree {
         scratch: &mut RewriteScratch,
     ) {
         let places = self.leaves.len();
-        scratch.nodes.clear();
-        scratch.info.clear();
-        scratch.order.clear();
-        scratch.copied.clear();
+        scratch.clear();
         self.classify(mesh, changes, scratch);
         let RewriteScratch {
             nodes,
@@ -106,21 +106,54 @@ impl Tree {
             ..
         } = scratch;
 
-        // Units: what each group is built from.
-        let live = |b: u32| mesh.bodies[b as usize].as_ref();
+        // What each group is built from.
         let mut groups: Vec<Vec<Ref>> = vec![Vec::new(); changes.bodies.len()];
         if !self.nodes.is_empty() && !changes.bodies.is_empty() {
             self.collect_units(mesh, 0, class, run_end, staying, &mut groups);
         }
-        for (g, &(b, _)) in changes.bodies.iter().enumerate() {
-            let triangles = live(b).map_or(&[][..], |body| &body.triangles);
-            for &t in triangles {
+        for (group, &(b, _)) in groups.iter_mut().zip(&changes.bodies) {
+            let body = mesh.bodies[b as usize].as_ref();
+            for &t in body.map_or(&[][..], |body| &body.triangles) {
                 if self.place.get(t as usize).is_none_or(|&p| p == NONE) {
-                    groups[g].push(triangle_ref(mesh, t));
+                    group.push(triangle_ref(mesh, t));
                 }
             }
         }
+        let attached = self.attach_groups(mesh, changes, &groups, staying);
 
+        let mut writer = Writer {
+            old: self,
+            mesh,
+            class,
+            staying,
+            groups,
+            attached: &attached,
+            rebuilds,
+            builder,
+            nodes,
+            info,
+            order,
+            copied,
+        };
+        if places > 0 {
+            writer.subtree(0);
+        } else if !attached.is_empty() {
+            let mut items: Vec<Ref> = attached.iter().map(|a| a.1).collect();
+            build(builder, &mut items, &mut writer);
+        }
+        self.take_written(mesh, scratch);
+    }
+
+    /// Finds the node of the old tree that each group is hung beside, in the order of
+    /// the nodes.
+    fn attach_groups(
+        &self,
+        mesh: &Mesh,
+        changes: &Changes,
+        groups: &[Vec<Ref>],
+        staying: &[u32],
+    ) -> Vec<(u32, Ref)> {
+        let live = |b: u32| mesh.bodies[b as usize].as_ref();
         // The places that all parts of a split come from.
         let mut split_ranges = vec![(u32::MAX, 0); changes.splits as usize];
         for &(b, origin) in &changes.bodies {
@@ -128,8 +161,6 @@ impl Tree {
                 self.widen(live(b), &mut split_ranges[number as usize]);
             }
         }
-
-        // Where each group goes.
         let mut attached: Vec<(u32, Ref)> = Vec::new();
         for (g, &(b, origin)) in changes.bodies.iter().enumerate() {
             if groups[g].is_empty() {
@@ -159,28 +190,7 @@ impl Tree {
             ));
         }
         attached.sort_by_key(|a| a.0);
-
-        let mut writer = Writer {
-            old: self,
-            mesh,
-            class,
-            staying,
-            groups,
-            attached: &attached,
-            rebuilds,
-            builder,
-            nodes,
-            info,
-            order,
-            copied,
-        };
-        if places > 0 {
-            writer.subtree(0);
-        } else if !attached.is_empty() {
-            let mut items: Vec<Ref> = attached.iter().map(|a| a.1).collect();
-            build(builder, &mut items, &mut writer);
-        }
-        self.take_written(mesh, scratch);
+        attached
     }
 
     /// The tree over all bodies, from their triangles.
@@ -190,28 +200,12 @@ impl Tree {
         builder: Builder,
         scratch: &mut RewriteScratch,
     ) {
-        scratch.nodes.clear();
-        scratch.info.clear();
-        scratch.order.clear();
-        scratch.copied.clear();
+        scratch.clear();
         let bodies = mesh.bodies.iter().flatten();
         let mut items: Vec<Ref> = bodies
             .flat_map(|b| b.triangles.iter().map(|&t| triangle_ref(mesh, t)))
             .collect();
-        let mut writer = Writer {
-            old: self,
-            mesh,
-            class: &[],
-            staying: &[],
-            groups: Vec::new(),
-            attached: &[],
-            rebuilds: &[],
-            builder,
-            nodes: &mut scratch.nodes,
-            info: &mut scratch.info,
-            order: &mut scratch.order,
-            copied: &mut scratch.copied,
-        };
+        let mut writer = Writer::new(self, mesh, builder, scratch);
         if !items.is_empty() {
             build(builder, &mut items, &mut writer);
         }
@@ -227,24 +221,8 @@ impl Tree {
         right: &[u32],
         scratch: &mut RewriteScratch,
     ) {
-        scratch.nodes.clear();
-        scratch.info.clear();
-        scratch.order.clear();
-        scratch.copied.clear();
-        let mut writer = Writer {
-            old: self,
-            mesh,
-            class: &[],
-            staying: &[],
-            groups: Vec::new(),
-            attached: &[],
-            rebuilds: &[],
-            builder: Builder::Median,
-            nodes: &mut scratch.nodes,
-            info: &mut scratch.info,
-            order: &mut scratch.order,
-            copied: &mut scratch.copied,
-        };
+        scratch.clear();
+        let mut writer = Writer::new(self, mesh, Builder::Median, scratch);
         let handle = writer.open();
         let refs = |half: &[u32]| {
             half.iter()
@@ -504,7 +482,30 @@ struct Writer<'a> {
     copied: &'a mut Vec<Copied>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    /// Of a tree that nothing of the old one stays in.
+    fn new(
+        old: &'a Tree,
+        mesh: &'a Mesh,
+        builder: Builder,
+        scratch: &'a mut RewriteScratch,
+    ) -> Self {
+        Self {
+            old,
+            mesh,
+            class: &[],
+            staying: &[],
+            groups: Vec::new(),
+            attached: &[],
+            rebuilds: &[],
+            builder,
+            nodes: &mut scratch.nodes,
+            info: &mut scratch.info,
+            order: &mut scratch.order,
+            copied: &mut scratch.copied,
+        }
+    }
+
     /// Those of a sorted list that lie in a range of nodes.
     fn within<T>(list: &[T], key: impl Fn(&T) -> u32, from: u32, to: u32) -> &[T] {
         let a = list.partition_point(|x| key(x) < from);

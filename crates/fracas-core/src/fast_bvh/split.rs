@@ -6,7 +6,163 @@
 
 use super::clearance;
 use super::edit::{EditError, NewBody, Part, check_positions, check_triangles, partition};
-use super::mesh::{Body, BodyId, Mesh, NONE, edge_key};
+use super::ids::{BodyId, NONE};
+use super::mesh::{Body, Mesh, edge_key};
+
+/// A split under way. Numbers in bodies are written at the end: until then
+/// `vertex_local` of an old vertex is its index in the old body.
+struct Splitting<'a> {
+    /// The body that is split, taken out of the mesh.
+    body: &'a Body,
+    /// The vertices that are marked.
+    marks: Vec<u32>,
+    /// Which of the body's vertices a part has taken.
+    held: Vec<bool>,
+    /// What stands for each of the body's vertices in the part that is being made.
+    copy_of: Vec<u32>,
+    /// Whether a vertex was marked after a triangle that has it was seen: that happens
+    /// only where parts touch in a point without a link across it.
+    late: bool,
+}
+
+/// A part that is being made.
+#[derive(Default)]
+struct NewPart {
+    vertices: Vec<u32>,
+    /// Where each vertex comes from: [`NewBody::vertex_origin`].
+    origin: Vec<u32>,
+    triangles: Vec<u32>,
+    /// Triangles at marked vertices, by index in `triangles`; complete unless
+    /// [`Splitting::late`].
+    at_marks: Vec<u32>,
+}
+
+impl<'a> Splitting<'a> {
+    fn new(body: &'a Body) -> Self {
+        Self {
+            body,
+            marks: Vec::new(),
+            held: vec![false; body.vertices.len()],
+            copy_of: vec![NONE; body.vertices.len()],
+            late: false,
+        }
+    }
+
+    /// Marks the vertices that the crack runs through: ends of links between parts, and
+    /// corners of triangles that go.
+    fn mark_crack(&mut self, mesh: &mut Mesh, part_of: &[u32]) {
+        for (&t, &part) in self.body.triangles.iter().zip(part_of) {
+            let corners = mesh.corners[t as usize];
+            if part == NONE {
+                for v in corners {
+                    mark(&mut mesh.marked, &mut self.marks, v);
+                }
+                continue;
+            }
+            for k in 0..3 {
+                let n = mesh.neighbours[t as usize][k];
+                if n != NONE && part_of[mesh.triangle_local[n as usize] as usize] != part {
+                    mark(&mut mesh.marked, &mut self.marks, corners[k]);
+                    mark(&mut mesh.marked, &mut self.marks, corners[(k + 1) % 3]);
+                }
+            }
+        }
+    }
+
+    fn make_part(&mut self, mesh: &mut Mesh, part: &Part) -> NewPart {
+        let mut made = NewPart {
+            triangles: Vec::with_capacity(part.kept.len() + part.new_triangles.len()),
+            ..NewPart::default()
+        };
+        self.take_kept(mesh, part, &mut made);
+        self.add_new(mesh, part, &mut made);
+        for &local in &made.origin {
+            if let Some(copy) = self.copy_of.get_mut(local as usize) {
+                *copy = NONE;
+            }
+        }
+        made
+    }
+
+    /// The vertex that stands for one of the body's in a part: the first part that uses
+    /// it keeps it, each other part copies it.
+    fn place(&mut self, mesh: &mut Mesh, made: &mut NewPart, local: u32) -> u32 {
+        let at = local as usize;
+        if self.copy_of[at] == NONE {
+            let old = self.body.vertices[at];
+            self.copy_of[at] = if self.held[at] {
+                let copy = mesh.new_vertex(mesh.positions[old as usize]);
+                mesh.rest.copy(old, copy);
+                self.late |= !mesh.marked[old as usize];
+                mark(&mut mesh.marked, &mut self.marks, old);
+                mark(&mut mesh.marked, &mut self.marks, copy);
+                copy
+            } else {
+                self.held[at] = true;
+                old
+            };
+            made.vertices.push(self.copy_of[at]);
+            made.origin.push(local);
+        }
+        self.copy_of[at]
+    }
+
+    /// The triangles that the part keeps.
+    fn take_kept(&mut self, mesh: &mut Mesh, part: &Part, made: &mut NewPart) {
+        for &t in &part.kept {
+            let t = self.body.triangles[t as usize];
+            let mut marked = false;
+            for k in 0..3 {
+                let v = mesh.corners[t as usize][k];
+                let local = mesh.vertex_local[v as usize];
+                let v = self.place(mesh, made, local);
+                mesh.corners[t as usize][k] = v;
+                marked |= mesh.marked[v as usize];
+            }
+            if marked {
+                made.at_marks.push(made.triangles.len() as u32);
+            }
+            made.triangles.push(t);
+        }
+    }
+
+    /// The triangles that are new: first the old vertices that they use, then the new.
+    fn add_new(&mut self, mesh: &mut Mesh, part: &Part, made: &mut NewPart) {
+        let old_vertices = self.body.vertices.len();
+        let is_old = |v: u32| (v as usize) < old_vertices;
+        let mut place_old = |t: &[u32; 3]| {
+            t.map(|v| {
+                if is_old(v) {
+                    self.place(mesh, made, v)
+                } else {
+                    v
+                }
+            })
+        };
+        let placed: Vec<[u32; 3]> = part.new_triangles.iter().map(&mut place_old).collect();
+        let mut fresh: Vec<u32> = vec![NONE; part.new_positions.len()];
+        for (t, mut corners) in part.new_triangles.iter().zip(placed) {
+            for k in 0..3 {
+                if is_old(t[k]) {
+                    self.late |= !mesh.marked[corners[k] as usize];
+                } else {
+                    let at = t[k] as usize - old_vertices;
+                    if fresh[at] == NONE {
+                        let p = part.new_positions[at];
+                        fresh[at] = mesh.new_vertex([p, p]);
+                        made.vertices.push(fresh[at]);
+                        made.origin.push(t[k]);
+                    }
+                    corners[k] = fresh[at];
+                }
+                mark(&mut mesh.marked, &mut self.marks, corners[k]);
+            }
+            let id = mesh.new_triangle(corners);
+            made.at_marks.push(made.triangles.len() as u32);
+            made.triangles.push(id);
+        }
+    }
+}
 
 impl Mesh {
     /// Returns the new bodies and the removed triangles.
@@ -16,50 +172,13 @@ impl Mesh {
         parts: &[Part],
         removed: &[u32],
     ) -> Result<(Vec<NewBody>, Vec<u32>), EditError> {
-        let body = self.body(id)?;
-        let (old_vertices, old_triangles) = (body.vertices.len(), body.triangles.len());
-        let part_of = partition(id, old_triangles, parts, removed)?;
-        for (p, part) in parts.iter().enumerate() {
-            let what = || format!("part {p} of the split of body {}", id.0);
-            check_positions(&part.new_positions, what)?;
-            check_triangles(
-                &part.new_triangles,
-                old_vertices + part.new_positions.len(),
-                what,
-            )?;
-            if part.kept.is_empty() && part.new_triangles.is_empty() {
-                return Err(EditError::Empty { what: what() });
-            }
-        }
-        let added: usize = parts.iter().map(|p| p.new_triangles.len()).sum();
-        if self.corners.len() + added > 1 << 30 {
-            return Err(EditError::TooMany);
-        }
+        let part_of = self.check_split(id, parts, removed)?;
         let body = self.bodies[id.0 as usize].take().expect("checked");
         self.marked.resize(self.positions.len(), false);
-        let mut marks: Vec<u32> = Vec::new();
-
-        // Where the crack runs: links across it are cut, their ends marked.
-        for (&t, &part) in body.triangles.iter().zip(&part_of) {
-            let corners = self.corners[t as usize];
-            if part == NONE {
-                for v in corners {
-                    mark(&mut self.marked, &mut marks, v);
-                }
-                continue;
-            }
-            for k in 0..3 {
-                let n = self.neighbours[t as usize][k];
-                if n != NONE && part_of[self.triangle_local[n as usize] as usize] != part {
-                    mark(&mut self.marked, &mut marks, corners[k]);
-                    mark(&mut self.marked, &mut marks, corners[(k + 1) % 3]);
-                }
-            }
-        }
-        let removed: Vec<u32> = removed
-            .iter()
-            .map(|&t| body.triangles[t as usize])
-            .collect();
+        let mut splitting = Splitting::new(&body);
+        splitting.mark_crack(self, &part_of);
+        let removed = removed.iter().map(|&t| body.triangles[t as usize]);
+        let removed: Vec<u32> = removed.collect();
         for &t in &removed {
             for k in 0..3 {
                 self.release_edge_of_owner(t, k);
@@ -67,112 +186,25 @@ impl Mesh {
             self.release_triangle(t);
         }
 
-        // Vertices: the first part that uses one keeps it, each other part copies it.
-        // Numbers in bodies are written at the end: until then `vertex_local` of an
-        // old vertex is its index in the old body.
-        let mut held = vec![false; old_vertices];
-        let mut copy_of: Vec<u32> = vec![NONE; old_vertices];
         let first_id = self.bodies.len() as u32;
         let mut new_bodies = Vec::with_capacity(parts.len());
-        // Triangles at marked vertices, by index in their new body. Complete unless a
-        // vertex is marked after a triangle that has it was seen: that happens only where
-        // parts touch in a point without a link across it.
         let mut near: Vec<Vec<u32>> = Vec::with_capacity(parts.len());
-        let mut late = false;
         for (p, part) in parts.iter().enumerate() {
-            let new_id = BodyId(first_id + p as u32);
-            let mut vertices: Vec<u32> = Vec::new();
-            let mut origin: Vec<u32> = Vec::new();
-            let mut triangles: Vec<u32> =
-                Vec::with_capacity(part.kept.len() + part.new_triangles.len());
-            let mut place = |mesh: &mut Self, local: u32| {
-                let at = local as usize;
-                if copy_of[at] == NONE {
-                    let old = body.vertices[at];
-                    copy_of[at] = if held[at] {
-                        let copy = mesh.new_vertex(mesh.positions[old as usize]);
-                        mesh.rest.copy(old, copy);
-                        late |= !mesh.marked[old as usize];
-                        mark(&mut mesh.marked, &mut marks, old);
-                        mark(&mut mesh.marked, &mut marks, copy);
-                        copy
-                    } else {
-                        held[at] = true;
-                        old
-                    };
-                    vertices.push(copy_of[at]);
-                    origin.push(local);
-                }
-                copy_of[at]
-            };
-            let mut at_marks = Vec::new();
-            for &t in &part.kept {
-                let t = body.triangles[t as usize];
-                let mut marked = false;
-                for k in 0..3 {
-                    let v = self.corners[t as usize][k];
-                    let local = self.vertex_local[v as usize];
-                    let v = place(self, local);
-                    self.corners[t as usize][k] = v;
-                    marked |= self.marked[v as usize];
-                }
-                if marked {
-                    at_marks.push(triangles.len() as u32);
-                }
-                triangles.push(t);
-            }
-            // Old vertices that new triangles use, then the new vertices.
-            let used_by_new: Vec<[u32; 3]> = part
-                .new_triangles
-                .iter()
-                .map(|t| {
-                    t.map(|v| {
-                        if (v as usize) < old_vertices {
-                            place(self, v)
-                        } else {
-                            v
-                        }
-                    })
-                })
-                .collect();
-            let mut fresh: Vec<u32> = vec![NONE; part.new_positions.len()];
-            for (t, placed) in part.new_triangles.iter().zip(used_by_new) {
-                let mut corners = placed;
-                for k in 0..3 {
-                    if t[k] as usize >= old_vertices {
-                        let at = t[k] as usize - old_vertices;
-                        if fresh[at] == NONE {
-                            let p = part.new_positions[at];
-                            fresh[at] = self.new_vertex([p, p]);
-                            vertices.push(fresh[at]);
-                            origin.push(t[k]);
-                        }
-                        corners[k] = fresh[at];
-                    } else {
-                        late |= !self.marked[corners[k] as usize];
-                    }
-                    mark(&mut self.marked, &mut marks, corners[k]);
-                }
-                let id = self.new_triangle(corners);
-                at_marks.push(triangles.len() as u32);
-                triangles.push(id);
-            }
-            for &local in &origin {
-                if (local as usize) < old_vertices {
-                    copy_of[local as usize] = NONE;
-                }
-            }
+            let made = splitting.make_part(self, part);
             self.bodies.push(Some(Body {
                 moved: body.moved,
                 in_motion: body.in_motion,
-                ..Body::new(vertices, triangles)
+                ..Body::new(made.vertices, made.triangles)
             }));
             new_bodies.push(NewBody {
-                id: new_id,
-                vertex_origin: origin,
+                id: BodyId(first_id + p as u32),
+                vertex_origin: made.origin,
             });
-            near.push(at_marks);
+            near.push(made.at_marks);
         }
+        let Splitting {
+            marks, held, late, ..
+        } = splitting;
         if late {
             for (body, near) in self.bodies[first_id as usize..].iter().zip(&mut near) {
                 let count = body.as_ref().map_or(0, |b| b.triangles.len()) as u32;
@@ -198,6 +230,31 @@ impl Mesh {
         let heirs: Vec<bool> = parts.iter().map(|p| p.new_triangles.is_empty()).collect();
         clearance::inherit(self, &body.clearance, first_id, &heirs);
         Ok((new_bodies, removed))
+    }
+
+    /// Refuses what is no split of the body; returns the part of each of its triangles.
+    fn check_split(
+        &self,
+        id: BodyId,
+        parts: &[Part],
+        removed: &[u32],
+    ) -> Result<Vec<u32>, EditError> {
+        let body = self.body(id)?;
+        let part_of = partition(id, body.triangles.len(), parts, removed)?;
+        for (p, part) in parts.iter().enumerate() {
+            let what = || format!("part {p} of the split of body {}", id.0);
+            check_positions(&part.new_positions, what)?;
+            let vertices = body.vertices.len() + part.new_positions.len();
+            check_triangles(&part.new_triangles, vertices, what)?;
+            if part.kept.is_empty() && part.new_triangles.is_empty() {
+                return Err(EditError::Empty { what: what() });
+            }
+        }
+        let added: usize = parts.iter().map(|p| p.new_triangles.len()).sum();
+        if self.corners.len() + added > 1 << 30 {
+            return Err(EditError::TooMany);
+        }
+        Ok(part_of)
     }
 
     /// Builds edges, links and owners anew at the marked vertices of some bodies:

@@ -5,9 +5,8 @@
 use glam::{DVec3, Vec3, Vec3A, Vec4};
 
 use super::cone::Cone;
-use super::fans::Fans;
-use super::mesh::{Mesh, NONE};
-use super::rewrite::Copied;
+use super::ids::NONE;
+use super::mesh::Mesh;
 
 /// Triangles in a leaf, at most.
 pub(crate) const LEAF_TRIANGLES: usize = 4;
@@ -296,6 +295,30 @@ pub(crate) struct ClearRange {
     pub(crate) at_rest: bool,
 }
 
+/// What is known of the fan of each vertex ([`super::fans`]).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fans {
+    /// Opposite edges that the ray crosses, or that it is not clear; by global id.
+    pub(crate) crossings: Vec<u8>,
+    /// Sum of the normals.
+    pub(crate) axis: Vec<Vec3>,
+}
+
+impl Fans {
+    #[inline]
+    pub(crate) fn is_clear(&self, vertex: u32) -> bool {
+        self.crossings[vertex as usize] == 1
+    }
+}
+
+/// A range of places whose triangles stay together in their order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) count: u32,
+}
+
 /// The tree.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
@@ -470,7 +493,7 @@ impl Tree {
         self.uncertain.clear();
         for range in &self.clear {
             if let Some(body) = mesh.bodies[range.body as usize].as_ref() {
-                let pairs = body.clearance.pairs(mesh).iter();
+                let pairs = body.clearance.pairs(&mesh.uncertain).iter();
                 self.uncertain
                     .extend(pairs.map(|p| p.map(|t| self.place[t as usize])));
             }

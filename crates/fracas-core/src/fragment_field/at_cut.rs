@@ -17,10 +17,10 @@ use super::feature::corners_of_face;
 use super::own_faces::{for_each_quad, side_of_face};
 use super::query::{FragmentDistance, SignedDistance};
 use super::{Around, NearFace};
-use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment_surface::FaceKind;
 use crate::primitives::point_triangle::to_quad;
 use crate::tet_mesh::{NONE, TET_FACES};
+use crate::tet_part::{CornerPoints, Side, TetPart};
 
 impl FragmentDistance<'_> {
     /// As [`Self::touch`], for a point that lay where the edge from `own`, a node of this
@@ -84,11 +84,11 @@ impl FragmentDistance<'_> {
             for face in (0..4).filter(|&k| across[k] == NONE && k != i && k != j) {
                 let [a, b, c] = corners_of_face(mesh, 4 * tet + face as u32);
                 let normal = (b - a).cross(c - a).normalize_or_zero();
-                let mut visit = |quad| visit(quad, normal, FaceKind::Old, tet);
+                let mut visit = |quad| visit(quad, normal, FaceKind::Outer, tet);
                 // An earlier plane has parted its third node from both ends.
                 if TET_FACES[face].iter().any(|&n| plane[n] == 0.0) {
                     let points = CornerPoints::new(mesh, tet, Some(cut));
-                    if let Some(polygon) = Piece::polygon(cut, i, Side::Face(face as u8)) {
+                    if let Some(polygon) = TetPart::polygon(cut, i, Side::Face(face as u8)) {
                         for_each_quad(&points, &polygon, visit);
                     }
                 } else if let Some(quad) = side_of_face(&mesh.corners(tet), &nodes, face, plane, i)

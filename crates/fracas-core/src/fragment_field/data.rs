@@ -15,7 +15,7 @@ use super::feature::Features;
 use super::locate::TetGrid;
 use super::object_data::{ObjectData, ObjectDataError, has_length, is_order, misfit};
 use super::occupancy::{FragmentCells, Occupancy};
-use super::old_surface::OldSurface;
+use super::outer_surface::OuterSurface;
 use super::own_faces::{OwnFaces, SurfaceTree};
 use super::propagate::Node;
 use super::{FragmentField, Parts, check};
@@ -36,11 +36,11 @@ impl FragmentField {
             .map(|n| [n.distance, n.normal.x, n.normal.y, n.normal.z]);
         Some(ObjectData {
             options: self.options,
-            feature_faces: self.features.old_faces().to_vec().into(),
+            feature_faces: self.features.outer_faces().to_vec().into(),
             feature_order: whole.faces.order().into(),
             nodes: ways.collect(),
             node_features: nodes.map(|n| n.feature).collect(),
-            grid_points: self.old_surface.parts().into(),
+            grid_points: self.outer_surface.parts().into(),
             location_starts: self.tets.parts().0.to_vec().into(),
             location_tets: self.tets.parts().1.to_vec().into(),
             node_cells: self.occupancy.parts().into(),
@@ -67,17 +67,17 @@ impl FragmentField {
         has_length(
             "the features",
             data.feature_order.len(),
-            features.old_count(),
+            features.outer_count(),
         )?;
         is_order("the features of the tree", &data.feature_order)?;
-        let nodes = nodes_of(data, mesh.positions().len(), features.old_count())?;
+        let nodes = nodes_of(data, mesh.positions().len(), features.outer_count())?;
         let edge = mesh.mean_edge_length();
-        let old_surface = OldSurface::from_parts(
+        let outer_surface = OuterSurface::from_parts(
             mesh,
             &features,
             (
-                options.old_surface_cell * edge,
-                options.old_surface_most_cells,
+                options.outer_surface_cell * edge,
+                options.outer_surface_most_cells,
             ),
             &data.grid_points,
         )?;
@@ -89,7 +89,7 @@ impl FragmentField {
         let parts = Parts {
             nodes,
             tets: TetGrid::from_parts(mesh, options.location_cell * edge, location)?,
-            old_surface,
+            outer_surface,
             occupancy,
             faces: OwnFaces::of_whole(SurfaceTree::of_whole(&features, mesh, &data.feature_order)),
             cells: OnceLock::from(cells),

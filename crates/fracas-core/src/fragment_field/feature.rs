@@ -13,10 +13,10 @@ use glam::Vec3;
 
 use super::face_tree::{Bounds, Curve, sort_by_place};
 use crate::chunk_list::ChunkList;
-use crate::cut_piece::{CornerPoints, signs};
 use crate::fragment::{Fragments, TetCut};
 use crate::primitives::point_triangle::{to_quad, to_triangle};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
+use crate::tet_part::{CornerPoints, signs};
 
 /// A plane is beyond a limit only if its squared distance is larger by this factor, which
 /// covers rounding.
@@ -30,7 +30,7 @@ pub(super) type FeatureId = u32;
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     /// Of each boundary face, four times the tetrahedron plus the local face.
-    old: Arc<[u32]>,
+    outer: Arc<[u32]>,
     curve: Curve,
     /// Flat, convex, the normal pointing to the side of positive levels; a
     /// triangle has its last corner twice.
@@ -60,10 +60,10 @@ impl Features {
     }
 
     /// The same, where their order is known: all boundary faces.
-    pub(super) fn known(mesh: &TetMesh, old: Arc<[u32]>) -> Self {
+    pub(super) fn known(mesh: &TetMesh, outer: Arc<[u32]>) -> Self {
         let (low, high) = mesh.bounds();
         Self {
-            old,
+            outer,
             curve: Curve::new(low, high),
             cracks: ChunkList::default(),
             crack_origins: ChunkList::default(),
@@ -74,25 +74,28 @@ impl Features {
     }
 
     /// The boundary faces, in order.
-    pub(super) fn old_faces(&self) -> &[u32] {
-        &self.old
+    pub(super) fn outer_faces(&self) -> &[u32] {
+        &self.outer
     }
 
     /// How many boundary faces there are.
-    pub(super) fn old_count(&self) -> usize {
-        self.old.len()
+    pub(super) fn outer_count(&self) -> usize {
+        self.outer.len()
     }
 
     /// The corners of a boundary face, counter-clockwise seen from outside.
     #[inline]
-    pub(super) fn old_corners(&self, mesh: &TetMesh, at: usize) -> [Vec3; 3] {
-        corners_of_face(mesh, self.old[at])
+    pub(super) fn outer_corners(&self, mesh: &TetMesh, at: usize) -> [Vec3; 3] {
+        corners_of_face(mesh, self.outer[at])
     }
 
     /// Boundary faces with their features, in the order of four times the tetrahedron
     /// plus the local face: for looking up many.
-    pub(super) fn old_by_origin(&self) -> Vec<(u32, FeatureId)> {
-        let mut list: Vec<_> = (0..).zip(self.old.iter()).map(|(id, &o)| (o, id)).collect();
+    pub(super) fn outer_by_origin(&self) -> Vec<(u32, FeatureId)> {
+        let mut list: Vec<_> = (0..)
+            .zip(self.outer.iter())
+            .map(|(id, &o)| (o, id))
+            .collect();
         list.sort_unstable();
         list
     }
@@ -102,8 +105,8 @@ impl Features {
     #[inline]
     pub(super) fn origin(&self, feature: FeatureId) -> (bool, u32) {
         let at = feature as usize;
-        match at.checked_sub(self.old.len()) {
-            None => (false, self.old[at]),
+        match at.checked_sub(self.outer.len()) {
+            None => (false, self.outer[at]),
             Some(crack) => (true, self.crack_origins[crack]),
         }
     }
@@ -111,18 +114,18 @@ impl Features {
     /// A box around a feature.
     pub(super) fn bounds(&self, mesh: &TetMesh, feature: FeatureId) -> Bounds {
         let at = feature as usize;
-        match at.checked_sub(self.old.len()) {
-            None => Bounds::of(&self.old_corners(mesh, at)),
+        match at.checked_sub(self.outer.len()) {
+            None => Bounds::of(&self.outer_corners(mesh, at)),
             Some(crack) => Bounds::of(&self.cracks[crack]),
         }
     }
 
     /// From `p` to the closest point of a feature.
     #[inline]
-    pub(super) fn to(&self, mesh: &TetMesh, feature: FeatureId, p: Vec3) -> Vec3 {
+    pub(super) fn find_way_to(&self, mesh: &TetMesh, feature: FeatureId, p: Vec3) -> Vec3 {
         let at = feature as usize;
-        match at.checked_sub(self.old.len()) {
-            None => to_triangle(p, self.old_corners(mesh, at)),
+        match at.checked_sub(self.outer.len()) {
+            None => to_triangle(p, self.outer_corners(mesh, at)),
             Some(crack) => to_quad(p, self.cracks[crack]),
         }
     }
@@ -138,17 +141,17 @@ impl Features {
         limit: f32,
     ) -> bool {
         let at = feature as usize;
-        match at.checked_sub(self.old.len()) {
-            None => triangle_is_beyond(p, &self.old_corners(mesh, at), limit),
+        match at.checked_sub(self.outer.len()) {
+            None => triangle_is_beyond(p, &self.outer_corners(mesh, at), limit),
             Some(crack) => quad_is_beyond(p, &self.cracks[crack], limit),
         }
     }
 
-    /// The unit normal of a feature: outward if old, toward positive levels if a crack.
+    /// The unit normal of a feature: outward if outer, toward positive levels if a crack.
     pub(super) fn normal(&self, mesh: &TetMesh, feature: FeatureId) -> Vec3 {
         let at = feature as usize;
-        match at.checked_sub(self.old.len()) {
-            None => face_normal(&self.old_corners(mesh, at)),
+        match at.checked_sub(self.outer.len()) {
+            None => face_normal(&self.outer_corners(mesh, at)),
             Some(crack) => quad_normal(&self.cracks[crack]),
         }
     }
@@ -156,15 +159,15 @@ impl Features {
     /// A corner of a feature.
     pub(super) fn corner(&self, mesh: &TetMesh, feature: FeatureId) -> Vec3 {
         let at = feature as usize;
-        match at.checked_sub(self.old.len()) {
-            None => self.old_corners(mesh, at)[0],
+        match at.checked_sub(self.outer.len()) {
+            None => self.outer_corners(mesh, at)[0],
             Some(crack) => self.cracks[crack][0],
         }
     }
 
     /// The polygon of a crack feature.
     pub(super) fn crack(&self, feature: FeatureId) -> &[Vec3; 4] {
-        &self.cracks[feature as usize - self.old.len()]
+        &self.cracks[feature as usize - self.outer.len()]
     }
 
     /// The features of the planes of a cut.
@@ -193,8 +196,8 @@ impl Features {
         }
         // Objects are many and seldom break: the workspace does not stay with them.
         (self.order, self.spare) = Default::default();
-        let old = self.old.len();
-        (old + first) as u32..(old + self.cracks.len()) as u32
+        let outer = self.outer.len();
+        (outer + first) as u32..(outer + self.cracks.len()) as u32
     }
 
     fn add_planes(&mut self, fragments: &Fragments, tet: u32) {
@@ -210,7 +213,7 @@ impl Features {
             .take_while(|&&f| f != NONE)
             .count();
         for k in known..cut.planes().len() {
-            self.of_cut[index][k] = (self.old.len() + self.cracks.len()) as u32;
+            self.of_cut[index][k] = (self.outer.len() + self.cracks.len()) as u32;
             let quad = if k == 0 {
                 first_plane(fragments.mesh(), tet, &cut.planes()[0])
             } else {
@@ -223,7 +226,7 @@ impl Features {
 
     /// Bytes of what is kept between fractures.
     pub(super) fn bytes(&self) -> usize {
-        self.old.len() * 4 + self.cracks.len() * 52 + self.of_cut.len() * 12
+        self.outer.len() * 4 + self.cracks.len() * 52 + self.of_cut.len() * 12
     }
 
     /// Bytes of workspace.
@@ -392,8 +395,8 @@ fn is_even(order: [u32; 4]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cut_piece::{Piece, Side};
     use crate::testing::{Rng, box_grid};
+    use crate::tet_part::{Side, TetPart};
     use crate::{Crack, Fracture};
 
     /// A plane is beyond what is nearer than it, and not beyond what is farther.
@@ -427,8 +430,8 @@ mod tests {
     fn bytes_are_those_of_the_lists() {
         let mesh = Arc::new(box_grid([2; 3], Vec3::ONE));
         let mut features = Features::new(&mesh);
-        let old = 4 * features.old_count();
-        assert_eq!(features.bytes(), old);
+        let outer = 4 * features.outer_count();
+        assert_eq!(features.bytes(), outer);
         let mut fragments = Fragments::new(mesh.clone());
         let all = fragments.fragment(crate::FragmentId(0)).nodes().to_vec();
         let level = |n: u32| mesh.positions()[n as usize].x - 0.3;
@@ -438,7 +441,7 @@ mod tests {
         let new = features.add_fracture(&fragments, &split.cut_tets);
         // A polygon, where it lies, and one list of three for each cut tetrahedron.
         assert_eq!(new.len(), split.cut_tets.len());
-        assert_eq!(features.bytes(), old + new.len() * (48 + 4 + 12));
+        assert_eq!(features.bytes(), outer + new.len() * (48 + 4 + 12));
         assert_eq!(features.scratch_bytes(), 0);
         features.order = vec![0; 3];
         features.spare = vec![0; 4];
@@ -453,7 +456,7 @@ mod tests {
         }
         let plane = &cut.planes()[k];
         let local = (0..4).find(|&i| plane[i] < 0.0).unwrap();
-        let piece = Piece::of(Some(&until), local);
+        let piece = TetPart::of(Some(&until), local);
         let points = CornerPoints::new(mesh, tet, Some(&until));
         let mut caps = piece.polygons().iter();
         let cap = caps.find(|c| c.side == Side::Plane(k as u8)).unwrap();

@@ -6,7 +6,7 @@
 //! (`field/locate-bunny` of the scoreboard); its lists also serve the search for
 //! near surface. Nothing in it changes when something breaks.
 //!
-//! Steps of a query: walk from a tetrahedron near the point (the old surface's finer
+//! Steps of a query: walk from a tetrahedron near the point (the outer surface's finer
 //! grid knows one; else the cell's first, which holds its centre) across the face that
 //! the point is farthest beyond -> where the walk meets the boundary (the mesh is not
 //! convex) or grows long, try the whole list.

@@ -3,7 +3,7 @@
 //! ```text
 //!             build, once                          apply, at a fracture
 //!  TetMesh -> TetGrid (which tet holds p)          stays
-//!          -> OldSurface (exact, on a grid)        stays
+//!          -> OuterSurface (exact, on a grid)        stays
 //!          -> Features (boundary triangles)        + crack polygons of new planes
 //!          -> Node { d, n, feature }, exact        front through the broken fragment
 //!          -> Occupancy (cells around nodes)       + cells of a fragment, when first asked
@@ -29,7 +29,7 @@ mod locate;
 mod near;
 pub(crate) mod object_data;
 mod occupancy;
-mod old_surface;
+mod outer_surface;
 mod own_faces;
 mod propagate;
 mod query;
@@ -56,7 +56,7 @@ use face_tree::Bounds;
 use feature::{FeatureId, Features};
 use locate::TetGrid;
 use occupancy::{FragmentCells, Occupancy};
-use old_surface::OldSurface;
+use outer_surface::OuterSurface;
 use own_faces::OwnFaces;
 use propagate::{Front, Node, Update};
 
@@ -69,10 +69,10 @@ pub struct FieldOptions {
     pub location_cell: f32,
     /// Cells of the occupancy grid, in mean edge lengths.
     pub occupancy_cell: f32,
-    /// Cells of the old surface's distance grid, in mean edge lengths.
-    pub old_surface_cell: f32,
+    /// Cells of the outer surface's distance grid, in mean edge lengths.
+    pub outer_surface_cell: f32,
     /// At most so many of these cells along the longest side.
-    pub old_surface_most_cells: u32,
+    pub outer_surface_most_cells: u32,
 }
 
 impl Default for FieldOptions {
@@ -81,8 +81,8 @@ impl Default for FieldOptions {
             propagation: Propagation::default(),
             location_cell: 2.0,
             occupancy_cell: 0.6,
-            old_surface_cell: 0.5,
-            old_surface_most_cells: 64,
+            outer_surface_cell: 0.5,
+            outer_surface_most_cells: 64,
         }
     }
 }
@@ -143,8 +143,8 @@ pub struct FieldBytes {
     pub occupancy: usize,
     /// Workspace of the front.
     pub scratch: usize,
-    /// The regular grid of the old surface's distance.
-    pub old_surface_grid: usize,
+    /// The regular grid of the outer surface's distance.
+    pub outer_surface_grid: usize,
 }
 
 /// The distance field of one object and all its fragments.
@@ -155,7 +155,7 @@ pub struct FragmentField {
     nodes: Vec<Node>,
     features: Features,
     tets: Arc<TetGrid>,
-    old_surface: Arc<OldSurface>,
+    outer_surface: Arc<OuterSurface>,
     occupancy: Arc<Occupancy>,
     /// By fragment id; `None` once it has broken.
     views: Vec<Option<Box<View>>>,
@@ -174,17 +174,17 @@ impl FragmentField {
         let edge = mesh.mean_edge_length();
         let features = Features::new(mesh);
         let tets = TetGrid::build(mesh, options.location_cell * edge);
-        let triangles: Vec<[Vec3; 3]> = (0..features.old_count())
-            .map(|at| features.old_corners(mesh, at))
+        let triangles: Vec<[Vec3; 3]> = (0..features.outer_count())
+            .map(|at| features.outer_corners(mesh, at))
             .collect();
         let tree = TriangleTree::build(&triangles);
-        let old_surface = OldSurface::build(
+        let outer_surface = OuterSurface::build(
             mesh,
             &tree,
             &tets,
             &features,
-            options.old_surface_cell * edge,
-            options.old_surface_most_cells,
+            options.outer_surface_cell * edge,
+            options.outer_surface_most_cells,
         );
         let parts = Parts {
             nodes: exact_nodes(mesh, &tree, edge),
@@ -193,7 +193,7 @@ impl FragmentField {
             cells: OnceLock::new(),
             features,
             tets,
-            old_surface,
+            outer_surface,
         };
         Ok(Self::assemble(fragments, options, parts))
     }
@@ -214,7 +214,7 @@ impl FragmentField {
             nodes: parts.nodes,
             features: parts.features,
             tets: Arc::new(parts.tets),
-            old_surface: Arc::new(parts.old_surface),
+            outer_surface: Arc::new(parts.outer_surface),
             occupancy: Arc::new(parts.occupancy),
             views: vec![Some(Box::new(whole))],
             front: Front::new(mesh.positions().len()),
@@ -265,7 +265,7 @@ impl FragmentField {
     #[must_use]
     #[cfg_attr(feature = "research", visibility::make(pub))]
     pub(crate) fn locate(&self, fragments: &Fragments, p: Vec3) -> Option<Location> {
-        let start = self.old_surface.tet_near(p)?;
+        let start = self.outer_surface.tet_near(p)?;
         self.tets.locate_from(fragments.mesh(), start, p)
     }
 
@@ -328,7 +328,7 @@ impl FragmentField {
             location: self.tets.bytes(),
             occupancy: self.occupancy.bytes() + views.map(|view| view.bytes()).sum::<usize>(),
             scratch: self.front.bytes() + self.features.scratch_bytes(),
-            old_surface_grid: self.old_surface.bytes(),
+            outer_surface_grid: self.outer_surface.bytes(),
         }
     }
 
@@ -530,7 +530,7 @@ struct Parts {
     nodes: Vec<Node>,
     features: Features,
     tets: TetGrid,
-    old_surface: OldSurface,
+    outer_surface: OuterSurface,
     occupancy: Occupancy,
     faces: OwnFaces,
     /// Of the whole object, as its faces: where they are known.
@@ -548,7 +548,7 @@ fn check(fragments: &Fragments, options: &FieldOptions) -> Result<(), BuildError
     for (what, value) in [
         ("location_cell", options.location_cell),
         ("occupancy_cell", options.occupancy_cell),
-        ("old_surface_cell", options.old_surface_cell),
+        ("outer_surface_cell", options.outer_surface_cell),
     ] {
         // What is larger leaves no numbers to count cells with.
         if !(value > 0.0 && value <= LARGEST_CELL) {

@@ -25,7 +25,7 @@ pub struct Nearest {
     pub point: Vec3,
     /// The outward unit normal of the face it lies on.
     pub face_normal: Vec3,
-    /// Whether that face is old or a crack.
+    /// Whether that face is outer or a crack.
     pub kind: FaceKind,
 }
 
@@ -38,7 +38,7 @@ pub struct NearFace {
     pub distance: f32,
     /// From the face's plane to the point along the normal: negative inside.
     pub plane_distance: f32,
-    /// Whether it is old or a crack.
+    /// Whether it is outer or a crack.
     pub kind: FaceKind,
     /// The tetrahedron in which it lies.
     pub tet: u32,
@@ -232,7 +232,7 @@ impl<'a> FragmentDistance<'a> {
     #[inline]
     pub(crate) fn inside_unless_free(&self, p: Vec3, free: f32) -> Option<Location> {
         let is_outside = !self.field.occupancy.may_touch(self.cells(), p, 0.0)
-            || self.field.old_surface.is_outside(p, free);
+            || self.field.outer_surface.is_outside(p, free);
         if is_outside { None } else { self.inside(p) }
     }
 
@@ -272,15 +272,15 @@ impl<'a> FragmentDistance<'a> {
         let mut limit = max * max;
         let (features, mesh) = (&self.field.features, self.fragments.mesh());
         let tree = self.surface_tree();
-        let old_count = features.old_count();
+        let outer_count = features.outer_count();
         tree.search(p, &mut limit, |face, limit| {
             if face.is_beyond(p, *limit) {
                 return;
             }
             let to = if let Some(quad) = tree.clipped(face) {
                 to_quad(p, *quad)
-            } else if (face.feature as usize) < old_count {
-                to_triangle(p, features.old_corners(mesh, face.feature as usize))
+            } else if (face.feature as usize) < outer_count {
+                to_triangle(p, features.outer_corners(mesh, face.feature as usize))
             } else {
                 to_quad(p, *features.crack(face.feature))
             };
@@ -302,8 +302,8 @@ impl<'a> FragmentDistance<'a> {
     }
 
     fn kind_of(&self, face: &Face) -> FaceKind {
-        if (face.feature as usize) < self.field.features.old_count() {
-            FaceKind::Old
+        if (face.feature as usize) < self.field.features.outer_count() {
+            FaceKind::Outer
         } else {
             FaceKind::Crack
         }

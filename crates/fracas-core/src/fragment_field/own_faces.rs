@@ -23,9 +23,9 @@ use glam::Vec3;
 
 use super::face_tree::{Bounds, FaceTree, least, most, order_in_clusters};
 use super::feature::{FeatureId, Features, PLANE_SLACK, corners_of_face, cut_edge, face_normal};
-use crate::cut_piece::{CornerPoints, Piece, Polygon, Side};
 use crate::fragment::{FragmentId, Fragments, TetCut};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
+use crate::tet_part::{CornerPoints, Polygon, Side, TetPart};
 
 /// The faces of a fragment.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +104,7 @@ impl OwnFaces {
     pub(super) fn listed(&self, features: &Features) -> impl Iterator<Item = FeatureId> + '_ {
         // The unbroken object's are all that there were before anything broke.
         let all = if self.listed.is_empty() {
-            0..features.old_count() as u32
+            0..features.outer_count() as u32
         } else {
             0..0
         };
@@ -150,7 +150,7 @@ impl SurfaceTree {
         for feature in listed {
             match features.origin(feature) {
                 (true, origin) => builder.add_crack(feature, origin),
-                (false, origin) => builder.add_old(feature, origin),
+                (false, origin) => builder.add_outer(feature, origin),
             }
         }
         builder.finish()
@@ -160,7 +160,7 @@ impl SurfaceTree {
     pub(super) fn of_whole(features: &Features, mesh: &TetMesh, order: &[FeatureId]) -> Self {
         let mut boxes = Vec::with_capacity(order.len());
         let mut faces = Vec::with_capacity(order.len());
-        let origins = features.old_faces();
+        let origins = features.outer_faces();
         for &feature in order {
             let origin = origins[feature as usize];
             let [a, b, c] = corners_of_face(mesh, origin);
@@ -289,7 +289,7 @@ impl Builder<'_> {
     }
 
     /// Adds what is left of a boundary face on the fragment.
-    fn add_old(&mut self, feature: FeatureId, origin: u32) {
+    fn add_outer(&mut self, feature: FeatureId, origin: u32) {
         let (tet, k) = (origin / 4, (origin % 4) as usize);
         let fragments = self.fragments;
         let Some(own) = self.own_node(tet, TET_FACES[k]) else {
@@ -325,7 +325,7 @@ impl Builder<'_> {
         side: Side,
     ) {
         let points = CornerPoints::new(self.fragments.mesh(), tet, Some(cut));
-        let Some(polygon) = Piece::polygon(cut, own, side) else {
+        let Some(polygon) = TetPart::polygon(cut, own, side) else {
             return;
         };
         let junctions = polygon.corners().iter().filter(|c| c.count_ones() > 2);
@@ -420,7 +420,7 @@ mod tests {
         let mut own = OwnFaces::default();
         assert_eq!(own.bytes(), 0);
         let mut tree = SurfaceTree::build(&features, &fragments, id, own.listed(&features));
-        assert_eq!(tree.faces.len(), features.old_count());
+        assert_eq!(tree.faces.len(), features.outer_count());
         tree.clipped = vec![[Vec3::ZERO; 4]; 3];
         tree.junctions = vec![Vec3::ZERO; 5];
         let faces = tree.faces.len() * size_of::<Face>();

@@ -129,7 +129,7 @@ impl Update<'_> {
     fn offer(&mut self, node: u32, feature: FeatureId) -> bool {
         self.stats.tests += 1;
         let p = self.mesh().positions()[node as usize];
-        let to = self.features.to(self.mesh(), feature, p);
+        let to = self.features.find_way_to(self.mesh(), feature, p);
         let own = &mut self.nodes[node as usize];
         let limit = own.distance - LEAST_CHANGE * self.edge;
         let distance_squared = to.length_squared();
@@ -278,16 +278,16 @@ impl Update<'_> {
         for u in front.queue.drain(..) {
             front.waits[u as usize] = false;
         }
-        let old = self.features.old_by_origin();
+        let outer = self.features.outer_by_origin();
         for &child in &split.children {
-            self.recompute_fragment(child, &old, &mut front.surface);
+            self.recompute_fragment(child, &outer, &mut front.surface);
         }
     }
 
     fn recompute_fragment(
         &mut self,
         id: FragmentId,
-        old: &[(u32, FeatureId)],
+        outer: &[(u32, FeatureId)],
         scratch: &mut SurfaceScratch,
     ) {
         let fragments = self.fragments;
@@ -309,10 +309,10 @@ impl Update<'_> {
             }
             let triangle = found.id as usize;
             let (tet, side) = (surface.tet(triangle), surface.side(triangle));
-            own.feature = if triangle < surface.old_triangles() {
+            own.feature = if triangle < surface.outer_triangles() {
                 let origin = tet * 4 + u32::from(side);
-                let at = old.binary_search_by_key(&origin, |face| face.0);
-                at.map_or(NONE, |at| old[at].1)
+                let at = outer.binary_search_by_key(&origin, |face| face.0);
+                at.map_or(NONE, |at| outer[at].1)
             } else {
                 self.features.of_cut(fragments.cut_index(tet))[side as usize]
             };

@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | `inside` | insideTest, §4.3 | tetrahedron by grid, then plane signs |
 //! | `penetration` | penetration, §4.4 | least of a few features' distances |
-//! | `sphere_may_touch` | sphereTest, §4.5 | box, old surface, occupied cells |
+//! | `sphere_may_touch` | sphereTest, §4.5 | box, outer surface, occupied cells |
 //! | `nearest`, `faces_near` | - | exact, see `near.rs` |
 //!
 //! **Deviations**. `penetration`: in a whole tetrahedron the least distance to the
@@ -69,7 +69,7 @@ pub struct FragmentDistance<'a> {
 }
 
 /// Surface around a point: that of its tetrahedron (three planes, four faces), of its
-/// nodes, of the old surface's grid, and of tetrahedra around.
+/// nodes, of the outer surface's grid, and of tetrahedra around.
 struct Candidates {
     to: [Vec3; MOST_CANDIDATES],
     /// The features that were asked so far, [`NONE`] for faces.
@@ -101,7 +101,7 @@ impl Candidates {
     fn ask(&mut self, field: &FragmentField, mesh: &TetMesh, feature: FeatureId, p: Vec3) {
         if feature != NONE && !self.asked[..self.count].contains(&feature) {
             self.asked[self.count.min(MOST_CANDIDATES - 1)] = feature;
-            self.add(field.features.to(mesh, feature, p));
+            self.add(field.features.find_way_to(mesh, feature, p));
         }
     }
 
@@ -236,9 +236,9 @@ impl<'a> FragmentDistance<'a> {
             }
             self.ask_nodes(p, &others, &mut near);
         }
-        let (old, least) = field.old_surface.triangle_near(p);
+        let (outer, least) = field.outer_surface.triangle_near(p);
         if least < near.far() {
-            near.ask(field, mesh, old, p);
+            near.ask(field, mesh, outer, p);
         }
         for (_, corners) in boundary_faces(mesh, at.tet) {
             near.add_in_reach(p, corners);
@@ -342,7 +342,7 @@ impl<'a> FragmentDistance<'a> {
         }
         // The fragment's own cells first: they are few, and most spheres fail there.
         self.field.occupancy.may_touch(self.cells(), p, radius)
-            && self.field.old_surface.least_distance(p) <= reach
+            && self.field.outer_surface.least_distance(p) <= reach
     }
 
     /// Whether `p` may be deeper in the fragment than `depth`: `false` only if it certainly is
@@ -350,11 +350,14 @@ impl<'a> FragmentDistance<'a> {
     /// place on the unbroken object's surface: one read, and the distance to one triangle.
     #[must_use]
     pub(crate) fn may_be_deeper(&self, p: Vec3, depth: f32) -> bool {
-        let (triangle, _) = self.field.old_surface.triangle_near(p);
+        let (triangle, _) = self.field.outer_surface.triangle_near(p);
         if triangle == NONE {
             return true;
         }
-        let to = self.field.features.to(self.fragments.mesh(), triangle, p);
+        let to = self
+            .field
+            .features
+            .find_way_to(self.fragments.mesh(), triangle, p);
         // The factor covers rounding. NaN is not shallow.
         let is_shallow = to.length_squared() * (1.0 + 1e-4) < depth * depth;
         !is_shallow
@@ -377,7 +380,7 @@ impl<'a> FragmentDistance<'a> {
         })
     }
 
-    /// Equations 1 and 2 over the four nodes, and the least with the old surface.
+    /// Equations 1 and 2 over the four nodes, and the least with the outer surface.
     fn averaged(&self, p: Vec3, nodes: [u32; 4]) -> Penetration {
         let (mesh, field) = (self.fragments.mesh(), self.field);
         let (mut weights, mut depth, mut normal) = (0.0, 0.0, Vec3::ZERO);
@@ -396,16 +399,16 @@ impl<'a> FragmentDistance<'a> {
                 .try_normalize()
                 .unwrap_or(field.nodes[nodes[0] as usize].normal),
         };
-        let (old, least) = field.old_surface.triangle_near(p);
+        let (outer, least) = field.outer_surface.triangle_near(p);
         if least < found.depth {
-            let to = field.features.to(mesh, old, p);
+            let to = field.features.find_way_to(mesh, outer, p);
             let distance = to.length();
             if distance < found.depth {
                 found.depth = distance;
                 found.normal = if distance > NOISE * field.edge {
                     to / distance
                 } else {
-                    field.features.normal(mesh, old)
+                    field.features.normal(mesh, outer)
                 };
             }
         }
@@ -456,7 +459,10 @@ impl<'a> FragmentDistance<'a> {
         if let Some(cut) = self.fragments.cut(at.tet) {
             let features = field.features.of_cut(self.fragments.cut_index(at.tet));
             for (k, plane) in cut.planes().iter().enumerate() {
-                let distance = field.features.to(mesh, features[k], p).length_squared();
+                let distance = field
+                    .features
+                    .find_way_to(mesh, features[k], p)
+                    .length_squared();
                 if plane[own] != 0.0 && distance < best.0 {
                     let normal = field.features.normal(mesh, features[k]);
                     best = (distance, if plane[own] > 0.0 { -normal } else { normal });
@@ -529,8 +535,8 @@ mod tests {
         let field = FragmentField::build(&fragments, &FieldOptions::default()).unwrap();
         let mesh = fragments.mesh();
         let p = Vec3::new(0.2, 0.9, 1.1);
-        let to = |f: u32| field.features.to(mesh, f, p);
-        let all = 0..field.features.old_count() as u32;
+        let to = |f: u32| field.features.find_way_to(mesh, f, p);
+        let all = 0..field.features.outer_count() as u32;
         let nearest = all
             .clone()
             .min_by(|&a, &b| to(a).length().total_cmp(&to(b).length()));
@@ -548,7 +554,7 @@ mod tests {
             let counts = planes < 0.2 * 1.09 && f != nearest && before < MOST_CANDIDATES;
             assert_eq!(near.count - before, usize::from(counts), "{f}: {planes}");
             let before = near.count;
-            near.add_in_reach(p, field.features.old_corners(mesh, f as usize));
+            near.add_in_reach(p, field.features.outer_corners(mesh, f as usize));
             let counts = planes < 0.2 * 1.09 && before < MOST_CANDIDATES;
             assert_eq!(near.count - before, usize::from(counts));
             near.count = 1;
@@ -563,8 +569,11 @@ mod tests {
         let mut rng = Rng(3);
         for _ in 0..500 {
             let p = rng.in_box(Vec3::ZERO, Vec3::splat(3.0));
-            let (triangle, _) = field.old_surface.triangle_near(p);
-            let way = field.features.to(fragments.mesh(), triangle, p).length();
+            let (triangle, _) = field.outer_surface.triangle_near(p);
+            let way = field
+                .features
+                .find_way_to(fragments.mesh(), triangle, p)
+                .length();
             assert!(distance.may_be_deeper(p, way * 0.999 - 1e-6));
             assert!(!distance.may_be_deeper(p, way * 1.001 + 1e-6));
         }

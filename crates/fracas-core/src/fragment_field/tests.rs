@@ -689,9 +689,9 @@ fn averages_are_those_of_the_paper() {
             }
             let mean = (depth / weights).max(0.0);
             let found = distance.penetration(&at);
-            // Never deeper than the old surface's triangle next to it.
-            let (old, _) = field.old_surface.triangle_near(at.point);
-            let to = field.features.to(&mesh, old, at.point);
+            // Never deeper than the outer surface's triangle next to it.
+            let (outer, _) = field.outer_surface.triangle_near(at.point);
+            let to = field.features.find_way_to(&mesh, outer, at.point);
             let noise = 1e-4 * field.edge();
             assert!((found.depth - (mean as f32).min(to.length())).abs() < noise);
             asked += 1;

@@ -51,13 +51,13 @@ impl FragmentSurface {
         let mut pairs = Vec::new();
         for (i, side) in group.iter().enumerate() {
             let triangle = side.triangle() as usize;
-            if triangle >= self.old_triangles {
+            if triangle >= self.outer_triangles {
                 return pair_up(group);
             }
             let end = across_wedge(mesh, edge, self.tet(triangle), self.side(triangle));
             let partner = group.iter().position(|other| {
                 let t = other.triangle() as usize;
-                t < self.old_triangles && (self.tet(t), self.side(t)) == end
+                t < self.outer_triangles && (self.tet(t), self.side(t)) == end
             });
             match partner {
                 Some(j) if j > i => pairs.push([i, j]),

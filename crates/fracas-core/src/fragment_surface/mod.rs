@@ -1,8 +1,8 @@
-//! The closed surface of one fragment: what is left of the old surface, and the
+//! The closed surface of one fragment: what is left of the outer surface, and the
 //! crack surfaces, marked.
 //!
 //! Steps of [`FragmentSurface::extract`]: for every tetrahedron with a node of the
-//! fragment take its piece -> keep polygons on the object's boundary (old) and on
+//! fragment take its piece -> keep polygons on the object's boundary (outer) and on
 //! crack planes (new), drop those shared with the fragment's next piece -> weld
 //! corners by the name of their simplex -> fans of triangles -> double vertices
 //! where the object touches itself -> mass properties.
@@ -25,10 +25,10 @@ pub use skin::{DressedCorner, Skin, SkinError};
 
 use glam::{DVec3, Vec3};
 
-use crate::cut_piece::{Corner, CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments};
 use crate::mass_properties::{MassProperties, MassSum};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
+use crate::tet_part::{Corner, CornerPoints, Side, TetPart};
 use crate::triangle_fans::{fans, pair_up};
 use vertex_table::VertexTable;
 
@@ -36,7 +36,7 @@ use vertex_table::VertexTable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaceKind {
     /// Part of the unbroken object's surface.
-    Old,
+    Outer,
     /// Made by a crack.
     Crack,
 }
@@ -49,7 +49,7 @@ pub struct FragmentSurface {
     triangles: Vec<[u32; 3]>,
     /// Four times the tetrahedron, plus local face or plane.
     origins: Vec<u32>,
-    old_triangles: usize,
+    outer_triangles: usize,
     mass: MassProperties,
 }
 
@@ -79,7 +79,7 @@ impl FragmentSurface {
             names: Vec::new(),
             triangles: Vec::new(),
             origins: Vec::new(),
-            old_triangles: 0,
+            outer_triangles: 0,
             mass: MassSum::new(origin).finish(),
         };
         scratch.table.clear();
@@ -95,7 +95,7 @@ impl FragmentSurface {
         fragments.for_each_surface_tet_of(id, |tet, local| {
             surface.add_tet(fragments, tet, local, scratch);
         });
-        surface.old_triangles = surface.triangles.len();
+        surface.outer_triangles = surface.triangles.len();
         surface.triangles.extend(&scratch.crack_triangles);
         surface.origins.extend(&scratch.crack_origins);
         let mut sum = MassSum::new(origin);
@@ -130,7 +130,7 @@ impl FragmentSurface {
         Self {
             positions: vertices.iter().map(at).collect(),
             names: vertices.iter().map(|&n| [n, NONE, NONE, NONE]).collect(),
-            old_triangles: triangles.len(),
+            outer_triangles: triangles.len(),
             triangles,
             origins: faces.to_vec(),
             mass,
@@ -157,23 +157,23 @@ impl FragmentSurface {
         &self.names
     }
 
-    /// Its triangles, counter-clockwise seen from outside: old ones, then cracks.
+    /// Its triangles, counter-clockwise seen from outside: outer ones, then cracks.
     #[must_use]
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
 
-    /// How many of [`Self::triangles`] are old; cracks follow.
+    /// How many of [`Self::triangles`] are outer; cracks follow.
     #[must_use]
-    pub fn old_triangles(&self) -> usize {
-        self.old_triangles
+    pub fn outer_triangles(&self) -> usize {
+        self.outer_triangles
     }
 
-    /// Whether a triangle is old or new.
+    /// Whether a triangle is outer surface or a crack.
     #[must_use]
     pub fn kind(&self, triangle: usize) -> FaceKind {
-        if triangle < self.old_triangles {
-            FaceKind::Old
+        if triangle < self.outer_triangles {
+            FaceKind::Outer
         } else {
             FaceKind::Crack
         }
@@ -185,7 +185,7 @@ impl FragmentSurface {
         self.origins[triangle] / 4
     }
 
-    /// The local face (of an old triangle) or the plane (of a crack) it lies on.
+    /// The local face (of an outer triangle) or the plane (of a crack) it lies on.
     #[must_use]
     pub fn side(&self, triangle: usize) -> u8 {
         (self.origins[triangle] % 4) as u8
@@ -272,10 +272,10 @@ impl FragmentSurface {
         let mesh = fragments.mesh();
         let across = mesh.neighbours()[tet as usize];
         let cut = fragments.cut(tet);
-        let piece = Piece::of(cut, local);
+        let piece = TetPart::of(cut, local);
         let points = CornerPoints::new(mesh, tet, cut);
         for polygon in piece.polygons() {
-            let (old, side) = match polygon.side {
+            let (outer, side) = match polygon.side {
                 Side::Face(k) if across[k as usize] == NONE => (true, k),
                 Side::Face(_) => continue,
                 Side::Plane(k) => (false, k),
@@ -287,7 +287,7 @@ impl FragmentSurface {
             let origin = tet * 4 + u32::from(side);
             for i in 2..polygon.corners().len() {
                 let triangle = [fan[0], fan[i - 1], fan[i]];
-                if old {
+                if outer {
                     self.triangles.push(triangle);
                     self.origins.push(origin);
                 } else {

@@ -1,5 +1,5 @@
 //! Normals and texture coordinates for drawing a fragment: the input's own on the
-//! old surface, box-projected ones on cracks.
+//! outer surface, box-projected ones on cracks.
 
 use glam::{Vec2, Vec3};
 use thiserror::Error;
@@ -40,10 +40,10 @@ pub enum SkinError {
 pub struct DressedCorner {
     /// Position.
     pub position: Vec3,
-    /// Unit normal: the input's, interpolated, on old faces if it had any; else
+    /// Unit normal: the input's, interpolated, on outer faces if it had any; else
     /// the triangle's.
     pub normal: Vec3,
-    /// Texture coordinates: the input's on old faces, box-projected on cracks.
+    /// Texture coordinates: the input's on outer faces, box-projected on cracks.
     pub uv: Vec2,
 }
 
@@ -172,7 +172,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn old_faces_keep_their_coordinates_and_cracks_get_projected_ones() {
+    fn outer_faces_keep_their_coordinates_and_cracks_get_projected_ones() {
         let mesh = Arc::new(box_grid([3; 3], Vec3::ONE));
         // A linear map of position: interpolation must give it back everywhere.
         let uv_at = |p: Vec3| Vec2::new(p.x + 2.0 * p.y, p.z - p.x);
@@ -196,7 +196,7 @@ mod tests {
                 for corner in triangle {
                     let p = corner.position;
                     let expected = match surface.kind(t) {
-                        FaceKind::Old => uv_at(p),
+                        FaceKind::Outer => uv_at(p),
                         FaceKind::Crack => Vec2::new(p.y, p.z),
                     };
                     assert!((corner.uv - expected).length() < 1e-5);

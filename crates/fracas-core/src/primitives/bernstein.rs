@@ -9,12 +9,10 @@
 use glam::{BVec3, DVec3};
 
 use super::exact_ccd::Exact;
+use super::moving::Moving;
 
 /// Half a unit in the last place, relative: `2^-53`.
 pub(crate) const ROUND: f64 = f64::EPSILON * 0.5;
-
-/// A point that moves linearly over the step: where it starts and where it ends.
-pub type Moving = [DVec3; 2];
 
 /// The difference of two moving points, at both ends.
 pub(crate) fn difference(a: &Moving, b: &Moving) -> Moving {

@@ -13,8 +13,9 @@
 
 use glam::DVec3;
 
-use super::bernstein::{Cubic, Decision, Exactly, Moving, ROUND, first_root, size, widened};
+use super::bernstein::{Cubic, Decision, Exactly, ROUND, first_root, size, widened};
 use super::exact_ccd::Exact;
+use super::moving::Moving;
 
 /// Relative error of an area or a volume.
 const ERROR: f64 = ROUND * ROUND * 16384.0;

@@ -14,10 +14,11 @@
 //! ab, and a and b of cd.
 
 use super::bernstein::{
-    CrossQuadratic, Decision, Moving, Outcome, ROUND, difference, first_root, separated,
-    separated_on, size, widened,
+    CrossQuadratic, Decision, Outcome, ROUND, difference, first_root, separated, separated_on,
+    size, widened,
 };
 use super::double_ccd;
+use super::moving::Moving;
 use glam::DVec3;
 
 /// The first time of impact of two edges, or `None` when they provably do not touch.

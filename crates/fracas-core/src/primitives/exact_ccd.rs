@@ -46,7 +46,7 @@
 
 use std::cmp::Ordering;
 
-use super::bernstein::Moving;
+use super::moving::Moving;
 
 /// Digits that are held in place: coordinates of one size have sums and products of
 /// three within them.

@@ -6,6 +6,7 @@ pub mod closest_features;
 mod double_ccd;
 pub mod edge_edge_ccd;
 mod exact_ccd;
+mod moving;
 pub mod point_triangle;
 pub mod prepared_tet;
 pub mod tet_tet;
@@ -13,4 +14,4 @@ pub mod tri_tet;
 pub mod tri_tri;
 pub mod vertex_face_ccd;
 
-pub use bernstein::Moving;
+pub use moving::Moving;

@@ -33,10 +33,11 @@
 //! of one sign) is the first look of the search.
 
 use super::bernstein::{
-    CrossQuadratic, Decision, Moving, Outcome, ROUND, difference, first_root, separated,
-    separated_on, size, widened,
+    CrossQuadratic, Decision, Outcome, ROUND, difference, first_root, separated, separated_on,
+    size, widened,
 };
 use super::double_ccd;
+use super::moving::Moving;
 use glam::DVec3;
 
 /// The first time of impact of `vertex` and the triangle `face`, or `None` when

@@ -413,7 +413,7 @@ impl SphereTree {
             point: p,
             distance,
             normal,
-            feature: self.points[point as usize].id,
+            point_id: self.points[point as usize].id,
         }
     }
 }

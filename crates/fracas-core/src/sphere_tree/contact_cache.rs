@@ -528,7 +528,7 @@ mod tests {
                 // direction to a curved surface up to the way that the point has come.
                 assert!(found.len() >= expected.len());
                 for (kept, asked) in found.iter().zip(&expected) {
-                    assert_eq!((kept.feature, kept.point), (asked.feature, asked.point));
+                    assert_eq!((kept.point_id, kept.point), (asked.point_id, asked.point));
                     assert!(
                         (kept.distance - asked.distance).abs() < 1e-5,
                         "{kept:?} {asked:?}"
@@ -620,7 +620,7 @@ mod tests {
                     lost += every
                         .iter()
                         .filter(is_deep)
-                        .filter(|deep| !found.iter().any(|c| c.feature == deep.feature))
+                        .filter(|deep| !found.iter().any(|c| c.point_id == deep.point_id))
                         .count();
                 }
                 let turn = Pose::new(rng.direction(), rng.range(0.0, 1e-3), Vec3::ZERO);

@@ -66,7 +66,7 @@ pub fn determinism_digest(with_field: bool) -> u64 {
                 a.contacts(&pose, &partner, &query, &mut scratch, &mut out);
             }
             for c in &out {
-                add(c.feature);
+                add(c.point_id);
                 for vector in [c.point, c.normal, Vec3::splat(c.distance)] {
                     vector.to_array().into_iter().for_each(|x| add(x.to_bits()));
                 }

@@ -100,31 +100,58 @@ pub(super) fn lay_out(
     scratch: &mut LayoutScratch,
 ) -> Arrays {
     let point_count = counts[root as usize] as usize;
-    let mut nodes: Vec<Node> = Vec::with_capacity(2 * point_count);
-    let mut levels: Vec<u8> = Vec::with_capacity(2 * point_count);
-    let mut positions = vec![Vec3::ZERO; point_count];
-    let mut points = vec![source.data(draft.nodes[root as usize].point); point_count];
-    let sources = &mut scratch.sources;
-    sources.clear();
+    let top = draft.nodes[root as usize];
+    scratch.sources.clear();
+    let mut layout = Layout {
+        draft,
+        counts,
+        source,
+        sources: &mut scratch.sources,
+        arrays: Arrays {
+            nodes: Vec::with_capacity(2 * point_count),
+            levels: Vec::with_capacity(2 * point_count),
+            positions: vec![Vec3::ZERO; point_count],
+            points: vec![source.data(top.point); point_count],
+        },
+    };
+    layout.place(top.point, 0, root, top.level);
+    let mut next = 0;
+    while next < layout.arrays.nodes.len() {
+        layout.place_children(next, attachments);
+        next += 1;
+    }
+    let mut arrays = layout.arrays;
+    let radii = &mut scratch.radius_squared;
+    set_radii(&mut arrays.nodes, &arrays.positions, radii);
+    arrays
+}
 
-    let mut place = |nodes: &mut Vec<Node>,
-                     levels: &mut Vec<u8>,
-                     sources: &mut Vec<u32>,
-                     point: u32,
-                     start: u32,
-                     draft_node: u32,
-                     level: u8| {
+/// Arrays that are being laid out.
+struct Layout<'a> {
+    draft: &'a Draft,
+    counts: &'a [u32],
+    source: &'a PointSource<'a>,
+    /// Draft node of every placed node, or [`NONE`] for a leaf made here.
+    sources: &'a mut Vec<u32>,
+    arrays: Arrays,
+}
+
+impl Layout<'_> {
+    /// Places a node whose points begin at `start`; returns where they end.
+    #[inline]
+    fn place(&mut self, point: u32, start: u32, draft_node: u32, level: u8) -> u32 {
         let count = if draft_node == NONE {
             1
         } else {
-            counts[draft_node as usize]
+            self.counts[draft_node as usize]
         };
-        let centre = source.position(point);
+        let centre = self.source.position(point);
+        let arrays = &mut self.arrays;
         if count == 1 {
-            positions[start as usize] = centre;
-            points[start as usize] = source.data(point);
+            arrays.positions[start as usize] = centre;
+            arrays.points[start as usize] = self.source.data(point);
         }
-        nodes.push(Node {
+        arrays.nodes.push(Node {
             centre,
             radius: 0.0,
             first_child: 0,
@@ -132,37 +159,26 @@ pub(super) fn lay_out(
             point: start,
             point_count: count,
         });
-        levels.push(level);
-        sources.push(draft_node);
+        arrays.levels.push(level);
+        self.sources.push(draft_node);
         start + count
-    };
+    }
 
-    let top = &draft.nodes[root as usize];
-    place(
-        &mut nodes,
-        &mut levels,
-        sources,
-        top.point,
-        0,
-        root,
-        top.level,
-    );
-    let mut next = 0;
-    while next < nodes.len() {
-        let from = sources[next];
+    /// Places the children of a node that is placed: the own child, the others, and the
+    /// points that are attached to it.
+    fn place_children(&mut self, at: usize, attachments: &Attachments) {
+        let (draft, from) = (self.draft, self.sources[at]);
         // A leaf made here has no draft; a draft node of a single point is a leaf
         // unless it is a chain (naive restructuring keeps those).
         if from == NONE {
-            next += 1;
-            continue;
+            return;
         }
         let node = draft.nodes[from as usize];
         if node.child_count == 0 && node.attached == NONE {
-            next += 1;
-            continue;
+            return;
         }
-        let first_child = nodes.len() as u32;
-        let mut start = nodes[next].point;
+        let first_child = self.arrays.nodes.len() as u32;
+        let mut start = self.arrays.nodes[at].point;
         let below = node.level.saturating_add(1);
         let range = node.first_child as usize..(node.first_child + node.child_count) as usize;
         let children = &draft.children[range];
@@ -173,52 +189,29 @@ pub(super) fn lay_out(
             Some(at) => {
                 let child = children[at];
                 let level = draft.nodes[child as usize].level;
-                start = place(
-                    &mut nodes,
-                    &mut levels,
-                    sources,
-                    node.point,
-                    start,
-                    child,
-                    level,
-                );
+                start = self.place(node.point, start, child, level);
             }
             None => {
                 debug_assert!(children.is_empty(), "an inner node without its own child");
-                start = place(
-                    &mut nodes,
-                    &mut levels,
-                    sources,
-                    node.point,
-                    start,
-                    NONE,
-                    below,
-                );
+                start = self.place(node.point, start, NONE, below);
             }
         }
         for (at, &child) in children.iter().enumerate() {
             if Some(at) != own {
                 let DraftNode { point, level, .. } = draft.nodes[child as usize];
-                start = place(&mut nodes, &mut levels, sources, point, start, child, level);
+                start = self.place(point, start, child, level);
             }
         }
         let mut item = node.attached;
         while item != NONE {
             let (point, after) = attachments.items[item as usize];
-            start = place(&mut nodes, &mut levels, sources, point, start, NONE, below);
+            start = self.place(point, start, NONE, below);
             item = after;
         }
-        debug_assert_eq!(start as usize, nodes[next].point_range().end);
-        nodes[next].first_child = first_child;
-        nodes[next].child_count = nodes.len() as u32 - first_child;
-        next += 1;
-    }
-    set_radii(&mut nodes, &positions, &mut scratch.radius_squared);
-    Arrays {
-        nodes,
-        levels,
-        positions,
-        points,
+        let nodes = &mut self.arrays.nodes;
+        debug_assert_eq!(start as usize, nodes[at].point_range().end);
+        nodes[at].first_child = first_child;
+        nodes[at].child_count = nodes.len() as u32 - first_child;
     }
 }
 

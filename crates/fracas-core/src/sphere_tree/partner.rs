@@ -76,7 +76,7 @@ pub(crate) fn unbroken_face(distance: f32, plane_distance: f32, normal: Vec3) ->
         normal,
         distance,
         plane_distance,
-        kind: FaceKind::Old,
+        kind: FaceKind::Outer,
         tet: NONE,
     }
 }

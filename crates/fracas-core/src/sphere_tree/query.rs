@@ -454,7 +454,7 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             point: p,
             distance,
             normal,
-            feature: self.tree.points[point as usize].id,
+            point_id: self.tree.points[point as usize].id,
         });
         self.stats.contacts += 1;
         match self.course.advance(self.stats.contacts) {
@@ -506,7 +506,7 @@ mod tests {
 
     fn by_name(contacts: &[Contact]) -> Vec<Contact> {
         let mut sorted = contacts.to_vec();
-        sorted.sort_by_key(|c| c.feature);
+        sorted.sort_by_key(|c| c.point_id);
         sorted
     }
 
@@ -647,7 +647,7 @@ mod tests {
             );
             assert_eq!(out.len(), 8);
             let spacing = |c: &Contact| {
-                let others = out.iter().filter(|d| d.feature != c.feature);
+                let others = out.iter().filter(|d| d.point_id != c.point_id);
                 others
                     .map(|d| d.point.distance(c.point))
                     .fold(f32::INFINITY, f32::min)

@@ -236,11 +236,7 @@ impl DepthField {
         positions: &[Vec3],
         bound: Option<&Bound>,
     ) {
-        for (i, &v) in topology.near().iter().enumerate() {
-            let p = positions[v as usize];
-            if bound.is_some_and(|bound| !bound.allows(0.0, p)) {
-                continue;
-            }
+        self.seed_near(topology, positions, bound, |_, i, p| {
             let mut best = (f32::INFINITY, NONE);
             for &n in topology.near_nodes(i) {
                 let squared = positions[n as usize].distance_squared(p);
@@ -248,8 +244,8 @@ impl DepthField {
                     best = (squared, n);
                 }
             }
-            self.seed(v, best.0.sqrt(), best.1, p, bound);
-        }
+            best
+        });
     }
 
     pub(super) fn seed_faces(
@@ -258,21 +254,36 @@ impl DepthField {
         positions: &[Vec3],
         bound: Option<&Bound>,
     ) {
-        for (i, &v) in topology.near().iter().enumerate() {
-            let p = positions[v as usize];
-            if bound.is_some_and(|bound| !bound.allows(0.0, p)) {
-                continue;
-            }
+        self.seed_near(topology, positions, bound, |field, i, p| {
             let mut best = (f32::INFINITY, NONE);
             for &f in topology.near_faces(i) {
                 // In increasing order: of equals the lowest stays.
-                let frame = self.frame(topology, positions, f);
+                let frame = field.frame(topology, positions, f);
                 let (squared, _) = frame.squared_within(p, best.0.next_down());
                 if squared < best.0 {
                     best = (squared, f);
                 }
             }
-            self.seed(v, best.0.sqrt(), best.1, p, bound);
+            best
+        });
+    }
+
+    /// Seeds all nodes near the boundary with what is `closest` to them: the square of the
+    /// distance, and which it is.
+    fn seed_near(
+        &mut self,
+        topology: &Topology,
+        positions: &[Vec3],
+        bound: Option<&Bound>,
+        closest: impl Fn(&mut Self, usize, Vec3) -> (f32, u32),
+    ) {
+        for (i, &v) in topology.near().iter().enumerate() {
+            let p = positions[v as usize];
+            if bound.is_some_and(|bound| !bound.allows(0.0, p)) {
+                continue;
+            }
+            let (squared, which) = closest(self, i, p);
+            self.seed(v, squared.sqrt(), which, p, bound);
         }
     }
 

@@ -20,9 +20,9 @@ use glam::{DVec3, Vec3};
 use super::voxelize::{
     ContentBox, LEAST_OCCUPANCY, NO_BOX, Sums, VoxelGrid, VoxelizeError, join_boxes,
 };
-use crate::cut_piece::{CornerPoints, Piece, Side};
 use crate::fragment::{FragmentId, Fragments};
 use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
+use crate::tet_part::{CornerPoints, Side, TetPart};
 
 /// Shares that differ by less are the same but for rounding.
 const SAME_SHARE: f64 = 1e-3;
@@ -263,7 +263,7 @@ impl ObjectVoxels {
                 return;
             }
             let points = CornerPoints::new(fragments.mesh(), tet, cut);
-            for polygon in Piece::of(cut, local).polygons() {
+            for polygon in TetPart::of(cut, local).polygons() {
                 // Every corner of a piece holds a node of it, so what is beyond a face of
                 // the mesh is this fragment's too: if it is a piece, the two are one.
                 if let Side::Face(face) = polygon.side {

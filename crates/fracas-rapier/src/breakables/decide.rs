@@ -14,7 +14,7 @@
 //! Where something does hit, all contacts count, up to twice what the hits explain: what
 //! lies under the hammer breaks by the anvil, too.
 //!
-//! Contacts are foreseen: the step in which bodies are about to meet slows them down to
+//! Contacts are looked ahead for: the step in which bodies are about to meet slows them down to
 //! what closes the gap, and the next one stops them. That is one impact: a point that was
 //! still a distance apart will yet stop its mass from the speed that closes it, and this
 //! is added to its impulse. So what breaks does not depend on where in its step a body

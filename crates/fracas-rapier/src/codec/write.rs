@@ -157,13 +157,12 @@ impl<'a> ser::Serializer for &'a mut Writer {
 
     fn serialize_struct_variant(
         self,
-        _: &'static str,
+        name: &'static str,
         index: u32,
-        _: &'static str,
-        _: usize,
+        variant: &'static str,
+        length: usize,
     ) -> Result<Self, CodecError> {
-        self.out.extend(index.to_le_bytes());
-        Ok(self)
+        self.serialize_tuple_variant(name, index, variant, length)
     }
 
     fn is_human_readable(&self) -> bool {

@@ -50,7 +50,7 @@ fn pairs_remember_sheets_and_find_what_pairs_without_memory_find() {
         let tolerance = [0.0, 0.02][rng.below(2)];
         let query = Query::new(tolerance, tree.object_radius());
         let is_among = |contact: &Contact, all: &[Contact]| {
-            let same = all.iter().find(|c| c.feature == contact.feature);
+            let same = all.iter().find(|c| c.point_id == contact.point_id);
             same.is_some_and(|c| (c.distance - contact.distance).abs() < query.normals.band)
         };
         let mut pose = Pose::new(rng.direction(), 3.0, 1.6 * rng.direction());
@@ -189,7 +189,7 @@ fn pairs_remember_solids_of_every_kind_and_find_what_pairs_without_memory_find()
                     let plain = tree.contacts(&pose, part, &query, &mut scratch, &mut asked);
                     walks.spared += usize::from(stats.distance_queries < plain.distance_queries);
                     let same = |c: &Contact, all: &[Contact]| {
-                        all.iter().copied().find(|d| d.feature == c.feature)
+                        all.iter().copied().find(|d| d.point_id == c.point_id)
                     };
                     for contact in &kept {
                         walks.contacts += 1;

@@ -26,11 +26,11 @@
 //! so that both go on alike.
 
 #[cfg(feature = "world")]
-mod pace;
-#[cfg(feature = "world")]
 mod pairs;
 #[cfg(feature = "world")]
 mod pieces;
+#[cfg(feature = "world")]
+mod rates;
 #[cfg(feature = "world")]
 mod sampler;
 #[cfg(feature = "world")]
@@ -101,15 +101,15 @@ pub const LEVELS: usize = 6;
 pub struct VoxelStats {
     /// Pairs that got voxel contacts (or were found apart by voxels).
     pub pairs: u64,
-    /// Pairs that the main method was meant for but did not fit: most got voxel contacts,
+    /// Pairs that the sphere-tree method was meant for but did not fit: most got voxel contacts,
     /// the late ones what could be had.
     pub fallbacks: u64,
-    /// Of `fallbacks`, pairs that the main method was to answer, but time was over when
+    /// Of `fallbacks`, pairs that the sphere-tree method was to answer, but time was over when
     /// their turn came: they kept the contacts of the step before, or got those that few
     /// visited nodes gave.
     pub late: u64,
-    /// Pairs left to the main method because it fitted.
-    pub main_pairs: u64,
+    /// Pairs left to the sphere-tree method because it fitted.
+    pub sphere_tree_pairs: u64,
     /// Pairs that were refined to the finest level, or found to be apart.
     pub finished: u64,
     /// The others, by the level that was complete when time or work was over: 0 is the

@@ -43,7 +43,7 @@ pub(super) struct Body {
 /// What is known of a pair from the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answer {
-    /// Nothing, or the main method answered.
+    /// Nothing, or the sphere-tree method answered.
     None,
     /// They do not touch.
     Apart,
@@ -63,7 +63,7 @@ pub(super) struct Pair {
     pub(super) b: u32,
     /// Places B in the frame of A.
     pub(super) pos12: Pose,
-    pub(super) main: bool,
+    pub(super) by_sphere_tree: bool,
     /// Colliders, and the shapes they had: name it from step to step.
     colliders: [u64; 2],
     shapes: [ShapeKey; 2],
@@ -155,7 +155,7 @@ impl Pairs {
                 a,
                 b,
                 pos12,
-                main: false,
+                by_sphere_tree: false,
                 colliders,
                 shapes,
                 since: known.map_or(pos12, |p| p.since),
@@ -175,10 +175,10 @@ impl Pairs {
                         }
                     }
                 }
-                // A fragment that could not be voxelised keeps the main method.
+                // A fragment that could not be voxelised keeps the sphere-tree method.
                 _ => {
                     let voxels = |body: &Body| !body.fragment || body.tree.is_some();
-                    pair.main = !(voxels(one) && voxels(two));
+                    pair.by_sphere_tree = !(voxels(one) && voxels(two));
                     if pair.answer == Answer::Apart {
                         pair.answer = Answer::None;
                     }
@@ -189,7 +189,7 @@ impl Pairs {
         }
     }
 
-    /// Notes what the main method cost, by the pairs' places in the list.
+    /// Notes what the sphere-tree method cost, by the pairs' places in the list.
     pub(super) fn note_costs(&mut self, costs: impl Iterator<Item = (u32, Cost)>) {
         for (pair, cost) in costs {
             if let Some(pair) = self.list.get_mut(pair as usize) {

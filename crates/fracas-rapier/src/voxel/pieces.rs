@@ -129,7 +129,7 @@ impl Pieces {
         let low = positions.clone().fold(Vec3::INFINITY, |a, &b| a.min(b));
         let high = positions.fold(Vec3::NEG_INFINITY, |a, &b| a.max(b));
         let cell = (high - low).max_element() / resolution.max(2) as f32;
-        // A mesh that cannot be voxelised keeps the main method.
+        // A mesh that cannot be voxelised keeps the sphere-tree method.
         let voxels = Arc::new(ObjectVoxels::build(mesh, cell).ok()?);
         self.kinds.push((mesh.clone(), voxels.clone()));
         Some(voxels)

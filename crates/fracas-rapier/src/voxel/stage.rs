@@ -2,15 +2,15 @@
 //!
 //! Steps: bodies that broke have their voxels re-labelled (`pieces.rs`) -> boxes that
 //! overlap make pairs, and those known to be apart are dropped (`pairs.rs`) -> which pairs
-//! the main method takes (both at once only) -> those that hardly moved keep their
+//! the sphere-tree method takes (both at once only) -> those that hardly moved keep their
 //! contacts -> all others are refined, plain shapes first and then the most needy ->
 //! contacts are reduced and put in the table (`table.rs`).
 //!
 //! A budget of time: refinement asks the clock every few hundred tests, and ends when
 //! what is left is what reducing the cubes in hand and the engine's own stage will
-//! take, by the rates of the steps so far (`pace.rs`).
+//! take, by the rates of the steps so far (`rates.rs`).
 //!
-//! Both at once: what the main method will cost is predicted by what it cost in the
+//! Both at once: what the sphere-tree method will cost is predicted by what it cost in the
 //! last step (for a new pair: all points of the smaller body, or, where a clock watches, what
 //! pairs usually cost if that is less). The cheapest pairs come
 //! first, as long as their predicted cost fits; a share of the budget is kept for the
@@ -30,13 +30,13 @@ use parry3d::bounding_volume::BoundingVolume as _;
 use parry3d::math::Pose;
 use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
 
-use super::pace::{Load, Pace};
 use super::pairs::{Answer, Body, Pair, Pairs};
 use super::pieces::Pieces;
+use super::rates::{EngineWork, StageRates};
 use super::sampler::{plane, sampler};
-use super::table::{self, Contents, Cost, Entry, MainTime, StepClock, VoxelTable, key_of};
+use super::table::{self, Contents, Cost, Entry, SphereTreeTime, StepClock, VoxelTable, key_of};
 use super::{FrameBudget, LEVELS, POINT_WORK, VoxelSettings, VoxelStats};
-use crate::manifold::{Feature, PairContact};
+use crate::manifold::{PairContact, PointId};
 use crate::pose::to_pose;
 use crate::shape::FragmentShape;
 
@@ -45,29 +45,29 @@ use crate::shape::FragmentShape;
 pub(crate) enum Scope {
     /// All pairs with a fragment.
     All,
-    /// Those that the main method does not fit.
+    /// Those that the sphere-tree method does not fit.
     WhatDoesNotFit,
     /// Pairs with a chosen body.
     Chosen,
 }
 
-/// Of the budget, kept for voxels where the main method comes first.
+/// Of the budget, kept for voxels where the sphere-tree method comes first.
 const VOXEL_SHARE: f64 = 0.35;
 
 /// Of a time budget, planned with: rates are estimates.
 const PLANNED: f64 = 0.6;
 
-/// Of a time budget, when the main method's last query has to be over.
-const MAIN_UNTIL: f64 = 0.8;
+/// Of a time budget, when the sphere-tree method's last query has to be over.
+const SPHERE_TREES_UNTIL: f64 = 0.8;
 
-/// Points of the main method differ in what they cost: those on cut faces are several
+/// Points of the sphere-tree method differ in what they cost: those on cut faces are several
 /// times as expensive as the average. A query may visit as many as fit if all are.
 const MOST_EXPENSIVE_VISIT: f64 = 3.0;
 
-/// A pair's cost may grow by so much from step to step before it is no longer foreseen.
+/// A pair's cost may grow by so much from step to step before it is no longer predicted.
 const COST_GROWTH: f64 = 1.25;
 
-/// What a pair of which nothing is known may take, in usual pairs of the main method.
+/// What a pair of which nothing is known may take, in usual pairs of the sphere-tree method.
 const NEW_PAIR: f64 = 3.0;
 
 /// A plain shape is refined as if its cubes were this much larger, so to the finest
@@ -114,7 +114,7 @@ struct Looked {
     looked: Vec<(u32, bool)>,
     /// How many are with plain shapes.
     plain: usize,
-    /// Seconds that the engine's own stage will take, the main method included.
+    /// Seconds that the engine's own stage will take, the sphere-tree method included.
     after: f64,
 }
 
@@ -128,17 +128,17 @@ pub(crate) struct VoxelStage {
     pieces: Pieces,
     bodies: Vec<Body>,
     pairs: Pairs,
-    load: Load,
+    engine_work: EngineWork,
     /// The contacts of the last step.
     kept_contacts: Vec<PairContact>,
     detections: Vec<Detection>,
     reduction: Reduction,
     costs: Vec<(u32, Cost)>,
-    /// What the main method is expected to take in this step, in seconds.
-    main_seconds: f64,
+    /// What the sphere-tree method is expected to take in this step, in seconds.
+    sphere_tree_seconds: f64,
     /// Which of the pairs that have to wait is looked at first.
     waiting_turn: usize,
-    pace: Pace,
+    rates: StageRates,
     step: u64,
     stats: VoxelStats,
     /// When the world's step began for the budget, in the clock's seconds: as much before now
@@ -156,14 +156,14 @@ impl VoxelStage {
             pieces: Pieces::default(),
             bodies: Vec::new(),
             pairs: Pairs::default(),
-            load: Load::default(),
+            engine_work: EngineWork::default(),
             kept_contacts: Vec::new(),
             detections: Vec::new(),
             reduction: Reduction::default(),
             costs: Vec::new(),
-            main_seconds: 0.0,
+            sphere_tree_seconds: 0.0,
             waiting_turn: 0,
-            pace: Pace::default(),
+            rates: StageRates::default(),
             step: 0,
             stats: VoxelStats::default(),
             started: 0.0,
@@ -216,16 +216,16 @@ impl VoxelStage {
         let begun = start + relabel;
         self.started = begun - spent;
         self.pairs.find(&self.bodies, self.scope == Scope::Chosen);
-        self.load = Load {
+        self.engine_work = EngineWork {
             boxes: self.pairs.list.len(),
             voxel_pairs: 0,
         };
         self.stats.apart = self.pairs.apart as u64;
         let found = clock() - begun;
         self.stats.find = found * 1e3;
-        self.pace
-            .found_pairs(found, self.load.boxes, self.bodies.len());
-        self.choose_main(clock);
+        self.rates
+            .found_pairs(found, self.engine_work.boxes, self.bodies.len());
+        self.choose_sphere_tree_pairs(clock);
         self.refine(colliders, reach, clock);
         self.stats.refine = (clock() - begun) * 1e3;
     }
@@ -236,17 +236,18 @@ impl VoxelStage {
         let late = self.costs.iter().filter(|(_, cost)| cost.late).count() as u64;
         self.stats.late = late;
         self.stats.fallbacks += late;
-        self.stats.main_pairs = self.stats.main_pairs.saturating_sub(late);
-        let (mut main, mut visits) = (0.0, 0.0);
+        self.stats.sphere_tree_pairs = self.stats.sphere_tree_pairs.saturating_sub(late);
+        let (mut seconds, mut visits) = (0.0, 0.0);
         for (_, cost) in &self.costs {
-            main += f64::from(cost.seconds);
+            seconds += f64::from(cost.seconds);
             visits += f64::from(cost.points) + f64::from(cost.visits);
         }
-        self.pace.visit.learn(main, visits, 100.0);
+        self.rates.visit.learn(seconds, visits, 100.0);
         let answered = self.costs.len() as f64;
-        self.pace.main_pair.learn(main, answered, 10.0);
+        self.rates.sphere_tree_pair.learn(seconds, answered, 10.0);
         let contacts = self.stats.contacts as usize;
-        self.pace.learn_engine(engine - main, self.load, contacts);
+        self.rates
+            .learn_engine(engine - seconds, self.engine_work, contacts);
         self.pairs.note_costs(self.costs.drain(..));
     }
 
@@ -307,7 +308,7 @@ impl VoxelStage {
         relabel
     }
 
-    /// Sample points of a fragment, where the main method is one of two. A tree that was not
+    /// Sample points of a fragment, where the sphere-tree method is one of two. A tree that was not
     /// made yet (whoever asks for it has to wait) has too many for any budget of time.
     fn points_of(&self, fragment: &FragmentShape) -> u32 {
         let count = |tree: &Arc<SphereTree>| tree.positions().len() as u32;
@@ -320,15 +321,15 @@ impl VoxelStage {
         }
     }
 
-    /// Both at once: leaves to the main method what fits.
-    fn choose_main(&mut self, clock: &Clock) {
-        self.main_seconds = 0.0;
+    /// Both at once: leaves to the sphere-tree method what fits.
+    fn choose_sphere_tree_pairs(&mut self, clock: &Clock) {
+        self.sphere_tree_seconds = 0.0;
         if self.scope != Scope::WhatDoesNotFit {
             return;
         }
-        let engine = self.pace.engine(self.load);
-        let visit = self.pace.visit.get();
-        let usual = self.pace.main_pair.get();
+        let engine = self.rates.engine(self.engine_work);
+        let visit = self.rates.visit.get();
+        let usual = self.rates.sphere_tree_pair.get();
         // Work counts points, time counts seconds.
         let (mut room, timed) = match self.settings.budget {
             FrameBudget::Unlimited => (f64::INFINITY, false),
@@ -362,7 +363,7 @@ impl VoxelStage {
             }
         };
         let open = self.pairs.list.iter().zip(0_u32..);
-        let open = open.filter(|(pair, _)| !pair.main && pair.answer != Answer::Apart);
+        let open = open.filter(|(pair, _)| !pair.by_sphere_tree && pair.answer != Answer::Apart);
         let mut order: Vec<(f64, u32)> = open.map(|(pair, i)| (predicted(pair), i)).collect();
         order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut fit = 0;
@@ -375,19 +376,19 @@ impl VoxelStage {
             }
             if cost <= room {
                 room -= cost;
-                pair.main = true;
+                pair.by_sphere_tree = true;
                 fit += 1;
-                self.main_seconds += if timed { cost } else { 0.0 };
+                self.sphere_tree_seconds += if timed { cost } else { 0.0 };
             }
         }
-        self.stats.main_pairs = fit;
+        self.stats.sphere_tree_pairs = fit;
         self.stats.fallbacks = order.len() as u64 - fit;
     }
 
     /// Which of the pairs that are left to the voxels are looked at: those that moved, as
     /// far as time allows; the others keep the contacts they have.
     fn choose_looked(&mut self, clock: &Clock) -> Looked {
-        let (pairs, bodies, pace) = (&self.pairs.list, &self.bodies, &self.pace);
+        let (pairs, bodies, rates) = (&self.pairs.list, &self.bodies, &self.rates);
         let piece = |i: u32| {
             let b = pairs[i as usize].b;
             bodies[b as usize].tree.is_some()
@@ -395,7 +396,7 @@ impl VoxelStage {
         let turn = |i: u32| u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
         let (mut keeping, mut looked, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
         for (pair, i) in pairs.iter().zip(0_u32..) {
-            if pair.main || pair.answer == Answer::Apart {
+            if pair.by_sphere_tree || pair.answer == Answer::Apart {
                 continue;
             }
             let Answer::Contacts { level, .. } = pair.answer else {
@@ -412,12 +413,12 @@ impl VoxelStage {
             }
         }
         let voxel_pairs = keeping.len() + looked.len() + waiting.len();
-        self.load.voxel_pairs = voxel_pairs;
-        let after = pace.engine(self.load) + self.main_seconds;
+        self.engine_work.voxel_pairs = voxel_pairs;
+        let after = rates.engine(self.engine_work) + self.sphere_tree_seconds;
         let fit = match self.settings.budget {
             FrameBudget::Milliseconds(ms) => {
                 let left = PLANNED * ms * 1e-3 - (clock() - self.started) - after;
-                let fit = (left / pace.look()).max(0.0) as usize;
+                let fit = (left / rates.look()).max(0.0) as usize;
                 fit.saturating_sub(looked.len()).max(LEAST_LOOKS)
             }
             _ => waiting.len(),
@@ -448,41 +449,48 @@ impl VoxelStage {
         }
     }
 
+    /// Where a clock watches: until when the sphere-tree method may answer, and how fast it is.
+    fn limit_sphere_trees(&self) -> Option<SphereTreeTime> {
+        match self.settings.budget {
+            FrameBudget::Milliseconds(ms) if self.stats.sphere_tree_pairs > 0 => {
+                Some(SphereTreeTime {
+                    end: self.started + SPHERE_TREES_UNTIL * ms * 1e-3,
+                    calls: self.engine_work.boxes as u32,
+                    call: self.rates.engine(self.engine_work)
+                        / self.engine_work.boxes.max(1) as f64,
+                    visit: MOST_EXPENSIVE_VISIT * self.rates.visit.get(),
+                })
+            }
+            _ => None,
+        }
+    }
+
     /// Refines what is left to the voxels, and fills the table.
     fn refine(&mut self, colliders: &ColliderSet, reach: f32, clock: &Clock) {
-        let Looked {
-            keeping,
-            looked,
-            plain,
-            after,
-        } = self.choose_looked(clock);
-        let Self {
-            bodies,
-            detections,
-            settings,
-            pace,
-            stats,
-            ..
-        } = self;
-        if detections.len() < looked.len() {
-            detections.resize_with(looked.len(), Detection::default);
+        let chosen = self.choose_looked(clock);
+        let sphere_tree_time = self.limit_sphere_trees();
+        let Looked { looked, plain, .. } = &chosen;
+        if self.detections.len() < looked.len() {
+            self.detections
+                .resize_with(looked.len(), Detection::default);
         }
-        let by_index: Vec<&Collider> = colliders.iter().map(|(_, c)| c).collect();
-        let list = &self.pairs.list;
-        let solids: Vec<_> = looked[..plain]
+        let colliders: Vec<&Collider> = colliders.iter().map(|(_, c)| c).collect();
+        let (pairs, bodies) = (&mut self.pairs.list, &self.bodies);
+        let solids: Vec<_> = looked[..*plain]
             .iter()
             .map(|&(i, _)| {
-                let pair = &list[i as usize];
+                let pair = &pairs[i as usize];
                 let (a, b) = (&bodies[pair.a as usize], &bodies[pair.b as usize]);
-                sampler(by_index[b.collider].shape(), &pair.pos12, a.inner_radius)
+                sampler(colliders[b.collider].shape(), &pair.pos12, a.inner_radius)
             })
             .collect();
         let mut shared: Vec<SharedPair<'_>> = Vec::with_capacity(looked.len());
-        for ((&(i, deep), detection), k) in looked.iter().zip(detections.iter_mut()).zip(0..) {
+        let detections = self.detections.iter_mut();
+        for ((&(i, deep), detection), k) in looked.iter().zip(detections).zip(0..) {
             detection.restart();
-            let pair = &list[i as usize];
+            let pair = &pairs[i as usize];
             let Some(tree) = &bodies[pair.a as usize].tree else {
-                unreachable!("a pair without voxels is the main method's")
+                unreachable!("a pair without voxels is the sphere-tree method's")
             };
             let b = &bodies[pair.b as usize];
             let (other, weight) = match &b.tree {
@@ -491,7 +499,7 @@ impl VoxelStage {
                     (Other::Tree(other, to_pose(&pair.pos12)), weight)
                 }
                 None => {
-                    let floor = plane(by_index[b.collider].shape(), &pair.pos12);
+                    let floor = plane(colliders[b.collider].shape(), &pair.pos12);
                     let other = floor.map_or(Other::Solid(&solids[k], reach), |floor| {
                         Other::Plane(floor, reach)
                     });
@@ -506,68 +514,30 @@ impl VoxelStage {
                 stop: None,
             });
         }
-        match settings.budget {
-            FrameBudget::Unlimited => {
-                stats.tests = refine_all(&mut shared, &Budget::default());
-            }
+        let scope = self.scope;
+        self.stats.tests = match self.settings.budget {
+            FrameBudget::Unlimited => refine_all(&mut shared, &Budget::default()),
             FrameBudget::Work(units) => {
-                let share = if self.scope == Scope::WhatDoesNotFit {
-                    VOXEL_SHARE
-                } else {
-                    1.0
-                };
+                let both = scope == Scope::WhatDoesNotFit;
+                let share = if both { VOXEL_SHARE } else { 1.0 };
                 let budget = Budget {
                     tests: Some((share * units as f64) as u64),
                     ..Budget::default()
                 };
-                stats.tests = refine_all(&mut shared, &budget);
+                refine_all(&mut shared, &budget)
             }
             FrameBudget::Milliseconds(ms) => {
-                let (floors, others) = shared.split_at_mut(plain);
-                let mut so_far = Progress::default();
-                let budget = ms * 1e-3;
-                for (pairs, share, least) in [(floors, PLAIN_SHARE, 0), (others, 0.0, LEAST_TESTS)]
-                {
-                    let least = least + pairs.len() as u64;
-                    let (begun, roots) = (clock(), pairs.len() as f64);
-                    let mut first = true;
-                    let now = refine_while(pairs, &Budget::default(), &mut |progress| {
-                        let in_hand = so_far.in_hand + progress.in_hand;
-                        let reduction = pace.reduction(in_hand, looked.len());
-                        let now = clock();
-                        // It is asked first when all roots are tested.
-                        if std::mem::take(&mut first) {
-                            pace.root.learn(now - begun, roots, 50.0);
-                        }
-                        let spent = now - self.started;
-                        progress.tests < least
-                            || spent < share * budget
-                            || spent + reduction + after < PLANNED * budget
-                    });
-                    so_far.tests += now.tests;
-                    so_far.in_hand += now.in_hand;
-                }
-                stats.tests = so_far.tests;
+                let budget = (ms * 1e-3, self.started);
+                refine_in_time(&mut shared, &chosen, &mut self.rates, budget, clock)
             }
-        }
-        let reducing = clock();
-        let most = settings.most_groups as usize;
-        let (kept_contacts, reduction) = (&mut self.kept_contacts, &mut self.reduction);
-        let mut answers: Vec<(Answer, f32)> = Vec::with_capacity(looked.len());
-        let scope = self.scope;
-        let main_time = match settings.budget {
-            FrameBudget::Milliseconds(ms) if stats.main_pairs > 0 => Some(MainTime {
-                end: self.started + MAIN_UNTIL * ms * 1e-3,
-                calls: self.load.boxes as u32,
-                call: pace.engine(self.load) / self.load.boxes.max(1) as f64,
-                visit: MOST_EXPENSIVE_VISIT * pace.visit.get(),
-            }),
-            _ => None,
         };
-        let pairs = &mut self.pairs.list;
+        let reducing = clock();
+        let most = self.settings.most_groups as usize;
+        let (kept_contacts, reduction) = (&mut self.kept_contacts, &mut self.reduction);
+        let stats = &mut self.stats;
         self.table.write(|contents| {
             contents.complete = scope != Scope::Chosen;
-            contents.main_time = main_time;
+            contents.sphere_tree_time = sphere_tree_time;
             contents.clock = Some(StepClock {
                 seconds: Arc::clone(clock),
                 thread: std::thread::current().id(),
@@ -575,27 +545,57 @@ impl VoxelStage {
             contents.entries.clear();
             std::mem::swap(&mut contents.contacts, kept_contacts);
             contents.contacts.clear();
-            for (found, &(i, _)) in shared.iter().zip(&looked) {
-                let pos12 = &pairs[i as usize].pos12;
-                answers.push(reduction.contacts(found, pos12, most, stats, &mut contents.contacts));
+            let out = &mut contents.contacts;
+            for (found, &(i, _)) in shared.iter().zip(looked) {
+                let pair = &mut pairs[i as usize];
+                let (answer, room) = reduction.contacts(found, &pair.pos12, most, stats, out);
+                pair.found(answer, room);
             }
-            for (&(i, _), (answer, room)) in looked.iter().zip(answers) {
-                pairs[i as usize].found(answer, room);
-            }
-            for &i in &keeping {
-                keep(
-                    &mut pairs[i as usize],
-                    kept_contacts,
-                    &mut contents.contacts,
-                );
+            for &i in &chosen.keeping {
+                keep(&mut pairs[i as usize], kept_contacts, out);
             }
             enter(pairs, bodies, contents);
             stats.contacts = contents.contacts.len() as u64;
         });
         let reduction = clock() - reducing;
         stats.reduce = reduction * 1e3;
-        pace.learn_reduction(reduction, stats.primitives as usize, looked.len());
+        self.rates
+            .learn_reduction(reduction, stats.primitives as usize, looked.len());
     }
+}
+
+/// Refines pairs in a budget of seconds since the step was started, those with plain shapes
+/// first. Returns the tests made.
+fn refine_in_time(
+    shared: &mut [SharedPair<'_>],
+    chosen: &Looked,
+    rates: &mut StageRates,
+    (budget, started): (f64, f64),
+    clock: &Clock,
+) -> u64 {
+    let (floors, others) = shared.split_at_mut(chosen.plain);
+    let mut so_far = Progress::default();
+    for (pairs, share, least) in [(floors, PLAIN_SHARE, 0), (others, 0.0, LEAST_TESTS)] {
+        let least = least + pairs.len() as u64;
+        let (begun, roots) = (clock(), pairs.len() as f64);
+        let mut first = true;
+        let now = refine_while(pairs, &Budget::default(), &mut |progress| {
+            let in_hand = so_far.in_hand + progress.in_hand;
+            let reduction = rates.reduction(in_hand, chosen.looked.len());
+            let now = clock();
+            // It is asked first when all roots are tested.
+            if std::mem::take(&mut first) {
+                rates.root.learn(now - begun, roots, 50.0);
+            }
+            let spent = now - started;
+            progress.tests < least
+                || spent < share * budget
+                || spent + reduction + chosen.after < PLANNED * budget
+        });
+        so_far.tests += now.tests;
+        so_far.in_hand += now.in_hand;
+    }
+    so_far.tests
 }
 
 /// Takes the contacts of the last step over, with the distances that they have now.
@@ -629,9 +629,9 @@ fn keep(pair: &mut Pair, before: &[PairContact], into: &mut Vec<PairContact>) {
 fn enter(pairs: &mut [Pair], bodies: &[Body], contents: &mut Contents) {
     for (i, pair) in pairs.iter_mut().enumerate() {
         let answer = match pair.answer {
-            _ if pair.main => {
+            _ if pair.by_sphere_tree => {
                 pair.answer = Answer::None;
-                table::Answer::Main
+                table::Answer::SphereTree
             }
             Answer::Contacts { first, count, .. } => table::Answer::Voxels(first, count),
             Answer::Apart | Answer::None if contents.complete => continue,
@@ -757,7 +757,7 @@ fn add_contacts(group: &GroupContact, points: usize, pos12: &Pose, out: &mut Vec
             point2: pos12.inverse_transform_point(span.point - half),
             normal1: -group.normal,
             distance: span.distance,
-            feature: Feature::OfFirst(name),
+            point_id: PointId::OfFirst(name),
         });
     }
 }

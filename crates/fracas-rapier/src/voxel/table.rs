@@ -5,7 +5,7 @@
 //! shape the pose tells them apart. Addresses are compared and hashed, never ordered by,
 //! in anything that a result depends on.
 //!
-//! A budget of time has a say here, too: what the main method costs is an estimate until
+//! A budget of time has a say here, too: what the sphere-tree method costs is an estimate until
 //! it was paid. So every pair that was left to it is asked for only if there is still
 //! time, less what the pairs after it are expected to take; it may visit no more nodes
 //! than fit; and what comes too late keeps the contacts of the last step and goes to the
@@ -28,7 +28,7 @@ pub(crate) fn key_of(shape: &dyn Shape) -> ShapeKey {
     std::ptr::from_ref(shape).cast::<()>() as usize
 }
 
-/// What the main method cost for a pair.
+/// What the sphere-tree method cost for a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
     /// Points whose distance was asked.
@@ -46,8 +46,8 @@ pub(crate) struct Cost {
 pub(crate) enum Answer {
     /// Voxel contacts: first and number.
     Voxels(u32, u32),
-    /// The main method fits the budget.
-    Main,
+    /// The sphere-tree method fits the budget.
+    SphereTree,
 }
 
 #[derive(Clone, Debug)]
@@ -59,16 +59,16 @@ pub(crate) struct Entry {
     pub(crate) pair: u32,
 }
 
-/// Until when the main method may be asked in this step.
+/// Until when the sphere-tree method may be asked in this step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MainTime {
+pub(crate) struct SphereTreeTime {
     /// When collision has to be over, in the clock's seconds.
     pub(crate) end: f64,
     /// Pairs the engine will ask for.
     pub(crate) calls: u32,
     /// What each of them takes besides, in seconds.
     pub(crate) call: f64,
-    /// What a node or point that the main method looks at takes.
+    /// What a node or point that the sphere-tree method looks at takes.
     pub(crate) visit: f64,
 }
 
@@ -87,18 +87,18 @@ impl fmt::Debug for StepClock {
 
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
-    /// Whether pairs that are not here have no contacts (else: the main method).
+    /// Whether pairs that are not here have no contacts (else: the sphere-tree method).
     pub(crate) complete: bool,
     pub(crate) entries: Vec<Entry>,
     /// Places of the entries, plus one, by the hash of their keys; zero is free. A power
     /// of two, at most half full.
     slots: Vec<u32>,
     pub(crate) contacts: Vec<PairContact>,
-    pub(crate) main_time: Option<MainTime>,
+    pub(crate) sphere_tree_time: Option<SphereTreeTime>,
     pub(crate) clock: Option<StepClock>,
 }
 
-/// A question to the main method whose cost is noted.
+/// A question to the sphere-tree method whose cost is noted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pair: u32,
@@ -114,15 +114,15 @@ pub(crate) struct Asked {
 pub(crate) enum Found {
     /// Contacts were put out, perhaps none.
     Contacts,
-    /// Ask the main method, and tell [`VoxelTable::note_cost`] of it if asked to.
-    Main(Option<Asked>),
+    /// Ask the sphere-tree method, and tell [`VoxelTable::note_cost`] of it if asked to.
+    SphereTree(Option<Asked>),
 }
 
 /// Contacts of all pairs of one step, shared by stage and dispatcher.
 #[derive(Debug, Default)]
 pub struct VoxelTable {
     contents: RwLock<Contents>,
-    /// What the main method cost, by pair, since it was last taken.
+    /// What the sphere-tree method cost, by pair, since it was last taken.
     costs: Mutex<Vec<(u32, Cost)>>,
     calls: AtomicU32,
     pulse: Pulse,
@@ -180,7 +180,7 @@ impl VoxelTable {
         )
     }
 
-    /// Forgets all contacts: every pair is the main method's.
+    /// Forgets all contacts: every pair is the sphere-tree method's.
     #[cfg(feature = "world")]
     pub(crate) fn clear(&self) {
         self.write(|contents| *contents = Contents::default());
@@ -212,10 +212,12 @@ impl VoxelTable {
                     }
                     Found::Contacts
                 }
-                Answer::Main => Found::Main(Some(self.ask(&contents, entry.pair, calls))),
+                Answer::SphereTree => {
+                    Found::SphereTree(Some(self.ask(&contents, entry.pair, calls)))
+                }
             },
             None if contents.complete => Found::Contacts,
-            None => Found::Main(None),
+            None => Found::SphereTree(None),
         }
     }
 
@@ -227,7 +229,7 @@ impl VoxelTable {
             visits: None,
             late: false,
         };
-        if let (Some(time), Some(clock)) = (&contents.main_time, &contents.clock) {
+        if let (Some(time), Some(clock)) = (&contents.sphere_tree_time, &contents.clock) {
             let now = self.pulse.look(clock, calls);
             let after = f64::from(time.calls.saturating_sub(calls)) * time.call;
             let left = time.end - now - after;
@@ -239,7 +241,7 @@ impl VoxelTable {
         asked
     }
 
-    /// Notes what the main method cost.
+    /// Notes what the sphere-tree method cost.
     pub(crate) fn note_cost(&self, asked: &Asked, points: u32, visits: u32) {
         let seconds = asked.began.map_or(0.0, |began| {
             let contents = self.contents.read().unwrap_or_else(PoisonError::into_inner);
@@ -349,7 +351,7 @@ mod tests {
         Entry {
             keys,
             pos12: Pose::from_translation(Vec3::X * x),
-            answer: Answer::Main,
+            answer: Answer::SphereTree,
             pair,
         }
     }
@@ -402,7 +404,7 @@ mod tests {
         table.write(|contents| {
             contents.entries = vec![entry([key_of(&one), key_of(&two)], 0.0, 7)];
             contents.index();
-            contents.main_time = Some(MainTime {
+            contents.sphere_tree_time = Some(SphereTreeTime {
                 end: 1e-3,
                 calls: 101,
                 call: 1e-6,
@@ -417,8 +419,8 @@ mod tests {
         });
         let mut out = Vec::new();
         let mut ask = || match table.look_up(&Pose::IDENTITY, &one, &two, &mut out) {
-            Found::Main(Some(asked)) => asked,
-            _ => panic!("it was left to the main method"),
+            Found::SphereTree(Some(asked)) => asked,
+            _ => panic!("it was left to the sphere-tree method"),
         };
         // 1000 microseconds, less 100 for the other calls.
         let asked = ask();

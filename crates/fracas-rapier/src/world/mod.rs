@@ -5,13 +5,13 @@
 //! pairs, querying contacts (through [`mod@crate::dispatcher`]) and solving inside its
 //! own step.
 
-mod calm;
 mod debris;
 mod depth;
 mod hand;
 mod hold;
 mod quarantine;
 mod settings;
+mod sleep;
 mod snapshot;
 mod stats;
 mod step;
@@ -67,9 +67,9 @@ pub struct World {
     floor: Option<f32>,
     bodies_lost: usize,
     /// Of the bodies that were awake, at the last look.
-    places: calm::Places,
+    places: sleep::Places,
     /// Within the engine's step alone.
-    drowsy: calm::Drowsy,
+    held_asleep: sleep::HeldAsleep,
     clock: Arc<Clock>,
     /// When the step began, and the engine's part of it, by the clock.
     begun: f64,
@@ -116,8 +116,8 @@ impl World {
             steps: 0,
             floor: None,
             bodies_lost: 0,
-            places: calm::Places::new(),
-            drowsy: calm::Drowsy::new(),
+            places: sleep::Places::new(),
+            held_asleep: sleep::HeldAsleep::new(),
             clock: Arc::new(system_clock()),
             begun: 0.0,
             engine: EngineStep::default(),

@@ -150,7 +150,7 @@ impl WorldSettings {
                 natural_frequency: self.contact_frequency,
                 ..SpringCoefficients::contact_defaults()
             },
-            // Catching fast bodies asks the main method, outside any budget.
+            // Catching fast bodies asks the sphere-tree method, outside any budget.
             max_ccd_substeps: match self.contacts.mode {
                 ContactMode::VoxelTree(_) => 0,
                 _ => IntegrationParameters::default().max_ccd_substeps,

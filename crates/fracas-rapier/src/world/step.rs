@@ -59,7 +59,7 @@ impl World {
         self.advance(again);
         self.clear_lost();
         self.clear_debris();
-        self.calm_down();
+        self.put_to_sleep();
         self.steps += 1;
         self.stats.times.total += ((self.clock)() - self.begun) * 1e3;
         self.finish_stats();
@@ -110,7 +110,7 @@ impl World {
 
     /// What the engine's own step (find pairs, query contacts, solve) needs beforehand.
     fn prepare_engine(&mut self) {
-        self.hold_drowsy();
+        self.hold_asleep();
         let forgotten = self.counters.forgotten();
         let spent = self.stats.times.collision * 1e-3;
         let told = (forgotten, spent);

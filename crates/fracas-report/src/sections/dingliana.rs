@@ -6,8 +6,9 @@ use fracas_rapier::FrameBudget;
 use fracas_scenes::experiments::voxel_contacts_deadline::{Method, falling_rabbits};
 
 use super::dingliana_pictures as pictures;
-use crate::bench::{Bench, Scale, Skip};
+use crate::bench::Bench;
 use crate::machine::thread_ms;
+use crate::options::{Scale, Skip};
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, Tone, short};
 

@@ -3,7 +3,8 @@
 
 use fracas_scenes::experiments::drops::{DropSettings, Drops, LENGTH_UNIT};
 
-use crate::bench::{Bench, Options, Scale, Skip};
+use crate::bench::Bench;
+use crate::options::{Options, Scale, Skip};
 use crate::plot::{Mark, Plot};
 use crate::section::{Role, Section, Table, count};
 use crate::shards::{Shard, Tally};

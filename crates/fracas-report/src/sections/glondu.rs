@@ -9,10 +9,11 @@ use fracas_rapier::{ContactMode, StepStats};
 use fracas_scenes::recording::Summary;
 use fracas_scenes::rigid::SceneOptions;
 
-use super::scene_runs::{SceneRun, scenes};
-use crate::bench::{Bench, Scale, Skip};
+use crate::bench::Bench;
 use crate::fit;
+use crate::options::{Scale, Skip};
 use crate::plot::{Mark, Plot};
+use crate::scene_runs::{SceneRun, scenes};
 use crate::section::{Cell, Role, Section, Table, count, mean_max, short};
 use crate::stills;
 

@@ -10,8 +10,9 @@ use fracas_scenes::experiments::ball::ball;
 use fracas_scenes::experiments::fresh::{Asking, Distances, Fresh, Trees, Whole};
 use glam::Vec3;
 
-use crate::bench::{Bench, Scale, Skip};
+use crate::bench::Bench;
 use crate::machine::{best_ms, thread_ms};
+use crate::options::{Scale, Skip};
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, short};
 

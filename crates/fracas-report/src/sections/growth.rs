@@ -8,9 +8,10 @@ use fracas_scenes::experiments::fresh::{Asking, Distances, Trees, Whole};
 use fracas_scenes::sequences::ripple::ripple;
 use glam::Vec3;
 
-use crate::bench::{Bench, Scale, Skip};
+use crate::bench::Bench;
 use crate::fit::{growth_exponent, power_law};
 use crate::machine::{best_ms, thread_ms};
+use crate::options::{Scale, Skip};
 use crate::plot::{Mark, Plot};
 use crate::section::{Role, Section, Table, short};
 

@@ -9,9 +9,10 @@ use fracas_scenes::sequences::exploding_dragon::ExplodingDragon;
 use fracas_scenes::sequences::n_body::NBody;
 use fracas_scenes::sequences::{Change, Player, Sequence};
 
-use crate::bench::{Bench, Frames, Scale, Skip};
+use crate::bench::{Bench, Frames};
 use crate::fit::{mean, median};
 use crate::machine::thread_ms;
+use crate::options::{Scale, Skip};
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, short};
 

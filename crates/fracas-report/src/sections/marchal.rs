@@ -13,9 +13,10 @@ use fracas_scenes::soft::SoftScene;
 use glam::Vec3;
 
 use super::marchal_pictures as pictures;
-use crate::bench::{Bench, Scale, Skip};
+use crate::bench::Bench;
 use crate::fit;
 use crate::machine::{best_ms, thread_ms};
+use crate::options::{Scale, Skip};
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, count, short};
 use crate::stills::soft_still;

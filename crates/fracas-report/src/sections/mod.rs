@@ -15,10 +15,10 @@ mod peer_engines;
 mod peer_fresh;
 mod peer_parry;
 mod peer_tets;
-pub mod scene_runs;
 
-use crate::bench::{Bench, Options, Skip};
+use crate::bench::Bench;
 use crate::html::Chapter;
+use crate::options::{Options, Skip};
 use crate::section::Section;
 use crate::shards::{Shard, Tally};
 

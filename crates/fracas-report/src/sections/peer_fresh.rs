@@ -2,7 +2,7 @@
 //! colliders for them, and in other engines.
 
 use fracas_rapier::ContactMode;
-use fracas_scenes::experiments::handed_over::{Ending, HandedOver, Made};
+use fracas_scenes::experiments::other_engines::{Ending, FreshPieces, Made};
 use fracas_scenes::measure;
 use fracas_scenes::recording::Summary;
 use fracas_scenes::rigid::fresh_fracture::{ConvexCells, DENSITY, FRICTION, STEP, structures};
@@ -11,8 +11,9 @@ use glam::{DVec3, Quat, Vec3};
 use parry3d::math::Pose;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Scale, Skip};
+use crate::bench::Bench;
 use crate::machine::{best_ms, thread_ms};
+use crate::options::{Scale, Skip};
 use crate::peers;
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, Tone, short};
@@ -63,14 +64,14 @@ pub fn fresh(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
         bench.stage(format!("fresh fracture: {method}"));
         lines.push(with_method(bench, method, steps)?);
     }
-    let handed = HandedOver::build(bench.options.seed).map_err(Skip::because)?;
-    let start = vec![HandedOver::start(); handed.pieces.len()];
-    let before = handed.judge(&start, Made::Surface).spread;
+    let fresh = FreshPieces::build(bench.options.seed).map_err(Skip::because)?;
+    let start = vec![FreshPieces::start(); fresh.pieces.len()];
+    let before = fresh.judge(&start, Made::Surface).spread;
     bench.stage("fresh fracture: exact convex cells");
-    lines.push(rapier_cells(bench, &handed, steps));
+    lines.push(rapier_cells(bench, &fresh, steps));
     section.text(format!(
         "A unit cube in {} concave pieces that touch exactly, dropped 0.15 m, {steps} steps of 1/240 s or as many as {} processor seconds allow (other engines: {}), nothing sleeps. The engines are given the same pieces in one of three ways: the surfaces of our cut, as any free fracture leaves them; the exact convex cells, which exist only where the break was made of them; or one hull a piece. Spread: the mean distance of the pieces’ centres from their mean, {} m before; a pile that stays together keeps about that, one that bursts does not. Deepest overlap at the end, of two pieces or with the floor: measured here, the same way for all, from where the engine left the pieces.",
-        handed.pieces.len(),
+        fresh.pieces.len(),
         short(seconds(bench)),
         short(seconds(bench).max(ENGINE_SECONDS)),
         short(before)
@@ -93,7 +94,7 @@ pub fn fresh(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             &["mujoco", "pybullet", "physx", "box3d"][..],
         ),
     ] {
-        let input = input(bench, &handed, given, steps);
+        let input = input(bench, &fresh, given, steps);
         for &peer in who {
             bench.stage(format!("{}: {title}", name_of(peer)));
             let answer = if peer == "box3d" {
@@ -102,7 +103,7 @@ pub fn fresh(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
                 peers::ask(bench, "fresh", peer, &input)
             };
             match answer {
-                Ok(answer) => lines.push(engine(&answer, peer, given, title, steps, &handed)),
+                Ok(answer) => lines.push(engine(&answer, peer, given, title, steps, &fresh)),
                 Err(skip) => notices.push(skip.to_string()),
             }
         }
@@ -184,16 +185,16 @@ fn cut_short(done: usize, steps: u64) -> String {
 }
 
 /// Rapier on the cells that the break was made of.
-fn rapier_cells(bench: &Bench<'_>, handed: &HandedOver, steps: u64) -> Line {
+fn rapier_cells(bench: &Bench<'_>, fresh: &FreshPieces, steps: u64) -> Line {
     let (ready, mut cells) = best_ms(1, || ConvexCells::build(bench.options.seed));
     let times = stepped(bench, steps, || cells.physics.step());
     let poses = cells.poses();
-    let poses: Vec<Pose> = handed.pieces.iter().map(|p| poses[p.group]).collect();
+    let poses: Vec<Pose> = fresh.pieces.iter().map(|p| poses[p.group]).collect();
     Line {
         name: "Rapier, exact convex cells".into(),
         ready,
         times,
-        ending: handed.judge(&poses, Made::Cells),
+        ending: fresh.judge(&poses, Made::Cells),
     }
 }
 
@@ -203,9 +204,9 @@ fn upright(p: DVec3) -> [f64; 3] {
 }
 
 /// The pieces for other engines, each about its centre of mass.
-fn input(bench: &Bench<'_>, handed: &HandedOver, given: Handed, steps: u64) -> Value {
-    let start = HandedOver::start().translation.as_dvec3();
-    let bodies: Vec<Value> = handed
+fn input(bench: &Bench<'_>, fresh: &FreshPieces, given: Handed, steps: u64) -> Value {
+    let start = FreshPieces::start().translation.as_dvec3();
+    let bodies: Vec<Value> = fresh
         .pieces
         .iter()
         .map(|piece| {
@@ -246,7 +247,7 @@ fn engine(
     given: Handed,
     title: &str,
     steps: u64,
-    handed: &HandedOver,
+    fresh: &FreshPieces,
 ) -> Line {
     let list = |v: &Value| v.as_array().cloned().unwrap_or_default();
     let times: Vec<f64> = list(&answer["times"])
@@ -256,7 +257,7 @@ fn engine(
     let turn = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
     let poses: Vec<Pose> = list(&answer["poses"])
         .iter()
-        .zip(&handed.pieces)
+        .zip(&fresh.pieces)
         .map(|(pose, piece)| {
             let n = |i: usize| pose[i].as_f64().unwrap_or(f64::NAN) as f32;
             let there = Quat::from_xyzw(n(3), n(4), n(5), n(6));
@@ -287,7 +288,7 @@ fn engine(
         name,
         ready: answer["build_ms"].as_f64().unwrap_or(f64::NAN),
         times,
-        ending: handed.judge(&poses, made),
+        ending: fresh.judge(&poses, made),
     }
 }
 

@@ -7,8 +7,9 @@ use fracas_rapier::ContactMode;
 use fracas_scenes::experiments::fresh::{Asking, Distances, TOLERANCE, Trees, Whole};
 use fracas_scenes::experiments::rivals::{Rival, RivalPair, VERSION};
 
-use crate::bench::{Bench, Scale, Skip};
+use crate::bench::Bench;
 use crate::machine::{best_ms, thread_ms};
+use crate::options::{Scale, Skip};
 use crate::plot::{Mark, Plot};
 use crate::section::{Cell, Role, Section, Table, Tone, short};
 

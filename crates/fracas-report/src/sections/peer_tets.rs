@@ -6,8 +6,9 @@ use fracas_core::TetMesh;
 use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Scale, Skip};
+use crate::bench::Bench;
 use crate::machine::best_ms;
+use crate::options::{Scale, Skip};
 use crate::peers;
 use crate::section::{Cell, Role, Section, Table, Tone, short};
 

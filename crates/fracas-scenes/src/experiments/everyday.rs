@@ -251,8 +251,14 @@ impl Thing {
         };
         let whole = FragmentId(0);
         let (fragments, modes) = (&self.fragments, &self.modes);
-        self.memory
-            .decide(fragments, whole, modes, &[impact], 1.0 / 60.0, 0, settings)
+        self.memory.decide(
+            (fragments, whole),
+            modes,
+            &[impact],
+            1.0 / 60.0,
+            0,
+            settings,
+        )
     }
 
     /// In how many orientations it breaks when it falls from a height.

@@ -14,7 +14,9 @@ use fracas_fracture::{FractureSettings, Material};
 use fracas_rapier::{Event, PieceId, World, WorldSettings};
 use glam::{DVec3, Mat3, Vec3};
 use parry3d::math::Pose;
-use rapier3d::prelude::{ColliderBuilder, RigidBody, RigidBodyBuilder, RigidBodyHandle};
+use rapier3d::prelude::{
+    ColliderBuilder, RigidBody, RigidBodyBuilder, RigidBodyHandle, RigidBodySet,
+};
 
 use crate::recording::Summary;
 use crate::rigid::{SceneError, Template, TemplateOptions};
@@ -213,7 +215,7 @@ impl Panes {
                 }
             }
             // The engine knows masses after its first step.
-            let now = (momenta(&world), world.energy());
+            let now = (momenta(&world.physics.bodies), world.energy());
             let ((p, l), energy) = *start.get_or_insert(now);
             let carried = p.length();
             out.ball = world.physics.bodies[ball].mass();
@@ -260,9 +262,10 @@ fn thrown(world: &World, piece: PieceId) -> Thrown {
 }
 
 /// Momentum and angular momentum about the origin, of everything.
-fn momenta(world: &World) -> (DVec3, DVec3) {
+#[must_use]
+pub fn momenta(bodies: &RigidBodySet) -> (DVec3, DVec3) {
     let (mut p, mut l) = (DVec3::ZERO, DVec3::ZERO);
-    for (_, body) in world.physics.bodies.iter() {
+    for (_, body) in bodies.iter() {
         let (m, c) = (f64::from(body.mass()), body.center_of_mass().as_dvec3());
         let v = body.linvel().as_dvec3();
         let inverse = body.mass_properties().effective_world_inv_inertia;

@@ -10,7 +10,7 @@
 //! | [`everyday`] | default materials dropped from everyday heights |
 //! | [`fresh`] | fragments just after a break: queries and updates (7.2, Figs. 15 and 17) |
 //! | [`gives_way`] | a ball through panes: momentum and energy of a break |
-//! | [`handed_over`] | the fresh fracture in other engines, and how it ended |
+//! | [`other_engines`] | the fresh fracture in other engines, and how it ended |
 //! | [`pair`] | two whole bodies, one question |
 //! | [`rivals`] | parry3d's shapes of the same fragments |
 //! | [`sequence_times`], [`spatial_hash`] | frames of Heo 2010, Figs. 6 to 8, and their rival |
@@ -28,7 +28,7 @@ pub mod drops;
 pub mod everyday;
 pub mod fresh;
 pub mod gives_way;
-pub mod handed_over;
+pub mod other_engines;
 pub mod pair;
 pub mod rivals;
 pub mod sequence_times;

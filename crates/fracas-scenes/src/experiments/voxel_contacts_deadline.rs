@@ -29,10 +29,10 @@ pub struct DeadlineReport {
     pub finished: u64,
     /// Most cube tests of a step.
     pub most_tests: u64,
-    /// Pairs that the main method was meant for but did not fit.
+    /// Pairs that the sphere-tree method was meant for but did not fit.
     pub fallbacks: u64,
-    /// Pairs that the main method served, within the budget.
-    pub main_pairs: u64,
+    /// Pairs that the sphere-tree method served, within the budget.
+    pub sphere_tree_pairs: u64,
     /// The deepest overlap of two bodies at the end, by all sample points, in metres.
     pub deepest_at_end: f32,
     /// The finest voxel, in metres.
@@ -75,7 +75,7 @@ const LOWEST: f32 = 0.033;
 pub enum Method {
     /// Voxel contacts alone.
     Voxels,
-    /// The main method as far as the budget allows.
+    /// The sphere-tree method as far as the budget allows.
     Both,
 }
 
@@ -121,7 +121,7 @@ pub fn falling_rabbits(
         report.pairs += stats.voxel.pairs;
         report.finished += stats.voxel.finished;
         report.fallbacks += stats.voxel.fallbacks;
-        report.main_pairs += stats.voxel.main_pairs;
+        report.sphere_tree_pairs += stats.voxel.sphere_tree_pairs;
         report.most_tests = report.most_tests.max(stats.voxel.tests);
         report.lowest_at_end = f32::INFINITY;
         for id in scene.world().pieces() {
@@ -157,10 +157,10 @@ fn finest_voxel(world: &World, resolution: u32) -> f32 {
 }
 
 impl DeadlineReport {
-    /// Of the pairs that touch or may touch, the share that the main method served.
+    /// Of the pairs that touch or may touch, the share that the sphere-tree method served.
     #[must_use]
     pub fn main_share(&self) -> f64 {
-        self.main_pairs as f64 / (self.main_pairs + self.fallbacks).max(1) as f64
+        self.sphere_tree_pairs as f64 / (self.sphere_tree_pairs + self.fallbacks).max(1) as f64
     }
 
     /// The deepest overlap at the end, in voxels of the finest level.

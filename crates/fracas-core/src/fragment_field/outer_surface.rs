@@ -22,7 +22,7 @@ use crate::triangle_tree::TriangleTree;
 
 /// Grid points are the centres of the cells.
 #[derive(Clone, Debug)]
-pub(super) struct OldSurface {
+pub(super) struct OuterSurface {
     cells: Cells,
     points: Vec<GridPoint>,
 }
@@ -37,7 +37,7 @@ struct GridPoint {
     tet: u32,
 }
 
-impl OldSurface {
+impl OuterSurface {
     /// The cells of the grid.
     fn cells(mesh: &TetMesh, cell: f32, most: u32) -> Cells {
         let (low, high) = mesh.bounds();
@@ -70,7 +70,7 @@ impl OldSurface {
         let cells = Self::cells(mesh, cell, most);
         let list = "the points of the surface's grid";
         has_length(list, points.len(), cells.total())?;
-        let (faces, count) = (features.old_count() as u32, mesh.tets().len() as u32);
+        let (faces, count) = (features.outer_count() as u32, mesh.tets().len() as u32);
         all_fit(list, points, |[distance, triangle, tet]| {
             f32::from_bits(distance).is_finite() & (triangle < faces) & (tet < count)
         })?;
@@ -207,14 +207,14 @@ mod tests {
         let size = Vec3::new(4.0, 3.0, 5.0);
         let mesh = box_grid([4, 3, 5], size);
         let features = Features::new(&mesh);
-        let corners = (0..features.old_count()).map(|at| features.old_corners(&mesh, at));
+        let corners = (0..features.outer_count()).map(|at| features.outer_corners(&mesh, at));
         let tree = TriangleTree::build(&corners.collect::<Vec<_>>());
         let tets = TetGrid::build(&mesh, 2.0);
-        let grid = OldSurface::build(&mesh, &tree, &tets, &features, 0.5, 64);
+        let grid = OuterSurface::build(&mesh, &tree, &tets, &features, 0.5, 64);
         assert_eq!(grid.cells.size, 0.5);
         assert_eq!(grid.cells.counts, [13, 11, 15], "two cells of air around");
         assert_eq!(grid.bytes(), 13 * 11 * 15 * 12);
-        let coarse = OldSurface::cells(&mesh, 0.5, 5);
+        let coarse = OuterSurface::cells(&mesh, 0.5, 5);
         assert_eq!(coarse.size, 1.0, "no more than five along five units");
         let mut rng = Rng(5);
         let mut certain = [0; 2];
@@ -228,7 +228,7 @@ mod tests {
             let (triangle, least) = grid.triangle_near(p);
             let of_centre = exact(centre, size).abs();
             assert!((least - (of_centre - way)).abs() < 1e-3);
-            let to = features.to(&mesh, triangle, centre).length();
+            let to = features.find_way_to(&mesh, triangle, centre).length();
             assert!((to - of_centre).abs() < 1e-5);
             // Outside as tight as the way to the centre; inside it knows nothing.
             let least = grid.least_distance(p);

@@ -4,7 +4,7 @@
 //! Steps of [`FractureEvent::decide`]: how the body rings -> whether and when it
 //! breaks ([`crate::impact`]) -> stress of all nodes that may exceed their strength
 //! at that moment -> again and again: the node with the largest excess -> a crack
-//! from there (`crack_growth.rs`) -> pay for its area by what it releases -> split, and
+//! from there (`crack_growth/`) -> pay for its area by what it releases -> split, and
 //! relieve the stress near the new surface -> until stress, energy or the limits
 //! are spent. Once a crack runs, others start wherever it would branch, below the strength
 //! that flaws leave: strong, brittle glass shatters, and weak, tough granite parts in two.
@@ -24,6 +24,12 @@
 //! most `max_cracks` cracks and `max_fragments` pieces; the same seed, body and event
 //! give the same fracture.
 
+mod node_strength;
+mod relief;
+mod stress_field;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use fracas_core::{Crack, Fracture, FragmentId, Fragments, TetMesh, hash64};
@@ -31,18 +37,17 @@ use glam::Vec3;
 
 use crate::contact_crack::Splitting;
 use crate::crack_growth::{Growth, Seed};
-use crate::impact::{ContactZone, Impact, Load, Shake};
+use crate::impact::{ContactZone, Impact, Moments, Shake};
 use crate::modes::Modes;
-use crate::principal::{
-    Principal, Stress, Tension, principal, principal_values, tension, tension_exceeds,
-};
+use crate::principal::{Principal, Stress, Tension, principal, principal_values, tension_exceeds};
 use crate::random::Random;
 use crate::sequence::CrackSequence;
 use crate::settings::FractureSettings;
 use crate::stress_modes::{LANES, lane};
 
-/// Strength of a node never falls below this share of the material's by scatter.
-const WEAKEST: f64 = 0.4;
+use node_strength::NodeStrength;
+use relief::{Branching, least_crack, price_of, released, stress_left, whole_relief};
+use stress_field::StressField;
 
 /// Most moments at which cracks are tried, each with twice the energy of the one before.
 const MOST_MOMENTS: usize = 16;
@@ -177,14 +182,9 @@ impl FractureEvent {
     /// Decides whether and how a fragment breaks. `modes` are those of this
     /// fragment; `event` numbers the events of a run, so that chance differs.
     #[must_use]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the body, what hits it and the taste, each known to the caller by itself"
-    )]
     pub fn decide(
         &mut self,
-        fragments: &Fragments,
-        id: FragmentId,
+        (fragments, id): (&Fragments, FragmentId),
         modes: &Modes,
         impacts: &[Impact],
         step: f32,
@@ -201,7 +201,7 @@ impl FractureEvent {
         };
         stats.contact = shake.contact();
         stats.brought = shake.brought();
-        let strength = Strength::new(modes, settings, shake.contact());
+        let strength = NodeStrength::new(modes, settings, shake.contact());
         let least_area = least_crack(modes);
         let splitting = Splitting::new(modes.material(), settings);
         let may_split = splitting.planes(shake.press_bound(), least_area) > 0;
@@ -233,11 +233,12 @@ impl FractureEvent {
         for _ in 0..MOST_MOMENTS {
             let (nodes, left) = (modes.nodes(), &self.left);
             let limit = |i: usize| at(i) / left[nodes[i] as usize];
-            let load = Load {
+            let moments = Moments {
                 from,
                 least_energy: least,
             };
-            let Some(critical) = shake.critical_time(modes, strength.weakest, limit, load) else {
+            let Some(critical) = shake.critical_time(modes, strength.weakest, limit, moments)
+            else {
                 break;
             };
             if stats.cracks == 0 {
@@ -311,7 +312,13 @@ impl FractureEvent {
 
     /// Finds the nodes whose stress, as far as cracks have left it, exceeds their strength
     /// at the chosen moment.
-    fn find_candidates(&mut self, mesh: &TetMesh, body: &Body<'_>, q: &[f32], strength: &Strength) {
+    fn find_candidates(
+        &mut self,
+        mesh: &TetMesh,
+        body: &Body<'_>,
+        q: &[f32],
+        strength: &NodeStrength,
+    ) {
         self.stamp += 1;
         self.candidates.clear();
         let modes = body.modes;
@@ -399,7 +406,7 @@ impl FractureEvent {
                 self.candidates[worst].overload = 0.0;
                 continue;
             }
-            let mut field = Field {
+            let mut field = StressField {
                 modes,
                 q,
                 places: &self.places,
@@ -648,85 +655,6 @@ impl FractureEvent {
     }
 }
 
-/// Stresses on demand.
-struct Field<'a> {
-    modes: &'a Modes,
-    q: &'a [f32],
-    places: &'a [u32],
-    stamps: &'a mut [u32],
-    stamp: u32,
-    stresses: &'a mut [Stress],
-    tensions: &'a mut [(u32, Tension)],
-}
-
-impl Field<'_> {
-    fn tension(&mut self, n: u32) -> Tension {
-        let (stamp, known) = self.tensions[n as usize];
-        if stamp == self.stamp {
-            return known;
-        }
-        let found = tension(&self.at(n));
-        self.tensions[n as usize] = (self.stamp, found);
-        found
-    }
-
-    fn at(&mut self, n: u32) -> Stress {
-        let i = n as usize;
-        if self.stamps[i] != self.stamp {
-            let group = self.places[i] as usize / LANES;
-            let at = self.modes.stress().at_group(group, self.q);
-            for l in 0..LANES {
-                if let Some(&m) = self.modes.nodes().get(group * LANES + l) {
-                    self.stamps[m as usize] = self.stamp;
-                    self.stresses[m as usize] = lane(&at, l);
-                }
-            }
-        }
-        self.stresses[i]
-    }
-}
-
-/// Strength of nodes, with or without scatter.
-struct Strength {
-    mean: f32,
-    weakest: f32,
-    /// 1 / m of Weibull's law, or zero for no scatter.
-    exponent: f64,
-    seed: u64,
-}
-
-impl Strength {
-    fn new(modes: &Modes, settings: &FractureSettings, contact: f64) -> Self {
-        let material = modes.material();
-        let mean = material.strength_for(contact) as f32;
-        Self {
-            mean,
-            weakest: if settings.scatter {
-                WEAKEST as f32 * mean
-            } else {
-                mean
-            },
-            exponent: if settings.scatter {
-                1.0 / material.weibull_modulus
-            } else {
-                0.0
-            },
-            seed: settings.seed,
-        }
-    }
-
-    /// `sigma_c (-ln U)^(1/m)`, by the node's own number, the same in all events.
-    fn of(&self, node: u32) -> f32 {
-        if self.exponent == 0.0 {
-            return self.mean;
-        }
-        let bits = hash64(self.seed ^ hash64(u64::from(node) + 0x5EED));
-        let u = ((bits >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-        let factor = libm::pow(-libm::log(u), self.exponent);
-        self.mean * factor.clamp(WEAKEST, 2.5) as f32
-    }
-}
-
 /// The node of a piece that is nearest to a contact, if that is within two edges.
 fn nearest_node(sequence: &CrackSequence, piece: u32, point: Vec3, edge: f32) -> Option<u32> {
     let positions = sequence.mesh().positions();
@@ -734,79 +662,6 @@ fn nearest_node(sequence: &CrackSequence, piece: u32, point: Vec3, edge: f32) ->
     let nodes = sequence.part(piece).iter().copied();
     let nearest = nodes.min_by(|&a, &b| far(a).total_cmp(&far(b)))?;
     (far(nearest) < 4.0 * edge * edge).then_some(nearest)
-}
-
-/// What a unit of crack area costs (J/m²).
-fn price_of(modes: &Modes, settings: &FractureSettings) -> f64 {
-    modes.material().fracture_energy() * settings.energy_scale.max(0.0)
-}
-
-/// About the area of a crack that parts the body (m²): through the mean wall, across half
-/// of the body. More than a thin limb takes, whose stress modes tell too high where it joins
-/// the body.
-fn least_crack(modes: &Modes) -> f64 {
-    f64::from(modes.thickness() * modes.radius())
-}
-
-/// How far from a crack that parts the body stress has half recovered (m).
-fn whole_relief(modes: &Modes) -> f32 {
-    (1.2 * modes.thickness()).min(0.3 * modes.radius())
-}
-
-/// Share of stress that a crack leaves at x reliefs from it: 1 - 1/(1 + x + x²/2).
-fn stress_left(x: f32) -> f32 {
-    1.0 - 1.0 / (1.0 + x + 0.5 * x * x)
-}
-
-/// Strain energy that the last crack sets free (J), or `enough` where it is not less: that
-/// of the stress it relieves. `size` is how far it relieves half of it: no farther than the
-/// crack is wide, since stress flows round a small one (a round crack of area A in a large
-/// body under even tension frees the energy of 0.9 A^3/2 [Sneddon 1946]; here of at most 3
-/// A^3/2, as for one that parts a bar).
-fn released(growth: &Growth, field: &mut Field<'_>, left: &[f32], size: f32, enough: f64) -> f64 {
-    let (young, nu) = (field.modes.material().young, field.modes.material().poisson);
-    let mut sum = 0.0;
-    for (n, distance) in growth.near_crack() {
-        let after = stress_left(distance / size);
-        let volume = field.modes.volumes()[field.places[n as usize] as usize];
-        let [xx, yy, zz, xy, yz, zx] = field.at(n).map(f64::from);
-        let trace = xx + yy + zz;
-        let squares = xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + yz * yz + zx * zx);
-        let density = ((1.0 + nu) * squares - nu * trace * trace) / (2.0 * young);
-        let share = f64::from(left[n as usize] * left[n as usize] * (1.0 - after * after));
-        sum += density * share * f64::from(volume);
-        if sum >= enough {
-            return enough;
-        }
-    }
-    sum
-}
-
-/// When running cracks branch: where the stress intensity `sigma sqrt(r)`, r from where
-/// they started, exceeds K_B, [`Material::branching_constant`](crate::Material).
-struct Branching {
-    constant: f32,
-}
-
-impl Branching {
-    fn of(modes: &Modes) -> Self {
-        Self {
-            constant: modes.material().branching_constant() as f32,
-        }
-    }
-
-    /// Tension that branches a crack so far from its start (Pa).
-    fn limit(&self, far: f32) -> f32 {
-        self.constant / far.max(1e-9).sqrt()
-    }
-
-    /// How far from a crack stress has half recovered (m): 1.2 wall thicknesses, at most
-    /// 0.15 of its size; where cracks branch, the way after which they do.
-    fn relief(&self, modes: &Modes, tension: f32) -> f32 {
-        let whole = whole_relief(modes);
-        let branch = (self.constant / tension).powi(2);
-        whole.min(branch.max(modes.mean_edge()))
-    }
 }
 
 /// The normal of the crack at its seed: across the largest tension. Where tension
@@ -820,208 +675,4 @@ fn seed_normal(stress: &Principal, chance: &Random, attempt: u64) -> Vec3 {
     let angle = random.range(0.0, std::f32::consts::PI);
     let (sin, cos) = libm::sincosf(angle);
     (cos * stress.first + sin * stress.second).normalize()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use fracas_core::testing::box_grid;
-
-    use super::*;
-    use crate::material::{Material, STEEL_CONTACT_MODULUS};
-    use crate::modes::ModesOptions;
-
-    fn plate(material: &Material) -> (Fragments, Modes) {
-        let mesh = box_grid([20, 20, 2], Vec3::new(0.2, 0.2, 0.01));
-        let fragments = Fragments::new(Arc::new(mesh));
-        let modes = Modes::compute(
-            &fragments,
-            FragmentId(0),
-            material,
-            &ModesOptions::default(),
-            &mut |_| (),
-        )
-        .unwrap();
-        (fragments, modes)
-    }
-
-    fn ball(speed: f32) -> Impact {
-        Impact {
-            point: Vec3::new(0.1, 0.1, 0.01),
-            impulse: Vec3::new(0.0, 0.0, -0.033 * 1.5 * speed),
-            speed,
-            effective_mass: 0.033,
-            radius: 0.010,
-            other_modulus: STEEL_CONTACT_MODULUS,
-        }
-    }
-
-    fn weak_glass() -> Material {
-        Material {
-            strength: 22e6,
-            ..Material::GLASS
-        }
-    }
-
-    fn decide(
-        fragments: &Fragments,
-        modes: &Modes,
-        speed: f32,
-        settings: &FractureSettings,
-    ) -> Decision {
-        FractureEvent::new().decide(
-            fragments,
-            FragmentId(0),
-            modes,
-            &[ball(speed)],
-            0.01,
-            0,
-            settings,
-        )
-    }
-
-    #[test]
-    fn a_plate_hit_hard_breaks_within_its_energy_and_repeats() {
-        let (mut fragments, modes) = plate(&weak_glass());
-        let settings = FractureSettings::default();
-        let decision = decide(&fragments, &modes, 8.0, &settings);
-        let stats = decision.stats;
-        assert!(stats.cracks >= 2, "{stats:?}");
-        assert!(stats.spent <= stats.available && stats.available <= stats.brought);
-        assert!((stats.brought - 0.5 * 0.033 * 64.0).abs() < 1e-3);
-        assert_eq!(decision, decide(&fragments, &modes, 8.0, &settings));
-        let fracture = decision.fracture.unwrap();
-        let split = fragments.apply(&fracture).unwrap();
-        fragments.validate().unwrap();
-        assert_eq!(split.children.len(), stats.pieces, "{stats:?}");
-        let least = split
-            .children
-            .iter()
-            .map(|&c| fragments.fragment(c).nodes().len())
-            .min();
-        assert!(least >= Some(settings.growth.least_nodes));
-    }
-
-    #[test]
-    fn the_harder_it_is_hit_the_more_pieces_and_below_a_speed_none() {
-        let (fragments, modes) = plate(&weak_glass());
-        let settings = FractureSettings {
-            max_cracks: 60,
-            ..Default::default()
-        };
-        let pieces: Vec<usize> = [0.5, 1.0, 3.0, 6.0, 12.0, 24.0]
-            .map(|v| decide(&fragments, &modes, v, &settings).stats)
-            .iter()
-            .map(|s| s.pieces.max(1))
-            .collect();
-        assert_eq!(pieces[0], 1, "{pieces:?}");
-        // Once the energy counts as spent after a few cracks too many, a piece more or less
-        // is chance.
-        let grows = pieces.windows(2).all(|p| 10 * p[1] >= 9 * p[0]);
-        assert!(grows, "{pieces:?}");
-        assert!(pieces[5] > 2 * pieces[3] && pieces[3] > 1, "{pieces:?}");
-    }
-
-    #[test]
-    fn costly_cracks_are_few_and_limits_hold() {
-        let (fragments, modes) = plate(&weak_glass());
-        let free = decide(&fragments, &modes, 16.0, &FractureSettings::default()).stats;
-        let costly = FractureSettings {
-            energy_scale: 100.0,
-            ..Default::default()
-        };
-        let costly = decide(&fragments, &modes, 16.0, &costly).stats;
-        assert!(costly.cracks < free.cracks, "{costly:?}");
-        assert!(costly.spent <= costly.available);
-        let limited = FractureSettings {
-            max_cracks: 2,
-            ..Default::default()
-        };
-        let limited = decide(&fragments, &modes, 16.0, &limited).stats;
-        assert_eq!((limited.cracks, limited.outcome), (2, Outcome::BrokeLimit));
-        let scattered = FractureSettings {
-            scatter: true,
-            ..Default::default()
-        };
-        let scattered = decide(&fragments, &modes, 8.0, &scattered);
-        assert!(scattered.fracture.is_some());
-    }
-
-    /// Leguillon's second condition: what a crack relieves must pay for it. Granite of the
-    /// same stress over strength as glass holds a seventeenth of its energy for an area.
-    #[test]
-    fn glass_shatters_where_granite_parts() {
-        let pieces = |material: &Material| {
-            let (fragments, modes) = plate(material);
-            let settings = FractureSettings {
-                max_cracks: 60,
-                ..Default::default()
-            };
-            let stats = [4.0, 8.0, 16.0].map(|v| decide(&fragments, &modes, v, &settings).stats);
-            for s in &stats {
-                assert!(s.spent <= s.available && s.available <= s.brought, "{s:?}");
-            }
-            stats.map(|s| s.pieces)
-        };
-        let (glass, granite) = (pieces(&weak_glass()), pieces(&Material::GRANITE));
-        assert!(glass[2] >= 3 * granite[2], "{glass:?} {granite:?}");
-        assert!(granite[2] >= 2, "{granite:?}");
-    }
-
-    #[test]
-    fn a_crack_frees_no_more_than_the_body_holds_and_relief_falls_with_distance() {
-        assert!(stress_left(0.0) == 0.0 && stress_left(1.0) == 0.6);
-        assert!(stress_left(2.5) > 0.8 && stress_left(1e3) < 1.0);
-        let (fragments, modes) = plate(&Material::GLASS);
-        // The nodes hold the body's volume, so that energies per volume add up to its own.
-        let volume: f64 = modes.volumes().iter().map(|&v| f64::from(v)).sum();
-        assert!((volume / fragments.mesh().volume() - 1.0).abs() < 1e-5);
-    }
-
-    #[test]
-    fn memory_can_be_reused_for_other_bodies() {
-        let (fragments, modes) = plate(&weak_glass());
-        let small = Fragments::new(Arc::new(box_grid([6, 6, 1], Vec3::new(0.2, 0.2, 0.01))));
-        let small_modes = Modes::compute(
-            &small,
-            FragmentId(0),
-            &weak_glass(),
-            &ModesOptions::default(),
-            &mut |_| (),
-        )
-        .unwrap();
-        let mut event = FractureEvent::new();
-        let settings = FractureSettings::default();
-        let mut run = |f: &Fragments, m: &Modes| {
-            event.decide(f, FragmentId(0), m, &[ball(9.0)], 0.01, 0, &settings)
-        };
-        let first = run(&fragments, &modes);
-        let other = run(&small, &small_modes);
-        assert_eq!(run(&fragments, &modes), first);
-        assert_eq!(run(&small, &small_modes), other);
-    }
-
-    #[test]
-    fn memory_made_ready_grows_no_more_and_decides_alike() {
-        let (fragments, modes) = plate(&weak_glass());
-        let sizes = |event: &FractureEvent| {
-            [
-                event.stresses.capacity(),
-                event.stamps.capacity(),
-                event.tensions.capacity(),
-                event.places.capacity(),
-                event.left.capacity(),
-            ]
-        };
-        let mut event = FractureEvent::new();
-        event.make_ready(fragments.mesh());
-        let ready = (sizes(&event), event.growth.capacities());
-        let settings = FractureSettings::default();
-        let whole = FragmentId(0);
-        let decided = event.decide(&fragments, whole, &modes, &[ball(9.0)], 0.01, 0, &settings);
-        assert!(decided.fracture.is_some());
-        assert_eq!((sizes(&event), event.growth.capacities()), ready);
-        assert_eq!(decided, decide(&fragments, &modes, 9.0, &settings));
-    }
 }

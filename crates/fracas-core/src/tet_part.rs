@@ -14,7 +14,7 @@
 //!   because only the simplex' own levels and nodes enter, in the order of the
 //!   nodes' indices.
 //!
-//! Steps of [`Piece::of`]: the four faces -> for each plane of the node's part, cut
+//! Steps of [`TetPart::of`]: the four faces -> for each plane of the node's part, cut
 //! every polygon, keep the node's side, close with a cap -> polygons, outward.
 //!
 //! Source: Glondu 2013, section 4.1 ("exact local representations of those crack
@@ -165,16 +165,16 @@ fn sides_from(plane: &[f32; 4], local: usize) -> Option<[u8; 2]> {
 /// The convex piece of a tetrahedron that holds one local node (and all local
 /// nodes of the same fragment).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct TetPart {
     polygons: [Polygon; 7],
     count: u8,
 }
 
 /// The pieces of tetrahedra without a cut, and with one plane, by the mask of the nodes
 /// that they hold: most pieces are of these, and have the same corners.
-static SIMPLE: LazyLock<[Piece; 16]> = LazyLock::new(|| {
+static SIMPLE: LazyLock<[TetPart; 16]> = LazyLock::new(|| {
     std::array::from_fn(|mask| {
-        let mut piece = Piece::whole();
+        let mut piece = TetPart::whole();
         if (1..15).contains(&mask) {
             piece.clip(0, [mask as u8, !mask as u8 & 0b1111]);
         }
@@ -182,7 +182,7 @@ static SIMPLE: LazyLock<[Piece; 16]> = LazyLock::new(|| {
     })
 });
 
-impl Piece {
+impl TetPart {
     /// The piece that holds local node `local`. With no cut: the whole tetrahedron.
     pub(crate) fn of(cut: Option<&TetCut>, local: usize) -> Self {
         Self::within(cut.map_or(&[][..], TetCut::planes), local)
@@ -420,13 +420,13 @@ mod tests {
             let cut = random_cut(&mut rng, trial % 4);
             let points = CornerPoints::new(&mesh, 0, Some(&cut));
             for local in 0..4 {
-                let piece = Piece::of(Some(&cut), local);
+                let piece = TetPart::of(Some(&cut), local);
                 let sides = (0..4)
                     .map(Side::Face)
                     .chain((0..trial % 4).map(|k| Side::Plane(k as u8)));
                 for side in sides {
                     let whole = piece.polygons().iter().find(|polygon| polygon.side == side);
-                    let alone = Piece::polygon(&cut, local, side);
+                    let alone = TetPart::polygon(&cut, local, side);
                     assert_eq!(
                         alone.as_ref().map(Polygon::corners),
                         whole.map(Polygon::corners),
@@ -453,7 +453,7 @@ mod tests {
         TetMesh::build(corners, vec![[0, 1, 2, 3]]).unwrap()
     }
 
-    fn volume(piece: &Piece, points: &CornerPoints) -> f64 {
+    fn volume(piece: &TetPart, points: &CornerPoints) -> f64 {
         let mut sum = 0.0;
         for polygon in piece.polygons() {
             let [a, rest @ ..] = polygon.corners() else {
@@ -508,7 +508,7 @@ mod tests {
                         seen |= 1 << other;
                     }
                 }
-                let piece = Piece::of(Some(&cut), local);
+                let piece = TetPart::of(Some(&cut), local);
                 let mut open: Vec<(Corner, Corner)> = Vec::new();
                 for polygon in piece.polygons() {
                     let corners = polygon.corners();
@@ -540,7 +540,7 @@ mod tests {
             let cut = random_cut(&mut rng, 3);
             let points = CornerPoints::new(&mesh, 0, Some(&cut));
             for local in 0..4 {
-                for polygon in Piece::of(Some(&cut), local).polygons() {
+                for polygon in TetPart::of(Some(&cut), local).polygons() {
                     let Side::Plane(k) = polygon.side else {
                         continue;
                     };

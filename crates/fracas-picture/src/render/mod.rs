@@ -16,6 +16,10 @@
 //! picture, tinted once for every clear surface before it, and a mirrored sky. Light is
 //! not bent.
 
+#[cfg(test)]
+mod tests;
+mod triangles;
+
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -25,8 +29,10 @@ use crate::depth_map::Casters;
 use crate::image::Image;
 use crate::light::{Lit, illuminate, key_direction, open_ground};
 use crate::raster::{Corner, NOTHING, Raster};
-use crate::scene::{Mark, Mesh, Quality, Scene};
+use crate::scene::{Mark, Quality, Scene};
 use crate::smooth::{Grid, smooth};
+
+use triangles::{WorldTriangle, clip, clipped_segment, unique_edges, world_triangles};
 
 impl Scene {
     /// Draws the scene. A width or height of zero counts as one.
@@ -152,23 +158,6 @@ fn clear_layers(scene: &Scene, solid: &Scene, frame: &Frame) -> Vec<f32> {
     layers
 }
 
-fn world_triangles(scene: &Scene) -> Vec<WorldTriangle> {
-    let mut all = Vec::new();
-    for (m, mesh) in scene.meshes.iter().enumerate() {
-        let normals = corner_normals(mesh);
-        for (t, (vertices, normals)) in mesh.triangles.iter().zip(normals).enumerate() {
-            all.push(WorldTriangle {
-                corners: vertices.map(|v| mesh.positions[v as usize]),
-                normals,
-                colour: mesh.colours.get(t).copied().unwrap_or(mesh.colour),
-                mesh: m as u32,
-                vertices: *vertices,
-            });
-        }
-    }
-    all
-}
-
 fn casters(scene: &Scene) -> Casters {
     let mut all = Casters::default();
     for mesh in &scene.meshes {
@@ -237,15 +226,6 @@ fn rasterise(
 fn near_plane((lo, hi): (Vec3, Vec3), view: View) -> f32 {
     let size = (hi - lo).length();
     (size * 1e-3).max(view.eye.distance((lo + hi) * 0.5) * 1e-4)
-}
-
-#[derive(Clone, Copy, Debug)]
-struct WorldTriangle {
-    corners: [Vec3; 3],
-    normals: [Vec3; 3],
-    colour: Colour,
-    mesh: u32,
-    vertices: [u32; 3],
 }
 
 /// A share of a pixel: how many samples, and what they see.
@@ -605,301 +585,4 @@ fn power(base: f32, exponent: u32) -> f32 {
         left /= 2;
     }
     result
-}
-
-impl WorldTriangle {
-    /// Barycentric coordinates of a point of its plane.
-    fn weights_at(&self, p: Vec3) -> [f32; 3] {
-        let [a, b, c] = self.corners;
-        let face = (b - a).cross(c - a);
-        let area_squared = face.length_squared();
-        if area_squared == 0.0 {
-            return [1.0, 0.0, 0.0];
-        }
-        let wb = (p - a).cross(c - a).dot(face) / area_squared;
-        let wc = (b - a).cross(p - a).dot(face) / area_squared;
-        [1.0 - wb - wc, wb, wc]
-    }
-
-    fn normal_at(&self, p: Vec3) -> Vec3 {
-        let [wa, wb, wc] = self.weights_at(p);
-        let [na, nb, nc] = self.normals;
-        (na * wa + nb * wb + nc * wc).normalize_or(na)
-    }
-}
-
-/// Normals at the corners of each triangle: the mean, weighed by area, of the
-/// triangles around the vertex that bend less than the crease angle.
-fn corner_normals(mesh: &Mesh) -> Vec<[Vec3; 3]> {
-    if !mesh.normals.is_empty() {
-        let given = |v: u32| mesh.normals[v as usize].normalize_or(Vec3::Y);
-        return mesh.triangles.iter().map(|t| t.map(given)).collect();
-    }
-    let faces: Vec<Vec3> = mesh
-        .triangles
-        .iter()
-        .map(|t| {
-            let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
-            (b - a).cross(c - a)
-        })
-        .collect();
-    let unit: Vec<Vec3> = faces.iter().map(|f| f.normalize_or(Vec3::Y)).collect();
-    if mesh.crease_cosine > 1.0 {
-        return unit.iter().map(|&n| [n; 3]).collect();
-    }
-    let mut starts = vec![0_u32; mesh.positions.len() + 1];
-    for &v in mesh.triangles.iter().flatten() {
-        starts[v as usize + 1] += 1;
-    }
-    for i in 1..starts.len() {
-        starts[i] += starts[i - 1];
-    }
-    let mut next = starts.clone();
-    let mut around = vec![0_u32; mesh.triangles.len() * 3];
-    for (t, corners) in mesh.triangles.iter().enumerate() {
-        for &v in corners {
-            around[next[v as usize] as usize] = t as u32;
-            next[v as usize] += 1;
-        }
-    }
-    mesh.triangles
-        .iter()
-        .enumerate()
-        .map(|(t, corners)| {
-            corners.map(|v| {
-                let range = starts[v as usize] as usize..starts[v as usize + 1] as usize;
-                let sum: Vec3 = around[range]
-                    .iter()
-                    .filter(|&&other| unit[other as usize].dot(unit[t]) >= mesh.crease_cosine)
-                    .map(|&other| faces[other as usize])
-                    .sum();
-                sum.normalize_or(unit[t])
-            })
-        })
-        .collect()
-}
-
-fn unique_edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
-    let mut edges: Vec<[u32; 2]> = triangles
-        .iter()
-        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
-        .map(|[a, b]| [a.min(b), a.max(b)])
-        .collect();
-    edges.sort_unstable();
-    edges.dedup();
-    edges
-}
-
-/// Cuts a triangle at the near plane and hands on what is left, in pixels.
-fn clip(view: View, near: f32, corners: [Vec3; 3], draw: &mut dyn FnMut([Corner; 3])) {
-    let camera = corners.map(|p| view.to_camera(p));
-    let project = |c: Vec3| {
-        let [x, y] = view.to_pixels(c);
-        [x, y, 1.0 / c.z]
-    };
-    if camera.iter().all(|c| c.z >= near) {
-        draw(camera.map(project));
-        return;
-    }
-    let mut kept = [Vec3::ZERO; 4];
-    let mut count = 0;
-    for i in 0..3 {
-        let (a, b) = (camera[i], camera[(i + 1) % 3]);
-        if a.z >= near {
-            kept[count] = a;
-            count += 1;
-        }
-        if (a.z >= near) != (b.z >= near) {
-            kept[count] = a.lerp(b, (near - a.z) / (b.z - a.z));
-            count += 1;
-        }
-    }
-    for i in 2..count {
-        draw([kept[0], kept[i - 1], kept[i]].map(project));
-    }
-}
-
-fn clipped_segment(view: View, near: f32, ends: [Vec3; 2]) -> Option<[Corner; 2]> {
-    let [mut a, mut b] = ends.map(|p| view.to_camera(p));
-    if a.z < near && b.z < near {
-        return None;
-    }
-    if a.z < near {
-        a = a.lerp(b, (near - a.z) / (b.z - a.z));
-    } else if b.z < near {
-        b = b.lerp(a, (near - b.z) / (a.z - b.z));
-    }
-    Some([a, b].map(|c| {
-        let [x, y] = view.to_pixels(c);
-        [x, y, 1.0 / c.z]
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A cube of side 2 about the origin, its six sides in one colour.
-    fn cube(colour: Colour) -> Mesh {
-        let corner = |i: u32| {
-            let s = |b: u32| if i >> b & 1 == 0 { -1.0 } else { 1.0 };
-            Vec3::new(s(0), s(1), s(2))
-        };
-        let quads = [
-            [0, 2, 3, 1],
-            [4, 5, 7, 6],
-            [0, 1, 5, 4],
-            [2, 6, 7, 3],
-            [0, 4, 6, 2],
-            [1, 3, 7, 5],
-        ];
-        let triangles = quads
-            .iter()
-            .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
-        Mesh::new((0..8).map(corner).collect(), triangles.collect()).colour(colour)
-    }
-
-    fn pixel(image: &Image, x: usize, y: usize) -> [u8; 3] {
-        image.pixels()[y * image.width() + x]
-    }
-
-    fn luminance([r, g, b]: [u8; 3]) -> u32 {
-        u32::from(r) + u32::from(g) + u32::from(b)
-    }
-
-    #[test]
-    fn a_red_cube_is_red_stands_on_a_shadow_and_is_the_same_each_time() {
-        let mut scene = Scene::new();
-        scene.add(cube(Colour::from_srgb(220, 40, 30)));
-        let floating = scene.render(&Camera::default(), 120, 90, Quality::Draft);
-        scene.ground_under_all();
-        let image = scene.render(&Camera::default(), 120, 90, Quality::Draft);
-        let [r, g, b] = pixel(&image, 60, 45);
-        assert!(r > 2 * g && r > 2 * b, "{r} {g} {b}");
-        // The key light comes from the left: the shadow falls to the right.
-        let row = 66;
-        let right = (60..120).map(|x| luminance(pixel(&image, x, row)));
-        let open = luminance(pixel(&floating, 110, row));
-        let darkest = right.filter(|l| *l > 300).min().unwrap();
-        assert!(darkest + 60 < open, "{darkest} against {open}");
-        assert_eq!(
-            image,
-            scene.render(&Camera::default(), 120, 90, Quality::Draft)
-        );
-    }
-
-    #[test]
-    fn the_number_of_threads_changes_no_pixel() {
-        let mut scene = Scene::new();
-        scene.add(
-            cube(Colour::from_srgb(90, 140, 200))
-                .smooth(30.0)
-                .gloss(0.5),
-        );
-        scene.ground_under_all();
-        let draw = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            let draw = || scene.render(&Camera::default(), 90, 70, Quality::Fine);
-            pool.unwrap().install(draw)
-        };
-        assert_eq!(draw(1), draw(3));
-    }
-
-    #[test]
-    fn what_is_behind_is_hidden_unless_it_is_on_top() {
-        let green = Colour::from_srgb(0, 255, 0);
-        let camera = Camera::at(Vec3::Z * 10.0, Vec3::ZERO);
-        let mut scene = Scene::new();
-        scene.add(cube(Colour::WHITE));
-        scene.point(Vec3::ZERO, 3.0, green);
-        scene.line(
-            Vec3::new(-9.0, 0.5, 0.0),
-            Vec3::new(9.0, 0.5, 0.0),
-            2.0,
-            green,
-        );
-        let hidden = scene.render(&camera, 80, 80, Quality::Draft);
-        assert!(pixel(&hidden, 40, 40)[0] > 100);
-        // Beside the cube the line shows.
-        let beside: Vec<_> = (20..45).map(|y| pixel(&hidden, 4, y)).collect();
-        assert!(beside.contains(&[0, 255, 0]));
-        scene.point_on_top(Vec3::ZERO, 3.0, green);
-        let seen = scene.render(&camera, 80, 80, Quality::Draft);
-        assert_eq!(pixel(&seen, 40, 40), [0, 255, 0]);
-    }
-
-    #[test]
-    fn glass_is_seen_through_and_throws_a_lighter_shadow() {
-        let camera = Camera::at(Vec3::new(0.0, 3.0, 12.0), Vec3::ZERO);
-        let red = cube(Colour::from_srgb(220, 40, 30)).moved(glam::Mat3::IDENTITY, -3.0 * Vec3::Z);
-        let picture = |front: Option<Mesh>| {
-            let mut scene = Scene::new();
-            scene.add(red.clone());
-            front.into_iter().for_each(|mesh| scene.add(mesh));
-            scene.ground(-1.0);
-            scene.render(&camera, 120, 90, Quality::Draft)
-        };
-        let paint = Colour::from_srgb(190, 215, 220);
-        let (none, stone, glass) = (
-            picture(None),
-            picture(Some(cube(paint))),
-            picture(Some(cube(paint).clear())),
-        );
-        let redness = |image: &Image| {
-            let [r, g, _] = pixel(image, 60, 38);
-            i32::from(r) - i32::from(g)
-        };
-        assert!(
-            redness(&none) > 80 && redness(&stone) < 30,
-            "behind and before"
-        );
-        assert!(redness(&glass) > 50, "{}", redness(&glass));
-        assert_ne!(pixel(&glass, 60, 38), pixel(&none, 60, 38));
-        // The ground beside it, where only its shadow changes anything.
-        let ground = |image: &Image| -> u32 {
-            let near = (40..80).map(|y| {
-                (84..118)
-                    .map(|x| luminance(pixel(image, x, y)))
-                    .sum::<u32>()
-            });
-            near.sum()
-        };
-        let (open, dark, light) = (ground(&none), ground(&stone), ground(&glass));
-        assert!(
-            light < open && open - light < (open - dark) * 2 / 3,
-            "{open} {light} {dark}"
-        );
-    }
-
-    #[test]
-    fn lines_show_a_floor_that_nothing_stands_on() {
-        let mut scene = Scene::new();
-        scene.add(cube(Colour::WHITE).moved(glam::Mat3::IDENTITY * 0.1, 4.0 * Vec3::Y));
-        scene.ground(0.0);
-        let camera = Camera::at(Vec3::new(0.0, 4.0, 8.0), Vec3::ZERO);
-        let plain = scene.render(&camera, 120, 90, Quality::Draft);
-        scene.ground_lines(0.5);
-        let lined = scene.render(&camera, 120, 90, Quality::Draft);
-        let darker = |(a, b): (&[u8; 3], &[u8; 3])| luminance(*a) > luminance(*b) + 6;
-        let count = plain
-            .pixels()
-            .iter()
-            .zip(lined.pixels())
-            .filter(|&p| darker(p))
-            .count();
-        assert!((120..5_400).contains(&count), "{count}");
-    }
-
-    #[test]
-    fn nothing_nan_and_a_camera_inside_do_no_harm() {
-        let _ = Scene::new().render(&Camera::default(), 0, 0, Quality::Draft);
-        let mut scene = Scene::new();
-        let far = vec![Vec3::NAN, Vec3::X, Vec3::Y, Vec3::splat(f32::INFINITY)];
-        scene.add(Mesh::new(far, vec![[0, 1, 2], [1, 2, 3], [0, 1, 99]]).smooth(30.0));
-        scene.add(cube(Colour::WHITE).edges(Colour::BLACK, 1.0));
-        scene.ground_under_all();
-        let inside = Camera::at(Vec3::new(0.2, 0.1, 0.0), Vec3::X * 5.0);
-        let _ = scene.render(&inside, 40, 30, Quality::Draft);
-        let _ = scene.render(&Camera::default(), 40, 30, Quality::Draft);
-    }
 }

@@ -41,20 +41,20 @@ type Name = (u32, u32);
 pub(super) type Places = BTreeMap<Name, (Pose, u8)>;
 
 /// Bodies that sleep and that the engine moves all the same, with the scale of their gravity.
-pub(super) type Drowsy = Vec<(RigidBodyHandle, f32)>;
+pub(super) type HeldAsleep = Vec<(RigidBodyHandle, f32)>;
 
 impl World {
     /// Takes, for the engine's step, the weight off bodies that sleep and are still among those
     /// that it moves.
-    pub(super) fn hold_drowsy(&mut self) {
+    pub(super) fn hold_asleep(&mut self) {
         let bodies = &mut self.physics.bodies;
         for handle in self.physics.islands.active_bodies() {
             // Whom one may change, the engine takes for changed: only those that sleep.
-            let is_drowsy = |body: &RigidBody| body.is_dynamic() && body.is_sleeping();
-            if bodies.get(handle).is_some_and(is_drowsy)
+            let is_asleep = |body: &RigidBody| body.is_dynamic() && body.is_sleeping();
+            if bodies.get(handle).is_some_and(is_asleep)
                 && let Some(body) = bodies.get_mut(handle)
             {
-                self.drowsy.push((handle, body.gravity_scale()));
+                self.held_asleep.push((handle, body.gravity_scale()));
                 body.set_gravity_scale(0.0, false);
             }
         }
@@ -62,7 +62,7 @@ impl World {
 
     /// Gives them their weight back.
     pub(super) fn let_drowsy_go(&mut self) {
-        for (handle, scale) in self.drowsy.drain(..) {
+        for (handle, scale) in self.held_asleep.drain(..) {
             if let Some(body) = self.physics.bodies.get_mut(handle) {
                 body.set_gravity_scale(scale, false);
             }
@@ -70,7 +70,7 @@ impl World {
     }
 
     /// Looks, when it is time to.
-    pub(super) fn calm_down(&mut self) {
+    pub(super) fn put_to_sleep(&mut self) {
         let every = libm::ceilf(EVERY / self.settings.step).max(1.0) as u64;
         if !self.settings.sleep || !self.steps.is_multiple_of(every) {
             return;
@@ -89,7 +89,7 @@ impl World {
         let mut places = Places::new();
         // Of bodies that are awake: who leads its group, and whether it went nowhere.
         let mut leaders: BTreeMap<Name, Name> = BTreeMap::new();
-        let mut calm: BTreeMap<Name, bool> = BTreeMap::new();
+        let mut still: BTreeMap<Name, bool> = BTreeMap::new();
         for (handle, body) in self.physics.bodies.iter() {
             if !body.is_dynamic() || body.is_sleeping() {
                 continue;
@@ -98,7 +98,7 @@ impl World {
             leaders.insert(name, name);
             let may = body.activation().normalized_linear_threshold >= 0.0;
             let then = self.places.get(&name).filter(|_| may);
-            let (mut looks, mut is_calm) = (0, false);
+            let (mut looks, mut is_still) = (0, false);
             if let Some((then, slow_looks)) = then {
                 let (way, turn) = went(then, body);
                 let is_slow = way < SLOW.0 * unit && turn < SLOW.1;
@@ -106,15 +106,15 @@ impl World {
                     looks = slow_looks.saturating_add(1);
                 }
                 let far = way + turn * reach(body, &self.physics.colliders);
-                is_calm = far < NOWHERE * unit || looks >= SLOW_LOOKS;
+                is_still = far < NOWHERE * unit || looks >= SLOW_LOOKS;
             }
             places.insert(name, (*body.position(), looks));
-            calm.insert(name, is_calm);
+            still.insert(name, is_still);
         }
         self.places = places;
         let held = self.hands.values().map(|hand| hand.piece);
         for body in held.filter_map(|piece| self.breakables.body(piece)) {
-            calm.insert(body.into_raw_parts(), false);
+            still.insert(body.into_raw_parts(), false);
         }
         for (a, b) in touching.contacts.into_iter().chain(touching.joints) {
             if leaders.contains_key(&a) && leaders.contains_key(&b) {
@@ -124,7 +124,7 @@ impl World {
         }
         let mut groups: BTreeMap<Name, bool> = BTreeMap::new();
         for &name in leaders.keys() {
-            *groups.entry(leader(&leaders, name)).or_insert(true) &= calm[&name];
+            *groups.entry(leader(&leaders, name)).or_insert(true) &= still[&name];
         }
         for &(index, generation) in leaders.keys() {
             let handle = RigidBodyHandle::from_raw_parts(index, generation);

@@ -41,7 +41,7 @@ impl Rate {
 
 /// What the stages of a step cost.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct StageRates {
     /// Per overlapping pair of cubes, in reduction; a pair of bodies counts as
     /// [`PAIR_PRIMITIVES`].
     pub(super) primitive: Rate,
@@ -50,10 +50,10 @@ pub(super) struct Pace {
     pub(super) engine_pair: Rate,
     /// Contacts per pair of bodies that voxels answer.
     pub(super) contacts: Rate,
-    /// Per node or point that the main method looks at.
+    /// Per node or point that the sphere-tree method looks at.
     pub(super) visit: Rate,
-    /// Per pair that the main method answers.
-    pub(super) main_pair: Rate,
+    /// Per pair that the sphere-tree method answers.
+    pub(super) sphere_tree_pair: Rate,
     /// Looking at a pair at all: its roots.
     pub(super) root: Rate,
     /// Finding pairs, per pair of boxes; a collider counts as one.
@@ -70,12 +70,12 @@ const CONTACT_PAIRS: f64 = 0.5;
 
 /// What the engine will find: pairs of boxes, and of these the pairs that voxels answer.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Load {
+pub(super) struct EngineWork {
     pub(super) boxes: usize,
     pub(super) voxel_pairs: usize,
 }
 
-impl Default for Pace {
+impl Default for StageRates {
     fn default() -> Self {
         // Guesses on the slow side: the first steps of a scene are the cheap ones.
         Self {
@@ -83,7 +83,7 @@ impl Default for Pace {
             engine_pair: Rate::new(1e-6),
             contacts: Rate::new(3.0),
             visit: Rate::new(1e-6),
-            main_pair: Rate::new(20e-6),
+            sphere_tree_pair: Rate::new(20e-6),
             root: Rate::new(300e-9),
             find: Rate::new(1e-6),
             slow: 1.0,
@@ -91,7 +91,7 @@ impl Default for Pace {
     }
 }
 
-impl Pace {
+impl StageRates {
     /// Learns from finding pairs how slow this step is.
     pub(super) fn found_pairs(&mut self, seconds: f64, boxes: usize, colliders: usize) {
         let units = (boxes + colliders) as f64;
@@ -120,17 +120,17 @@ impl Pace {
     }
 
     /// Seconds that the engine's own collision stage will take.
-    pub(super) fn engine(&self, load: Load) -> f64 {
-        let contacts = self.contacts.get() * load.voxel_pairs as f64;
-        self.slow * self.engine_pair.get() * (load.boxes as f64 + CONTACT_PAIRS * contacts)
+    pub(super) fn engine(&self, work: EngineWork) -> f64 {
+        let contacts = self.contacts.get() * work.voxel_pairs as f64;
+        self.slow * self.engine_pair.get() * (work.boxes as f64 + CONTACT_PAIRS * contacts)
     }
 
     /// The same, learnt: what it took, with the contacts that there were.
-    pub(super) fn learn_engine(&mut self, seconds: f64, load: Load, contacts: usize) {
-        let units = load.boxes as f64 + CONTACT_PAIRS * contacts as f64;
+    pub(super) fn learn_engine(&mut self, seconds: f64, work: EngineWork, contacts: usize) {
+        let units = work.boxes as f64 + CONTACT_PAIRS * contacts as f64;
         self.engine_pair.learn(seconds, units, 30.0);
         self.contacts
-            .learn(contacts as f64, load.voxel_pairs as f64, 10.0);
+            .learn(contacts as f64, work.voxel_pairs as f64, 10.0);
     }
 }
 
@@ -162,18 +162,18 @@ mod tests {
 
     #[test]
     fn a_step_that_begins_slowly_is_expected_to_go_on_so() {
-        let mut pace = Pace::default();
+        let mut rates = StageRates::default();
         for _ in 0..300 {
-            pace.found_pairs(100e-6, 400, 100);
+            rates.found_pairs(100e-6, 400, 100);
         }
-        let load = Load {
+        let work = EngineWork {
             boxes: 400,
             voxel_pairs: 100,
         };
-        let usual = pace.engine(load);
-        pace.found_pairs(200e-6, 400, 100);
-        assert!(pace.engine(load) > 1.8 * usual);
-        pace.found_pairs(50e-6, 400, 100);
-        assert!(pace.engine(load) <= usual);
+        let usual = rates.engine(work);
+        rates.found_pairs(200e-6, 400, 100);
+        assert!(rates.engine(work) > 1.8 * usual);
+        rates.found_pairs(50e-6, 400, 100);
+        assert!(rates.engine(work) <= usual);
     }
 }

@@ -6,8 +6,8 @@ use fracas_scenes::paper::{PaperScene, TABLES};
 use fracas_scenes::recording::{RecordOptions, Recording, Summary};
 use fracas_scenes::rigid::{self, SCENES, Scene, SceneOptions};
 
-use crate::bench::{Bench, Scale, Skip};
 use crate::machine::thread_ms;
+use crate::options::{Scale, Skip};
 
 /// A run of a scene.
 pub struct SceneRun {
@@ -23,19 +23,21 @@ pub struct SceneRun {
 const COUNT_EVERY: u64 = 10;
 
 impl SceneRun {
+    /// Runs a scene; `stage` is told how far it is.
     pub(crate) fn record(
-        bench: &Bench<'_>,
         name: &str,
         options: SceneOptions,
+        scale: Scale,
+        stage: &dyn Fn(&str),
     ) -> Result<Self, Skip> {
         if !SCENES.iter().any(|s| s.name == name) {
             return Err(Skip(format!("the scene `{name}` is not there")));
         }
-        bench.stage(format!("{name}: preparing"));
+        stage(&format!("{name}: preparing"));
         let mut scene = rigid::by_name(name, &options, &mut |_| {}).map_err(Skip::because)?;
         // One thread does everything: its own time, whatever else the machine does.
         scene.world_mut().set_clock(|| thread_ms() * 1e-3);
-        let steps = match bench.scale() {
+        let steps = match scale {
             Scale::Tiny => scene.steps().min(60),
             _ => scene.steps(),
         };
@@ -53,7 +55,7 @@ impl SceneRun {
                 found.push((step, colliding(world, &mut scratch)));
             }
             if step % 25 == 0 {
-                bench.stage(format!("{name}: step {step} of {steps}"));
+                stage(&format!("{name}: step {step} of {steps}"));
             }
         });
         Ok(Self {

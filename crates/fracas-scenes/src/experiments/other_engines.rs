@@ -32,7 +32,7 @@ pub enum Made {
 }
 
 /// One piece in the cube's frame, whose origin is the middle of the cube.
-pub struct HandedPiece {
+pub struct FreshPiece {
     /// Centre of mass.
     pub centre: DVec3,
     /// In kilograms.
@@ -45,7 +45,7 @@ pub struct HandedPiece {
     hulls: Vec<SharedShape>,
 }
 
-impl HandedPiece {
+impl FreshPiece {
     /// Positions and triangles of its surface.
     #[must_use]
     pub fn surface(&self) -> (&[Vec3], &[[u32; 3]]) {
@@ -55,9 +55,9 @@ impl HandedPiece {
 }
 
 /// All pieces.
-pub struct HandedOver {
+pub struct FreshPieces {
     /// In our order.
-    pub pieces: Vec<HandedPiece>,
+    pub pieces: Vec<FreshPiece>,
 }
 
 /// How a run ended.
@@ -71,7 +71,7 @@ pub struct Ending {
     pub lost: usize,
 }
 
-impl HandedOver {
+impl FreshPieces {
     /// Breaks the cube.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl HandedOver {
         let scene = by_name("fresh-fracture", &options, &mut |_| {})?;
         let cells = Cells::build(CELLS, PIECES, seed);
         let world = scene.world();
-        let mut pieces: Vec<HandedPiece> = Vec::new();
+        let mut pieces: Vec<FreshPiece> = Vec::new();
         for piece in world.pieces() {
             let Some(shape) = world.shape(piece) else {
                 continue;
@@ -106,7 +106,7 @@ impl HandedOver {
                 let points: Vec<Vec3> = points.iter().map(|p| p.as_vec3()).collect();
                 SharedShape::convex_hull(&points)
             };
-            pieces.push(HandedPiece {
+            pieces.push(FreshPiece {
                 centre: mass.centre,
                 mass: mass.volume * f64::from(DENSITY),
                 hulls: corners.iter().filter_map(hull).collect(),
@@ -161,7 +161,7 @@ impl HandedOver {
     }
 }
 
-fn below_floor(piece: &HandedPiece, pose: &Pose, made: Made) -> f64 {
+fn below_floor(piece: &FreshPiece, pose: &Pose, made: Made) -> f64 {
     let lowest = |points: &mut dyn Iterator<Item = Vec3>| {
         let heights = points.map(|p| (*pose * p).y);
         heights.fold(f32::INFINITY, f32::min)
@@ -173,14 +173,14 @@ fn below_floor(piece: &HandedPiece, pose: &Pose, made: Made) -> f64 {
     f64::from((-low).max(0.0))
 }
 
-fn of_surfaces(a: &HandedPiece, pose_a: &Pose, b: &HandedPiece, pose_b: &Pose) -> f32 {
+fn of_surfaces(a: &FreshPiece, pose_a: &Pose, b: &FreshPiece, pose_b: &Pose) -> f32 {
     let place = pose_a.inv_mul(pose_b);
     FragmentDispatcher::default()
         .overlap(&place, &a.shape, &b.shape)
         .map_or(0.0, |(_, depth)| depth)
 }
 
-fn of_cells(a: &HandedPiece, pose_a: &Pose, b: &HandedPiece, pose_b: &Pose) -> f32 {
+fn of_cells(a: &FreshPiece, pose_a: &Pose, b: &FreshPiece, pose_b: &Pose) -> f32 {
     let mut deepest = 0.0_f32;
     for one in &a.hulls {
         let near = one.compute_aabb(pose_a);
@@ -202,20 +202,20 @@ mod tests {
 
     #[test]
     fn endings_are_told_apart() {
-        let handed = HandedOver::build(0).unwrap();
-        assert_eq!(handed.pieces.len(), PIECES);
-        let mass: f64 = handed.pieces.iter().map(|p| p.mass).sum();
+        let fresh = FreshPieces::build(0).unwrap();
+        assert_eq!(fresh.pieces.len(), PIECES);
+        let mass: f64 = fresh.pieces.iter().map(|p| p.mass).sum();
         assert!((mass - f64::from(DENSITY)).abs() < 1.0, "{mass}");
         // As broken: nothing overlaps by more than rounding, nothing is lost.
-        let start = vec![HandedOver::start(); PIECES];
+        let start = vec![FreshPieces::start(); PIECES];
         for made in [Made::Cells, Made::Surface] {
-            let ending = handed.judge(&start, made);
+            let ending = fresh.judge(&start, made);
             assert!(ending.deepest < 1e-3, "{made:?} {ending:?}");
             assert_eq!(ending.lost, 0);
             assert!((0.3..0.6).contains(&ending.spread));
         }
         // Drawn together by a twentieth: overlaps show.
-        let tight: Vec<Pose> = handed
+        let tight: Vec<Pose> = fresh
             .pieces
             .iter()
             .map(|p| {
@@ -224,7 +224,7 @@ mod tests {
             })
             .collect();
         for made in [Made::Cells, Made::Surface] {
-            let ending = handed.judge(&tight, made);
+            let ending = fresh.judge(&tight, made);
             assert!(
                 (0.002..0.1).contains(&ending.deepest),
                 "{made:?} {ending:?}"
@@ -232,10 +232,10 @@ mod tests {
         }
         // Sunk by a tenth, one far away, one nowhere.
         let mut poses = vec![Pose::translation(0.0, 0.4, 0.0); PIECES];
-        let sunk = handed.judge(&poses, Made::Cells);
+        let sunk = fresh.judge(&poses, Made::Cells);
         assert!((sunk.deepest - 0.1).abs() < 1e-4, "{sunk:?}");
         poses[3] = Pose::translation(0.0, 500.0, 0.0);
         poses[4] = Pose::translation(f32::NAN, 0.0, 0.0);
-        assert_eq!(handed.judge(&poses, Made::Cells).lost, 2);
+        assert_eq!(fresh.judge(&poses, Made::Cells).lost, 2);
     }
 }

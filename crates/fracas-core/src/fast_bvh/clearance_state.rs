@@ -1,0 +1,102 @@
+//! What a body keeps about its distance from itself; [`super::clearance`] finds it.
+
+use super::cells::Cells;
+use super::fit::{Fit, Shape};
+
+/// Updates to wait after a failure, at most.
+pub(crate) const LONGEST_WAIT: u32 = 64;
+/// Updates after which losing the shape counts as no failure.
+const LONG_ENOUGH: u32 = 8;
+
+/// Two triangles, by global id, and their margin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    pub(crate) margin: f32,
+    pub(crate) triangles: [u32; 2],
+}
+
+/// How far a body has come to be known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stage {
+    #[default]
+    Unknown,
+    Watched,
+    Known,
+}
+
+/// What is known of a body's distance from itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clearance {
+    pub(crate) stage: Stage,
+    /// Whether it was below one node in this step.
+    pub(crate) seen: bool,
+    /// Whether it was added as it is and never looked at.
+    pub(crate) added: bool,
+    /// Updates to wait before it is watched.
+    pub(crate) wait: u32,
+    /// Updates to wait after the next failure.
+    pub(crate) patience: u32,
+    /// Updates since it is known.
+    pub(crate) age: u32,
+    pub(crate) shape: Shape,
+    /// At the end of the last step.
+    pub(crate) last: Fit,
+    /// Cells of the reference shape, once they are asked for.
+    pub(crate) cells: Option<Cells>,
+    /// What residuals of near triangles differed by at the end of the last step, if
+    /// that was looked at.
+    pub(crate) last_local: Option<f64>,
+    /// Mean length of edges in the reference shape.
+    pub(crate) spacing: f64,
+    /// Updates in a row that the lists did not reach far enough.
+    pub(crate) missed: u32,
+    /// Pairs with a common corner, up to a share of the spacing, by margin.
+    pub(crate) joined: Vec<Near>,
+    /// Pairs without, up to `reach`, by margin.
+    pub(crate) apart: Vec<Near>,
+    pub(crate) reach: f64,
+    /// Whether the theorem covers this step, but for the pairs to test.
+    pub(crate) clear: bool,
+    /// Pairs to test in this step, as a range of `Mesh::uncertain`.
+    pub(crate) pairs: (usize, usize),
+    /// Whether margins are to be found, and the reach for them.
+    pub(crate) wanted: Option<f64>,
+}
+
+impl Clearance {
+    /// Of a body that is added.
+    pub(crate) fn of_added() -> Self {
+        Self {
+            added: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether nothing of the body needs a test against itself in this step, but for
+    /// its [`Clearance::pairs`].
+    pub(crate) fn is_clear(&self) -> bool {
+        self.clear
+    }
+
+    /// The pairs to test one by one, of those that the mesh lists.
+    pub(crate) fn pairs<'a>(&self, uncertain: &'a [[u32; 2]]) -> &'a [[u32; 2]] {
+        &uncertain[self.pairs.0..self.pairs.1]
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted.is_some()
+    }
+
+    /// Nothing is known any more; it waits before it is watched again.
+    pub(crate) fn fail(&mut self) {
+        self.patience = if self.age >= LONG_ENOUGH {
+            1
+        } else {
+            (2 * self.patience).clamp(1, LONGEST_WAIT)
+        };
+        self.stage = Stage::Unknown;
+        self.wait = self.patience;
+        self.joined = Vec::new();
+        self.apart = Vec::new();
+    }
+}
