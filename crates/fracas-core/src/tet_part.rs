@@ -28,7 +28,7 @@ use std::sync::LazyLock;
 
 use glam::{DVec3, Vec3};
 
-use crate::fragment::TetCut;
+use crate::fragment::{FragmentId, TetCut};
 use crate::tet_mesh::{TET_FACES, TetMesh};
 
 /// A corner of a piece: the set of local nodes (bits 0 to 3) of the simplex it lies in.
@@ -74,8 +74,28 @@ impl Polygon {
     /// Of a polygon on crack plane `k` of a piece: what touches the piece that holds local
     /// node `beyond`, on the plane's other side. Planes that part what is beyond do not part
     /// this piece; but so both pieces have the same polygon.
-    pub(crate) fn touching(&self, cut: &TetCut, k: u8, beyond: usize) -> Option<Self> {
+    fn touching(&self, cut: &TetCut, k: u8, beyond: usize) -> Option<Self> {
         self.within(&cut.planes()[k as usize + 1..], beyond)
+    }
+
+    /// Of a polygon on crack plane `k` of the piece that holds `local`: its parts that touch
+    /// each fragment beyond, with a local node of that one. `owners`: of the local nodes.
+    pub(crate) fn cells(
+        &self,
+        cut: &TetCut,
+        k: u8,
+        local: usize,
+        owners: &[FragmentId; 4],
+    ) -> Vec<(usize, Self)> {
+        let [positive, negative] = signs(&cut.planes()[k as usize]);
+        let is_turned = negative & (1 << local) != 0;
+        let beyond = if is_turned { positive } else { negative };
+        let is_beyond = |i: &usize| beyond & (1 << i) != 0;
+        let is_first = |i: &usize| !(0..*i).any(|j| is_beyond(&j) && owners[j] == owners[*i]);
+        let others = (0..4).filter(is_beyond).filter(is_first);
+        others
+            .filter_map(|other| Some((other, self.touching(cut, k, other)?)))
+            .collect()
     }
 
     /// What later planes leave of it on the side of a local node; planes that do not bound

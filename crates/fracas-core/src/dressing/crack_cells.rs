@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 
-use crate::fragment::TetCut;
+use crate::fragment::{FragmentId, TetCut};
 use crate::tet_mesh::NONE;
 use crate::tet_part::{Corner, CornerPoints, Polygon, Side, TetPart, signs};
 
@@ -46,20 +46,9 @@ impl Dresser<'_> {
             let Side::Plane(k) = polygon.side else {
                 continue;
             };
-            let [positive, negative] = signs(&cut.planes()[k as usize]);
-            let is_turned = negative & (1 << local) != 0;
-            let mut beyond = if is_turned { positive } else { negative };
-            while beyond != 0 {
-                let other = beyond.trailing_zeros() as usize;
-                let owner = self.fragment_of(nodes[other]);
-                for (i, &n) in nodes.iter().enumerate() {
-                    if self.fragment_of(n) == owner {
-                        beyond &= !(1 << i);
-                    }
-                }
-                let Some(polygon) = polygon.touching(cut, k, other) else {
-                    continue;
-                };
+            let is_turned = signs(&cut.planes()[k as usize])[1] & (1 << local) != 0;
+            let owners = nodes.map(|n| self.fragment_of(n));
+            for (other, polygon) in polygon.cells(cut, k, local, &owners) {
                 let cell = self.cell(tet, cut, &polygon, is_turned);
                 if !has_solids {
                     self.fill(&cell, std::slice::from_ref(&cell.border));
@@ -98,13 +87,8 @@ impl Dresser<'_> {
         let mesh = self.fragments.mesh();
         let nodes = mesh.tets()[tet as usize];
         let points = CornerPoints::new(mesh, tet, Some(cut));
-        let mut corners = polygon.corners().to_vec();
-        if is_turned {
-            corners.reverse();
-        }
-        self.add_middle_corner(nodes, &mut corners);
-        let lowest = (0..corners.len()).min_by_key(|&i| corners[i]).unwrap_or(0);
-        corners.rotate_left(lowest);
+        let owners = nodes.map(|n| self.fragment_of(n));
+        let corners = cell_corners(polygon, &owners, is_turned);
         // In the order of the nodes, as every tetrahedron around does it.
         let mut order = [0, 1, 2, 3];
         order.sort_unstable_by_key(|&i| nodes[i]);
@@ -136,24 +120,6 @@ impl Dresser<'_> {
             places,
             normal,
             is_turned,
-        }
-    }
-
-    /// Where the nodes of a tetrahedron are of four fragments, these meet in one corner inside
-    /// it. It lies on a side of cells that none of its planes divides.
-    fn add_middle_corner(&self, nodes: [u32; 4], corners: &mut Vec<Corner>) {
-        let owners = nodes.map(|n| self.fragment_of(n));
-        let is_parted = |i: usize| owners[i + 1..].iter().all(|&o| o != owners[i]);
-        if !(0..3).all(is_parted) {
-            return;
-        }
-        let count = corners.len();
-        let is_around = |i: usize| {
-            let [a, b] = [corners[i], corners[(i + 1) % count]];
-            a.count_ones() == 3 && b.count_ones() == 3 && a | b == ALL
-        };
-        if let Some(i) = (0..count).find(|&i| is_around(i)) {
-            corners.insert(i + 1, ALL);
         }
     }
 
@@ -285,6 +251,40 @@ impl Dresser<'_> {
                 normal: if cell.is_turned { -unit } else { unit }.as_vec3(),
             });
         }
+    }
+}
+
+/// Corners of a cell as it is seen from where its plane is positive, the lowest first: the
+/// same from both sides.
+pub(super) fn cell_corners(
+    polygon: &Polygon,
+    owners: &[FragmentId; 4],
+    is_turned: bool,
+) -> Vec<Corner> {
+    let mut corners = polygon.corners().to_vec();
+    if is_turned {
+        corners.reverse();
+    }
+    add_middle_corner(owners, &mut corners);
+    let lowest = (0..corners.len()).min_by_key(|&i| corners[i]).unwrap_or(0);
+    corners.rotate_left(lowest);
+    corners
+}
+
+/// Where the nodes of a tetrahedron are of four fragments, these meet in one corner inside
+/// it. It lies on a side of cells that none of its planes divides.
+fn add_middle_corner(owners: &[FragmentId; 4], corners: &mut Vec<Corner>) {
+    let is_parted = |i: usize| owners[i + 1..].iter().all(|&o| o != owners[i]);
+    if !(0..3).all(is_parted) {
+        return;
+    }
+    let count = corners.len();
+    let is_around = |i: usize| {
+        let [a, b] = [corners[i], corners[(i + 1) % count]];
+        a.count_ones() == 3 && b.count_ones() == 3 && a | b == ALL
+    };
+    if let Some(i) = (0..count).find(|&i| is_around(i)) {
+        corners.insert(i + 1, ALL);
     }
 }
 

@@ -5,8 +5,11 @@
 //! 1. Boundary faces that are whole give their grid of small triangles.
 //! 2. Of faces that are cut, each small triangle is clipped to the fragment's polygon,
 //!    in the flat grid; a point there is a point of the fine surface.
-//! 3. The sides that a crack left in a face are chains of such points. The crack's
-//!    polygon has the chain in place of its straight side, and is filled from its middle.
+//! 3. The sides that a crack left in a face are chains of such points. A *cell* is what two
+//!    fragments have in common of a crack plane in one tetrahedron; it has the chain in
+//!    place of its straight side, and is filled from its middle. Both fragments make it
+//!    alike, and one turns it over: crack faces are the same triangles on both sides. Where
+//!    a later crack parts what is beyond, cell and chain are divided there on this side, too.
 //!
 //! **Guarantee**: each fragment is closed, whatever the shape of the fine surface.
 //! Points have names (a fine vertex, a cut of the mesh, a crossing of a small side), and
@@ -19,8 +22,9 @@ use glam::{DVec2, DVec3, Vec3};
 
 use crate::fragment::{FragmentId, Fragments};
 use crate::tet_mesh::{NONE, TET_FACES};
-use crate::tet_part::{Corner, CornerPoints, Side, TetPart};
+use crate::tet_part::{Corner, CornerPoints, Side, TetPart, signs};
 
+use super::crack_cells::cell_corners;
 use super::fine_boundary::{FineBoundary, FinePoint, grid_index, grid_size, grid_triangles};
 
 /// Cracks are shaded as smooth up to this angle: its cosine (35 degrees).
@@ -65,6 +69,8 @@ struct CrackPolygon {
     /// The sum of its triangles' normals, by area.
     normal: DVec3,
     middle: Option<DVec3>,
+    /// Whether it is seen from behind.
+    is_turned: bool,
 }
 
 /// Points between the two corners of a side that a crack left in a face.
@@ -82,6 +88,7 @@ impl FineBoundary {
     #[must_use]
     pub fn dress(&self, fragments: &Fragments, id: FragmentId) -> Dressed {
         let mesh = fragments.mesh();
+        let owner = |n: u32| fragments.node_fragment()[n as usize];
         assert!(self.fits(mesh), "the surface is that of another mesh");
         let mut outside = Outside::default();
         let mut cracks: Vec<CrackPolygon> = Vec::new();
@@ -105,14 +112,21 @@ impl FineBoundary {
                     if polygon.corners().iter().all(|c| c.count_ones() == 1) {
                         outside.add_whole(self, face);
                     } else {
-                        let mut cut = CutFace::new(&corners, side, face, polygon.corners());
+                        let [a, b, c] = TET_FACES[side as usize].map(|i| owner(corners.nodes[i]));
+                        let is_parted = a != b && b != c && c != a;
+                        let cut = CutFace::new(&corners, side, face, polygon.corners(), is_parted);
                         cut.clip(&mut outside, &mut rims);
                     }
                 }
             }
             for polygon in piece.polygons() {
-                if let Side::Plane(_) = polygon.side {
-                    cracks.push(corners.crack(polygon.corners(), &rims));
+                if let (Side::Plane(k), Some(cut)) = (polygon.side, cut) {
+                    let owners = corners.nodes.map(owner);
+                    for (_, cell) in polygon.cells(cut, k, local, &owners) {
+                        let is_turned = signs(&cut.planes()[k as usize])[1] & (1 << local) != 0;
+                        let cell = cell_corners(&cell, &owners, is_turned);
+                        cracks.push(corners.crack(&cell, &rims, is_turned));
+                    }
                 }
             }
         });
@@ -237,17 +251,22 @@ impl Corners<'_> {
         DVec2::new(weights[b], weights[c]) * self.fine.divisions as f64
     }
 
-    /// A crack's polygon, with the chains of the faces in place of its sides.
-    fn crack(&self, corners: &[Corner], rims: &[Rim]) -> CrackPolygon {
+    /// A cell of a crack, with the chains of the faces in place of its sides.
+    fn crack(&self, corners: &[Corner], rims: &[Rim], is_turned: bool) -> CrackPolygon {
         let mut outline = Vec::with_capacity(corners.len());
         let mut straight = true;
         for (i, &corner) in corners.iter().enumerate() {
             outline.push(self.spot(corner));
             let next = corners[(i + 1) % corners.len()];
-            // The face sees the side from its other end.
-            let rim = rims.iter().find(|rim| (rim.from, rim.to) == (next, corner));
-            if let Some(rim) = rim {
-                outline.extend(rim.between.iter().rev());
+            for rim in rims {
+                let ends = (rim.from, rim.to);
+                if ends == (next, corner) {
+                    outline.extend(rim.between.iter().rev());
+                } else if ends == (corner, next) {
+                    outline.extend(&rim.between);
+                } else {
+                    continue;
+                }
                 straight &= rim.between.is_empty();
             }
         }
@@ -261,8 +280,9 @@ impl Corners<'_> {
         }
         CrackPolygon {
             outline,
-            normal,
+            normal: if is_turned { -normal } else { normal },
             middle,
+            is_turned,
         }
     }
 }
@@ -309,15 +329,19 @@ fn add_cracks(dressed: &mut Dressed, cracks: &[CrackPolygon]) {
             dressed.normals.push(normal.as_vec3());
         }
         let count = crack.outline.len() as u32;
+        let turn = |[a, b, c]: [u32; 3]| match crack.is_turned {
+            true => [a, c, b],
+            false => [a, b, c],
+        };
         if let Some(middle) = crack.middle {
             dressed.positions.push(middle.as_vec3());
             let normal = units[i].try_normalize().unwrap_or(DVec3::Y);
             dressed.normals.push(normal.as_vec3());
             let fan = (0..count).map(|k| [first + count, first + k, first + (k + 1) % count]);
-            dressed.triangles.extend(fan);
+            dressed.triangles.extend(fan.map(turn));
         } else {
             let fan = (2..count).map(|k| [first, first + k - 1, first + k]);
-            dressed.triangles.extend(fan);
+            dressed.triangles.extend(fan.map(turn));
         }
     }
 }
@@ -331,6 +355,8 @@ enum Point {
     Crossing(u16, u16, u8),
     /// A corner of the fragment's polygon.
     Corner(u8),
+    /// Where the crack side is divided.
+    Divider,
 }
 
 /// What the way from a point to the next one lies on.
@@ -363,39 +389,42 @@ struct CutFace<'a> {
     sides: Vec<[u8; 2]>,
     /// For each side, whether each point of the grid is on the fragment's side of it.
     keeps: Vec<Vec<bool>>,
+    /// Where another crack ends at the first side, on the side that is not the fragment's.
+    divider: Option<FaceCorner>,
 }
 
 impl<'a> CutFace<'a> {
-    fn new(at: &Corners<'a>, side: u8, face: usize, polygon: &[Corner]) -> Self {
+    /// `is_parted`: the nodes of the face are of three fragments, which meet in one corner.
+    fn new(at: &Corners<'a>, side: u8, face: usize, polygon: &[Corner], is_parted: bool) -> Self {
         let fine = at.fine;
         let local = TET_FACES[side as usize];
         let nodes = local.map(|k| at.nodes[k]);
-        let corners: Vec<FaceCorner> = polygon
-            .iter()
-            .map(|&corner| {
-                let mut spot = at.spot(corner);
-                let place = at.in_grid(side, &at.points.weights(corner));
-                spot.at.normal = fine.in_face(face, place).normal;
-                if corner.count_ones() == 1 {
-                    let node = nodes[local.iter().position(|k| corner == 1 << k).unwrap_or(0)];
-                    spot.name = Name::Fine(fine.vertex_of_node(node));
-                }
-                let on_edge = at.on_edge(corner).map(|(_, steps)| {
-                    let opposite = local.iter().position(|&k| corner & (1 << k) == 0);
-                    let opposite = opposite.unwrap_or(0);
-                    let [a, b] = [(opposite + 1) % 3, (opposite + 2) % 3];
-                    let low = if nodes[a] < nodes[b] { a } else { b };
-                    let has_low = polygon.contains(&(1 << local[low]));
-                    (opposite, steps, has_low)
-                });
-                FaceCorner {
-                    corner,
-                    spot,
-                    at: place,
-                    on_edge,
-                }
-            })
-            .collect();
+        let corner_at = |corner: Corner| {
+            let mut spot = at.spot(corner);
+            let place = at.in_grid(side, &at.points.weights(corner));
+            spot.at.normal = fine.in_face(face, place).normal;
+            if corner.count_ones() == 1 {
+                let node = nodes[local.iter().position(|k| corner == 1 << k).unwrap_or(0)];
+                spot.name = Name::Fine(fine.vertex_of_node(node));
+            }
+            let on_edge = at.on_edge(corner).map(|(_, steps)| {
+                let opposite = local.iter().position(|&k| corner & (1 << k) == 0);
+                let opposite = opposite.unwrap_or(0);
+                let [a, b] = [(opposite + 1) % 3, (opposite + 2) % 3];
+                let low = if nodes[a] < nodes[b] { a } else { b };
+                let has_low = polygon.contains(&(1 << local[low]));
+                (opposite, steps, has_low)
+            });
+            FaceCorner {
+                corner,
+                spot,
+                at: place,
+                on_edge,
+            }
+        };
+        let corners: Vec<FaceCorner> = polygon.iter().map(|&c| corner_at(c)).collect();
+        let meeting = 0b1111 & !(1 << side);
+        let divides = is_parted && !polygon.contains(&meeting);
         let count = polygon.len();
         let sides: Vec<[u8; 2]> = (0..count)
             .map(|i| [i, (i + 1) % count])
@@ -410,6 +439,7 @@ impl<'a> CutFace<'a> {
             corners,
             sides,
             keeps: Vec::new(),
+            divider: divides.then(|| corner_at(meeting)),
         };
         cut.keeps = (0..cut.sides.len()).map(|s| cut.kept_by(s)).collect();
         cut
@@ -466,8 +496,13 @@ impl<'a> CutFace<'a> {
 
     /// How far a point is on the fragment's side of a crack side (times its length).
     fn beyond(&self, side: usize, at: DVec2) -> f64 {
-        let [a, b] = self.sides[side].map(|c| self.corners[c as usize].at);
-        (b - a).perp_dot(at - a)
+        let [a, b] = self.sides[side].map(|c| &self.corners[c as usize]);
+        // In one order, so that both sides of a crack compute the same.
+        if a.corner < b.corner {
+            (b.at - a.at).perp_dot(at - a.at)
+        } else {
+            -(a.at - b.at).perp_dot(at - b.at)
+        }
     }
 
     fn grid_point(&self, index: u16) -> DVec2 {
@@ -499,7 +534,45 @@ impl<'a> CutFace<'a> {
                 let at = self.grid_point(low).lerp(self.grid_point(high), t);
                 self.beyond(side, at) >= 0.0
             }
-            Point::Corner(_) => true,
+            Point::Corner(_) | Point::Divider => true,
+        }
+    }
+
+    /// Where in the grid a point is.
+    fn in_grid(&self, point: Point) -> DVec2 {
+        match point {
+            Point::Grid(k) => self.grid_point(k),
+            Point::Crossing(low, high, side) => {
+                let t = self.share(low, high, side);
+                self.grid_point(low).lerp(self.grid_point(high), t)
+            }
+            Point::Corner(c) => self.corners[c as usize].at,
+            Point::Divider => self.divider.as_ref().map_or(DVec2::ZERO, |d| d.at),
+        }
+    }
+
+    /// Puts the divider between two points of the first side's chain, and of the small
+    /// polygon there.
+    fn divide(&self, polygons: &mut [Vec<(Point, Carrier)>], chain: &mut Vec<Point>) {
+        let [from, to] = self.sides[0].map(Point::Corner);
+        let start = self.in_grid(from);
+        let way = self.in_grid(to) - start;
+        let along = |p: Point| (self.in_grid(p) - start).dot(way);
+        let before = chain
+            .iter()
+            .take_while(|&&p| along(p) <= along(Point::Divider));
+        let index = before.count();
+        let last = index.checked_sub(1).map_or(from, |i| chain[i]);
+        chain.insert(index, Point::Divider);
+        for polygon in polygons {
+            let found = polygon
+                .iter()
+                .position(|&at| at == (last, Carrier::Crack(0)));
+            if let Some(i) = found {
+                polygon.insert(i + 1, (Point::Divider, Carrier::Crack(0)));
+                // It is on a straight side: the fan begins there, so that none is flat.
+                polygon.rotate_left(i + 1);
+            }
         }
     }
 
@@ -593,11 +666,15 @@ impl<'a> CutFace<'a> {
                 }
             }
             Point::Corner(c) => self.corners[c as usize].spot,
+            Point::Divider => match &self.divider {
+                Some(divider) => divider.spot,
+                None => self.corners[0].spot,
+            },
         }
     }
 
     /// Adds the fragment's part to the outside, and its sides to the rims.
-    fn clip(&mut self, outside: &mut Outside, rims: &mut Vec<Rim>) {
+    fn clip(&self, outside: &mut Outside, rims: &mut Vec<Rim>) {
         let part = self.fine.part(self.face);
         match self.parts() {
             Some((polygons, chains)) => {
@@ -606,8 +683,19 @@ impl<'a> CutFace<'a> {
                     outside.add_fan(&outline, part);
                 }
                 for (side, chain) in self.sides.iter().zip(chains) {
-                    let [from, to] = side.map(|c| self.corners[c as usize].corner);
-                    let between = chain.into_iter().map(|p| self.spot(p)).collect();
+                    let [mut from, to] = side.map(|c| self.corners[c as usize].corner);
+                    let mut between = Vec::with_capacity(chain.len());
+                    for point in chain {
+                        match (point, &self.divider) {
+                            (Point::Divider, Some(divider)) => {
+                                let between = std::mem::take(&mut between);
+                                let to = divider.corner;
+                                rims.push(Rim { from, to, between });
+                                from = to;
+                            }
+                            _ => between.push(self.spot(point)),
+                        }
+                    }
                     rims.push(Rim { from, to, between });
                 }
             }
@@ -654,6 +742,11 @@ impl<'a> CutFace<'a> {
             }
             chains.push(chain);
         }
+        if self.divider.is_some()
+            && let Some(chain) = chains.first_mut()
+        {
+            self.divide(&mut polygons, chain);
+        }
         Some((polygons, chains))
     }
 
@@ -666,6 +759,7 @@ impl<'a> CutFace<'a> {
             outline.push(corner.spot);
             let next = (i + 1) % self.corners.len();
             if self.sides.contains(&[i, next].map(|c| c as u8)) {
+                outline.extend(self.divider.as_ref().map(|divider| divider.spot));
                 continue;
             }
             // Points of the grid on the way along an edge of the face.
