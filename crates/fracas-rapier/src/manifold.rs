@@ -345,4 +345,173 @@ mod tests {
         write_plain(&[], SolverPoints::FourPerNormal, &mut manifolds);
         assert!(manifolds.is_empty());
     }
+
+    fn places(contacts: &[PairContact]) -> Vec<(i32, i32)> {
+        let mut members: Vec<u32> = (0..contacts.len() as u32).collect();
+        keep_four(contacts, &mut members);
+        let at = |&i: &u32| contacts[i as usize].point1 - ASIDE;
+        members
+            .iter()
+            .map(|i| (at(i).x as i32, at(i).y as i32))
+            .collect()
+    }
+
+    /// Where nothing is zero.
+    const ASIDE: Vec3 = Vec3::new(64.0, -32.0, 16.0);
+
+    #[test]
+    fn four_are_the_deepest_the_farthest_from_it_and_one_on_each_side() {
+        let of = |all: &[(i32, i32, f32)]| -> Vec<PairContact> {
+            let all = all.iter().enumerate();
+            all.map(|(i, &(x, y, depth))| {
+                let mut contact = contact(x as f32, y as f32, -depth, i as u32);
+                contact.point1 += ASIDE;
+                contact
+            })
+            .collect()
+        };
+        // Four stay in their order, whatever they are.
+        let four = of(&[(0, 0, 1.0), (1, 0, 2.0), (2, 0, 1.0), (3, 0, 1.0)]);
+        assert_eq!(places(&four), [(0, 0), (1, 0), (2, 0), (3, 0)]);
+        // The deepest is in the middle; of equals the first is taken.
+        let cross = of(&[
+            (1, 1, 1.0),
+            (0, 0, 3.0),
+            (9, 1, 1.0),
+            (2, 7, 1.0),
+            (3, 7, 1.0),
+            (1, -6, 2.0),
+            (2, -3, 1.0),
+        ]);
+        assert_eq!(places(&cross), [(0, 0), (9, 1), (2, 7), (1, -6)]);
+        // Nothing beside the line on one side, on both.
+        let half = of(&[
+            (0, 0, 3.0),
+            (1, 0, 1.0),
+            (2, 0, 1.0),
+            (8, 0, 1.0),
+            (4, 2, 1.0),
+        ]);
+        assert_eq!(places(&half), [(0, 0), (8, 0), (4, 2)]);
+        let other = of(&[
+            (0, 0, 3.0),
+            (1, 0, 1.0),
+            (2, 0, 1.0),
+            (8, 0, 1.0),
+            (4, -2, 1.0),
+        ]);
+        assert_eq!(places(&other), [(0, 0), (8, 0), (4, -2)]);
+        let line = of(&[
+            (0, 0, 3.0),
+            (1, 0, 1.0),
+            (2, 0, 1.0),
+            (8, 0, 1.0),
+            (-4, 0, 1.0),
+        ]);
+        assert_eq!(places(&line), [(0, 0), (8, 0)]);
+        // All in one place are one.
+        assert_eq!(places(&of(&[(5, 5, 1.0); 6])), [(5, 5)]);
+    }
+
+    #[test]
+    fn normals_of_a_few_degrees_share_a_manifold_and_its_mean() {
+        let tilted = |degrees: f32, name: u32| {
+            let mut contact = contact(0.0, 0.0, -1.0, name);
+            let angle = degrees.to_radians();
+            contact.normal1 = Vec3::new(libm::sinf(angle), 0.0, libm::cosf(angle));
+            contact
+        };
+        let contacts = [
+            tilted(0.0, 0),
+            tilted(4.5, 1),
+            tilted(5.5, 2),
+            tilted(-4.5, 3),
+        ];
+        let mut manifolds: Vec<ContactManifold<(), u32>> = Vec::new();
+        let turn = |v: Vec3| Vec3::new(v.y, v.z, v.x);
+        let groups = &mut Groups::default();
+        write(&contacts, SolverPoints::All, turn, &mut manifolds, groups);
+        let counts: Vec<usize> = manifolds.iter().map(|m| m.points.len()).collect();
+        assert_eq!(counts, [3, 1]);
+        let normal = manifolds[0].local_n1;
+        assert!(normal.distance(Vec3::Z) < 1e-6, "{normal}");
+        assert!(manifolds[0].local_n2.distance(Vec3::NEG_Y) < 1e-6);
+        let names: Vec<_> = manifolds[0].points.iter().map(|p| p.fid1).collect();
+        assert_eq!(names, [0, 1, 3].map(PackedFeatureId::vertex));
+        // Fewer manifolds than before: the rest goes, the first are written anew.
+        write(
+            &contacts[2..3],
+            SolverPoints::All,
+            turn,
+            &mut manifolds,
+            groups,
+        );
+        assert_eq!(manifolds.len(), 1);
+        assert!(manifolds[0].local_n1.distance(contacts[2].normal1) < 1e-6);
+        assert_eq!(manifolds[0].points[0].dist, -1.0);
+    }
+
+    #[test]
+    fn points_of_one_name_are_found_one_after_another() {
+        let named = |n: u32| Feature::OfFirst(n).packed();
+        let points = [(7, 1), (7, 2), (8, 3)].map(|(n, data)| (named(n), data));
+        let mut old = Old {
+            points: points.into_iter().collect(),
+            next: 0,
+        };
+        assert_eq!(old.find(named(7)), Some(1));
+        assert_eq!(old.find(named(7)), Some(2));
+        assert_eq!(old.find(named(8)), Some(3));
+        assert_eq!(old.find(named(9)), None);
+        assert_eq!(old.find(named(7)), Some(1), "from the start again");
+        assert_eq!(old.find(named(8)), Some(3));
+        assert_eq!(old.find(Feature::OfSecond(8).packed()), None);
+    }
+
+    #[test]
+    fn names_tell_the_shape_and_fit_into_thirty_bits() {
+        assert_ne!(Feature::OfFirst(5).packed(), Feature::OfSecond(5).packed());
+        assert_eq!(
+            Feature::OfFirst(5).packed(),
+            [PackedFeatureId::vertex(5), PackedFeatureId::face(0)]
+        );
+        assert_eq!(
+            Feature::OfSecond(1 << 30 | 6).packed(),
+            [PackedFeatureId::face(0), PackedFeatureId::vertex(6)]
+        );
+    }
+
+    #[test]
+    fn a_contact_changed_over_twice_is_itself() {
+        let rotation = glam::Quat::from_axis_angle(Vec3::Y, 0.4);
+        let pose = parry3d::math::Pose::from_parts(Vec3::new(1.0, 2.0, 3.0), rotation);
+        let mut given = contact(1.0, 2.0, -0.5, 3);
+        given.point2 = Vec3::new(4.0, 5.0, 6.0);
+        let mut turned = given;
+        turned.swap(&pose);
+        assert_eq!((turned.point1, turned.point2), (given.point2, given.point1));
+        assert!(turned.normal1.distance(rotation * Vec3::NEG_Z) < 1e-6);
+        assert_eq!(turned.feature, Feature::OfSecond(3));
+        assert_eq!(turned.distance, given.distance);
+        turned.swap(&pose.inverse());
+        assert!(turned.normal1.distance(given.normal1) < 1e-6);
+        assert_eq!(turned.feature, given.feature);
+    }
+
+    #[test]
+    fn points_that_are_carried_on_have_the_distance_of_now() {
+        let mut manifolds: Vec<ContactManifold<(), u32>> = Vec::new();
+        let still = parry3d::math::Pose::identity();
+        assert!(!carry_on(&mut manifolds, &still));
+        let mut given = contact(1.0, 2.0, -1.0, 0);
+        (given.point1.z, given.point2.z) = (3.0, 2.0);
+        write_plain(&[given], SolverPoints::All, &mut manifolds);
+        manifolds[0].points[0].data = 9;
+        let moved = parry3d::math::Pose::from_translation(Vec3::new(5.0, 0.0, 1.25));
+        assert!(carry_on(&mut manifolds, &moved));
+        assert_eq!(manifolds[0].points[0].dist, 0.25);
+        assert_eq!(manifolds[0].points[0].data, 9);
+        manifolds[0].points.clear();
+        assert!(!carry_on(&mut manifolds, &moved));
+    }
 }

@@ -485,3 +485,6 @@ impl Ask<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

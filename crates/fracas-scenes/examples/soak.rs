@@ -50,7 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let mut goes_on = || begun.elapsed() < SHRINKING.min(until);
                 let (small, why) = shrink(&plan, &failure, &mut wardrobe, &mut goes_on);
                 let path = format!("{folder}/soak-{seed}.toml");
-                let text = format!("# {}: {}\n{}", why.rule, why.seen, small.to_toml());
+                let seen = why.seen.replace('\n', "\n#");
+                let text = format!("# {}: {seen}\n{}", why.rule, small.to_toml());
                 std::fs::write(&path, &text)?;
                 println!(
                     "  made small: {} bodies, {} edits, {} steps: {path}",

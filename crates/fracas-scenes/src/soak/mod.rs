@@ -6,6 +6,7 @@
 
 mod plan;
 mod play;
+mod tell;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -201,5 +202,6 @@ mod tests {
         plan.edits = vec![(1, Edit::Push(0, glam::Vec3::new(0.0, 400.0, 0.0)))];
         let failure = play_safely(&plan, &mut Wardrobe::default()).unwrap_err();
         assert_eq!(failure.rule, "speed");
+        assert!(failure.seen.contains(" kg, "), "{}", failure.seen);
     }
 }

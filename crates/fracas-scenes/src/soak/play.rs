@@ -17,6 +17,7 @@ use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
 
 use super::plan::{BodyPlan, Edit, KINDS, Plan};
+use super::tell::tell_fast;
 use crate::rigid::{SceneOptions, Template, TemplateOptions, contacts_by_name};
 
 /// Steps from one look into all structures to the next.
@@ -212,7 +213,13 @@ impl Player<'_> {
                 }
             }
             Edit::Ball(radius, position, velocity) => {
-                let ball = RigidBodyBuilder::dynamic().translation(position);
+                // As in the TOML scene: without it a ball gets into the floor by more than
+                // its radius, with crumbs in it (decision 0018).
+                let look_ahead = self.world.settings().look_ahead_radii();
+                let ball = RigidBodyBuilder::dynamic()
+                    .translation(position)
+                    .ccd_enabled(true)
+                    .soft_ccd_prediction(look_ahead * radius);
                 let steel = ColliderBuilder::ball(radius).density(7_800.0);
                 self.world.physics.insert(ball.linvel(velocity), steel);
             }
@@ -364,7 +371,7 @@ impl Player<'_> {
                 return self.fail("finite", format!("{piece:?} at {}", at.translation));
             }
             if speed.length() > TOO_FAST {
-                return self.fail("speed", format!("{piece:?} at {} m/s", speed.length()));
+                return self.fail("speed", tell_fast(&self.world, piece));
             }
             let (sum, _) = volumes.entry(piece.object).or_insert_with(|| {
                 let whole = shape.object().read().fragments().mesh().volume();

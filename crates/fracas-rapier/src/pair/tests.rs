@@ -1,0 +1,411 @@
+//! Where the contacts of a pair are known by hand: cubes with a side of 2, and balls.
+
+use std::sync::Arc;
+
+use fracas_core::testing::box_grid;
+use glam::Quat;
+use parry3d::shape::{Ball, SharedShape};
+
+use super::*;
+use crate::blueprint::Blueprint;
+
+/// A cube with a side of 2, from the origin.
+fn cube() -> FragmentShape {
+    let mesh = Arc::new(box_grid([4; 3], Vec3::splat(2.0)));
+    let cube = Blueprint::build(mesh, &Default::default(), &Default::default());
+    cube.unwrap().object().1
+}
+
+fn beside(x: f32) -> Pose {
+    Pose::from_translation(Vec3::X * x)
+}
+
+fn turned() -> Pose {
+    let rotation = Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.7);
+    Pose::from_parts(Vec3::new(0.3, -0.2, 0.5), rotation)
+}
+
+/// A contact tells its distance by its points and normal.
+#[track_caller]
+fn assert_consistent(contact: &PairContact, pos12: &Pose) {
+    let way = *pos12 * contact.point2 - contact.point1;
+    let along = way.dot(contact.normal1);
+    assert!((along - contact.distance).abs() < 1e-4, "{contact:?}");
+    assert!(way.distance(contact.normal1 * along) < 1e-4, "{contact:?}");
+    assert!((contact.normal1.length() - 1.0).abs() < 1e-4);
+}
+
+#[test]
+fn contacts_of_a_field_are_placed_in_both_frames() {
+    let pos12 = turned();
+    let found = Contact {
+        point: Vec3::new(0.1, 0.2, 0.3),
+        normal: Vec3::new(0.0, 0.6, 0.8),
+        distance: -0.25,
+        feature: 7,
+    };
+    let surface = found.point + found.normal * 0.25;
+    for first_is_tree in [true, false] {
+        let placed = Placed {
+            pos12: &pos12,
+            first_is_tree,
+        };
+        let contact = placed.place(&found);
+        assert_consistent(&contact, &pos12);
+        assert_eq!(contact.distance, -0.25);
+        // The point goes from the frame of its tree to that of the field, and back.
+        let p = Vec3::new(1.0, 2.0, 3.0);
+        if first_is_tree {
+            assert!(placed.pose().point(p).distance(pos12.inverse() * p) < 1e-5);
+            assert_eq!(contact.feature, Feature::OfFirst(7));
+            assert_eq!(contact.point2, surface);
+            assert!(contact.point1.distance(pos12 * found.point) < 1e-6);
+        } else {
+            assert!(placed.pose().point(p).distance(pos12 * p) < 1e-5);
+            assert_eq!(contact.feature, Feature::OfSecond(7));
+            assert_eq!(contact.point1, surface);
+            assert_eq!(contact.normal1, found.normal);
+        }
+    }
+}
+
+#[test]
+fn modes_say_how_they_adapt() {
+    let settings = AdaptiveSettings {
+        depth_share: 0.5,
+        ..AdaptiveSettings::default()
+    };
+    assert_eq!(ContactMode::Adaptive(settings).adaptive(), Some(settings));
+    let voxels = VoxelSettings::default();
+    for mode in [
+        ContactMode::VoxelTree(voxels),
+        ContactMode::Budgeted(voxels),
+    ] {
+        assert_eq!(mode.adaptive(), Some(AdaptiveSettings::default()));
+        assert_eq!(mode.parry_shape(), None);
+    }
+    for mode in [ContactMode::Full, ContactMode::Fixed(3)] {
+        assert_eq!(mode.adaptive(), None);
+    }
+    #[cfg(feature = "research")]
+    assert_eq!(
+        ContactMode::Parry(ParryShape::Hull).parry_shape(),
+        Some(ParryShape::Hull)
+    );
+    let measuring = ContactSettings::measuring();
+    assert_eq!(measuring.mode, ContactMode::Full);
+    assert_eq!(measuring.normals, Normals::Gradient);
+    let look = Look::within(0.3);
+    assert_eq!((look.reach, look.visits), (0.3, u32::MAX));
+}
+
+#[test]
+fn a_query_is_asked_as_the_settings_say() {
+    let shape = cube();
+    let mut settings = ContactSettings {
+        traversal: Traversal::Alternating,
+        ..ContactSettings::default()
+    };
+    for (normals, rule) in [
+        (Normals::Chosen, NormalRule::default()),
+        (Normals::Gradient, NormalRule::Field),
+    ] {
+        settings.normals = normals;
+        let look = Look {
+            reach: 0.2,
+            visits: 17,
+        };
+        let ask = Ask {
+            settings: &settings,
+            look,
+            scratch: &mut PairScratch::default(),
+            stats: QueryStats::default(),
+        };
+        let query = ask.query(&shape);
+        assert_eq!((query.tolerance, query.visit_limit), (0.2, 17));
+        assert_eq!(query.traversal, Traversal::Alternating);
+        assert_eq!(query.normals.rule, rule);
+    }
+}
+
+/// Contacts of two cubes, the second placed so; and what was counted.
+fn of_cubes(x: f32, settings: &ContactSettings) -> (Vec<PairContact>, QueryStats) {
+    let (first, second) = (cube(), cube());
+    let mut scratch = PairScratch::default();
+    // What another pair left does not stay.
+    scratch.contacts.push(PairContact {
+        point1: Vec3::ZERO,
+        point2: Vec3::ZERO,
+        normal1: Vec3::Y,
+        distance: 1.0,
+        feature: Feature::OfFirst(0),
+    });
+    let memory = &mut PairMemory::default();
+    let look = Look::within(0.1);
+    let stats = fragments(
+        &beside(x),
+        &first,
+        &second,
+        look,
+        settings,
+        memory,
+        &mut scratch,
+    );
+    (scratch.contacts, stats)
+}
+
+#[test]
+fn points_of_both_cubes_are_told_with_their_depth() {
+    let fixed = ContactSettings {
+        mode: ContactMode::Fixed(3),
+        ..ContactSettings::default()
+    };
+    let full = ContactSettings {
+        mode: ContactMode::Full,
+        ..ContactSettings::default()
+    };
+    for settings in [
+        full,
+        fixed,
+        ContactSettings::measuring(),
+        Default::default(),
+    ] {
+        for depth in [0.05, -0.04] {
+            let (contacts, stats) = of_cubes(2.0 - depth, &settings);
+            let of = |first: bool| {
+                let is_of = |c: &&PairContact| matches!(c.feature, Feature::OfFirst(_)) == first;
+                contacts.iter().filter(is_of).count()
+            };
+            assert!(of(true) > 0 && of(false) > 0, "{settings:?}");
+            assert_eq!(stats.contacts as usize, contacts.len());
+            assert!(stats.distance_queries as usize >= contacts.len());
+            if settings == fixed {
+                assert_eq!((of(true), of(false)), (3, 3));
+            }
+            if settings == full {
+                // All nodes of the faces that meet: five by five of each.
+                assert!(of(true) >= 9 && of(false) >= 9, "{}", contacts.len());
+            }
+            for contact in &contacts {
+                assert_consistent(contact, &beside(2.0 - depth));
+                if settings.normals == Normals::Chosen {
+                    assert!((contact.distance + depth).abs() < 1e-4, "{contact:?}");
+                    assert!(contact.normal1.distance(Vec3::X) < 1e-4);
+                }
+            }
+        }
+        assert!(of_cubes(2.2, &settings).0.is_empty(), "beyond the reach");
+    }
+}
+
+/// Turned by half of a right angle in its place, a cube is caught: every point is pushed its
+/// own way. They get one way out, unless the true distances are asked for.
+#[test]
+fn what_is_caught_gets_one_way_out() {
+    let centre = Vec3::ONE;
+    let turn = Quat::from_axis_angle(Vec3::X, std::f32::consts::FRAC_PI_4);
+    let pos12 = Pose::from_parts(centre + 0.2 * Vec3::X - turn * centre, turn);
+    let (first, second) = (cube(), cube());
+    let normals_of = |settings: &ContactSettings| -> Vec<Vec3> {
+        let memory = &mut PairMemory::default();
+        let mut scratch = PairScratch::default();
+        let look = Look::within(0.01);
+        fragments(
+            &pos12,
+            &first,
+            &second,
+            look,
+            settings,
+            memory,
+            &mut scratch,
+        );
+        scratch.contacts.iter().map(|c| c.normal1).collect()
+    };
+    let out = normals_of(&ContactSettings {
+        mode: ContactMode::Full,
+        ..ContactSettings::default()
+    });
+    assert!(!out.is_empty());
+    assert!(out.iter().all(|n| n.distance(Vec3::X) < 1e-4), "{out:?}");
+    let measured = normals_of(&ContactSettings::measuring());
+    assert!(measured.iter().any(|n| n.y > 0.5) && measured.iter().any(|n| n.y < -0.5));
+}
+
+/// Contacts of a cube and a shape, and what was counted.
+fn of_shape(pos12: &Pose, shape: &dyn Shape, reach: f32) -> (Vec<PairContact>, QueryStats) {
+    let settings = ContactSettings::default();
+    let (mut memory, mut scratch) = (PairMemory::default(), PairScratch::default());
+    let look = Look::within(reach);
+    let cube = cube();
+    let found = fragment_and_shape(
+        pos12,
+        &cube,
+        shape,
+        look,
+        &settings,
+        &mut memory,
+        &mut scratch,
+    );
+    (scratch.contacts, found.unwrap())
+}
+
+#[test]
+fn a_ball_touches_by_its_centre_exactly() {
+    // Turned about itself, above the middle of a face, between the nodes.
+    let turn = Quat::from_axis_angle(Vec3::X, 1.1);
+    let at = |y: f32| Pose::from_parts(Vec3::new(1.1, y, 0.8), turn);
+    for (y, reach, touches) in [
+        (2.15, 0.05, true),
+        (2.24, 0.05, true),
+        (2.28, 0.05, false),
+        (2.28, 0.1, true),
+    ] {
+        let (contacts, stats) = of_shape(&at(y), &Ball::new(0.2), reach);
+        let own: Vec<_> = contacts
+            .iter()
+            .filter(|c| matches!(c.feature, Feature::OfSecond(_)))
+            .collect();
+        assert_eq!(own.len(), usize::from(touches), "{y} {reach}");
+        assert_eq!(stats.contacts as usize, contacts.len());
+        for contact in own {
+            assert_consistent(contact, &at(y));
+            assert!((contact.distance - (y - 2.2)).abs() < 1e-5);
+            assert!(contact.normal1.distance(Vec3::Y) < 1e-5);
+            assert!(contact.point1.distance(Vec3::new(1.1, 2.0, 0.8)) < 1e-5);
+            assert!(contact.point2.distance(turn.inverse() * Vec3::NEG_Y * 0.2) < 1e-5);
+            assert_eq!(contact.feature, Feature::OfSecond(0));
+            assert!(stats.distance_queries > 0);
+        }
+    }
+}
+
+#[test]
+fn parts_of_a_compound_are_told_in_the_frame_of_the_whole() {
+    let parts = [-0.5, 0.5].map(|x| (beside(x), SharedShape::ball(0.2)));
+    let compound = SharedShape::compound(parts.to_vec());
+    let pos12 = Pose::from_translation(Vec3::new(1.05, 2.15, 0.85));
+    let (contacts, _) = of_shape(&pos12, &*compound, 0.05);
+    let places: Vec<f32> = contacts
+        .iter()
+        .filter(|c| matches!(c.feature, Feature::OfSecond(_)))
+        .map(|c| c.point2.x)
+        .collect();
+    assert_eq!(places.len(), 2, "{contacts:?}");
+    assert!(places.iter().any(|x| (x - 0.5).abs() < 1e-4));
+    assert!(places.iter().any(|x| (x + 0.5).abs() < 1e-4));
+    for contact in &contacts {
+        assert_consistent(contact, &pos12);
+    }
+}
+
+#[test]
+fn looks_are_worth_it_by_the_gap() {
+    let (first, second) = (cube(), cube());
+    let [near, far] = [0.1, 0.5].map(Look::within);
+    let mode = ContactMode::default();
+    let ask = |gap: f32, looks_at: [Look; 2], memory: &mut PairMemory| {
+        looks(&beside(2.0 + gap), &first, &second, looks_at, &mode, memory)
+    };
+    for (gap, both, alone) in [
+        (-0.1, [Some(near), Some(far)], [Some(near), None]),
+        (0.05, [Some(near), Some(far)], [Some(near), None]),
+        (0.3, [None, Some(far)], [None, None]),
+        (0.6, [None, None], [None, None]),
+    ] {
+        let mut memory = PairMemory::default();
+        // A second time the answer is remembered where there was no gap.
+        for _ in 0..2 {
+            assert_eq!(ask(gap, [near, far], &mut memory), both, "{gap}");
+        }
+        let mut memory = PairMemory::default();
+        for _ in 0..2 {
+            assert_eq!(ask(gap, [near, near], &mut memory), alone, "{gap}");
+        }
+    }
+}
+
+#[cfg(feature = "world")]
+#[test]
+fn siblings_are_not_asked_about_what_is_farther_while_they_touch() {
+    use crate::world::{World, WorldSettings};
+    use fracas_core::{Crack, Fracture};
+    let mesh = Arc::new(box_grid([4; 3], Vec3::splat(2.0)));
+    let blueprint = Blueprint::build(mesh.clone(), &Default::default(), &Default::default());
+    let mut world = World::new(WorldSettings::default());
+    world.add(crate::Breakable::new(Arc::new(blueprint.unwrap())));
+    let whole = world.pieces().next().unwrap();
+    let nodes: Vec<u32> = (0..mesh.positions().len() as u32).collect();
+    let level = |n: u32| mesh.positions()[n as usize].x - 0.75;
+    let cracks = vec![Crack::from_level(&mesh, 0, &nodes, level).unwrap()];
+    let fragment = whole.fragment;
+    let pieces = world.break_piece(whole, Fracture { fragment, cracks });
+    let shapes: Vec<&FragmentShape> = pieces.iter().map(|&p| world.shape(p).unwrap()).collect();
+    let left = usize::from(shapes[0].bounds().mins.x > 0.5);
+    let (first, second) = (shapes[left], shapes[1 - left]);
+    let [near, far] = [0.1, 0.5].map(Look::within);
+    for mode in [ContactMode::default(), ContactMode::Full] {
+        for (gap, want) in [
+            (0.0, [Some(near), None]),
+            (0.05, [Some(near), None]),
+            (0.3, [None, Some(far)]),
+            (0.6, [None, None]),
+        ] {
+            let mut memory = PairMemory::default();
+            for _ in 0..2 {
+                let found = looks(&beside(gap), first, second, [near, far], &mode, &mut memory);
+                assert_eq!(found, want, "{gap} {mode:?}");
+            }
+        }
+    }
+    // Where they were born the look at the gap is spared: nothing is remembered of it.
+    let mut memory = PairMemory::default();
+    let adaptive = ContactMode::default();
+    looks(
+        &beside(0.0),
+        first,
+        second,
+        [near, far],
+        &adaptive,
+        &mut memory,
+    );
+    let pose = to_pose(&beside(0.0).inverse());
+    assert!(!memory.is_not_apart(first.tree(), &pose, near.reach));
+    looks(
+        &beside(0.0),
+        first,
+        second,
+        [near, far],
+        &ContactMode::Full,
+        &mut memory,
+    );
+    assert!(memory.is_not_apart(first.tree(), &pose, near.reach));
+    // Contacts of the newborn lie in the crack, of both.
+    for settings in [ContactSettings::default(), ContactSettings::measuring()] {
+        let mut scratch = PairScratch::default();
+        let memory = &mut PairMemory::default();
+        let look = Look::within(0.01);
+        let stats = fragments(
+            &beside(0.0),
+            first,
+            second,
+            look,
+            &settings,
+            memory,
+            &mut scratch,
+        );
+        assert!(!scratch.contacts.is_empty());
+        assert_eq!(stats.contacts as usize, scratch.contacts.len());
+        let firsts = scratch.contacts.iter();
+        let firsts = firsts
+            .filter(|c| matches!(c.feature, Feature::OfFirst(_)))
+            .count();
+        assert!(firsts > 0 && firsts < scratch.contacts.len());
+        for contact in scratch
+            .contacts
+            .iter()
+            .filter(|_| settings.mode != ContactMode::Full)
+        {
+            assert!((contact.point1.x - 0.75).abs() < 0.02, "{contact:?}");
+        }
+    }
+}
