@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn points_of_one_name_are_found_one_after_another() {
-        let named = |n: u32| Feature::OfFirst(n).packed();
+        let named = |n: u32| PointId::OfFirst(n).packed();
         let points = [(7, 1), (7, 2), (8, 3)].map(|(n, data)| (named(n), data));
         let mut old = Old {
             points: points.into_iter().collect(),
@@ -465,18 +465,18 @@ mod tests {
         assert_eq!(old.find(named(9)), None);
         assert_eq!(old.find(named(7)), Some(1), "from the start again");
         assert_eq!(old.find(named(8)), Some(3));
-        assert_eq!(old.find(Feature::OfSecond(8).packed()), None);
+        assert_eq!(old.find(PointId::OfSecond(8).packed()), None);
     }
 
     #[test]
     fn names_tell_the_shape_and_fit_into_thirty_bits() {
-        assert_ne!(Feature::OfFirst(5).packed(), Feature::OfSecond(5).packed());
+        assert_ne!(PointId::OfFirst(5).packed(), PointId::OfSecond(5).packed());
         assert_eq!(
-            Feature::OfFirst(5).packed(),
+            PointId::OfFirst(5).packed(),
             [PackedFeatureId::vertex(5), PackedFeatureId::face(0)]
         );
         assert_eq!(
-            Feature::OfSecond(1 << 30 | 6).packed(),
+            PointId::OfSecond(1 << 30 | 6).packed(),
             [PackedFeatureId::face(0), PackedFeatureId::vertex(6)]
         );
     }
@@ -491,11 +491,11 @@ mod tests {
         turned.swap(&pose);
         assert_eq!((turned.point1, turned.point2), (given.point2, given.point1));
         assert!(turned.normal1.distance(rotation * Vec3::NEG_Z) < 1e-6);
-        assert_eq!(turned.feature, Feature::OfSecond(3));
+        assert_eq!(turned.point_id, PointId::OfSecond(3));
         assert_eq!(turned.distance, given.distance);
         turned.swap(&pose.inverse());
         assert!(turned.normal1.distance(given.normal1) < 1e-6);
-        assert_eq!(turned.feature, given.feature);
+        assert_eq!(turned.point_id, given.point_id);
     }
 
     #[test]

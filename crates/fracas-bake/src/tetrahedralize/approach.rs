@@ -374,8 +374,8 @@ fn add_fill(work: &Work, [a, b]: [u32; 2], c: u32, tet: u32, all: &mut Vec<Candi
     let others = boundary_faces(work, a).into_iter();
     let mut others = others.filter(|f| f.contains(&b) && !f.contains(&c));
     let apex = |f: [u32; 3]| f.into_iter().find(|&n| n != a && n != b);
-    let behind = work.tets[tet as usize].into_iter();
-    let behind = behind.filter(|n| ![a, b, c].contains(n)).next_back();
+    let mut nodes = work.tets[tet as usize].into_iter();
+    let behind = nodes.rfind(|n| ![a, b, c].contains(n));
     let (Some(d), Some(behind)) = (others.next().and_then(apex), behind) else {
         return;
     };

@@ -42,7 +42,7 @@ fn contacts_of_a_field_are_placed_in_both_frames() {
         point: Vec3::new(0.1, 0.2, 0.3),
         normal: Vec3::new(0.0, 0.6, 0.8),
         distance: -0.25,
-        feature: 7,
+        point_id: 7,
     };
     let surface = found.point + found.normal * 0.25;
     for first_is_tree in [true, false] {
@@ -57,12 +57,12 @@ fn contacts_of_a_field_are_placed_in_both_frames() {
         let p = Vec3::new(1.0, 2.0, 3.0);
         if first_is_tree {
             assert!(placed.pose().point(p).distance(pos12.inverse() * p) < 1e-5);
-            assert_eq!(contact.feature, Feature::OfFirst(7));
+            assert_eq!(contact.point_id, PointId::OfFirst(7));
             assert_eq!(contact.point2, surface);
             assert!(contact.point1.distance(pos12 * found.point) < 1e-6);
         } else {
             assert!(placed.pose().point(p).distance(pos12 * p) < 1e-5);
-            assert_eq!(contact.feature, Feature::OfSecond(7));
+            assert_eq!(contact.point_id, PointId::OfSecond(7));
             assert_eq!(contact.point1, surface);
             assert_eq!(contact.normal1, found.normal);
         }
@@ -138,11 +138,11 @@ fn of_cubes(x: f32, settings: &ContactSettings) -> (Vec<PairContact>, QueryStats
         point2: Vec3::ZERO,
         normal1: Vec3::Y,
         distance: 1.0,
-        feature: Feature::OfFirst(0),
+        point_id: PointId::OfFirst(0),
     });
     let memory = &mut PairMemory::default();
     let look = Look::within(0.1);
-    let stats = fragments(
+    let stats = ask_fragments(
         &beside(x),
         &first,
         &second,
@@ -173,7 +173,7 @@ fn points_of_both_cubes_are_told_with_their_depth() {
         for depth in [0.05, -0.04] {
             let (contacts, stats) = of_cubes(2.0 - depth, &settings);
             let of = |first: bool| {
-                let is_of = |c: &&PairContact| matches!(c.feature, Feature::OfFirst(_)) == first;
+                let is_of = |c: &&PairContact| matches!(c.point_id, PointId::OfFirst(_)) == first;
                 contacts.iter().filter(is_of).count()
             };
             assert!(of(true) > 0 && of(false) > 0, "{settings:?}");
@@ -210,7 +210,7 @@ fn what_is_caught_gets_one_way_out() {
         let memory = &mut PairMemory::default();
         let mut scratch = PairScratch::default();
         let look = Look::within(0.01);
-        fragments(
+        ask_fragments(
             &pos12,
             &first,
             &second,
@@ -237,7 +237,7 @@ fn of_shape(pos12: &Pose, shape: &dyn Shape, reach: f32) -> (Vec<PairContact>, Q
     let (mut memory, mut scratch) = (PairMemory::default(), PairScratch::default());
     let look = Look::within(reach);
     let cube = cube();
-    let found = fragment_and_shape(
+    let found = ask_fragment_and_shape(
         pos12,
         &cube,
         shape,
@@ -263,7 +263,7 @@ fn a_ball_touches_by_its_centre_exactly() {
         let (contacts, stats) = of_shape(&at(y), &Ball::new(0.2), reach);
         let own: Vec<_> = contacts
             .iter()
-            .filter(|c| matches!(c.feature, Feature::OfSecond(_)))
+            .filter(|c| matches!(c.point_id, PointId::OfSecond(_)))
             .collect();
         assert_eq!(own.len(), usize::from(touches), "{y} {reach}");
         assert_eq!(stats.contacts as usize, contacts.len());
@@ -273,7 +273,7 @@ fn a_ball_touches_by_its_centre_exactly() {
             assert!(contact.normal1.distance(Vec3::Y) < 1e-5);
             assert!(contact.point1.distance(Vec3::new(1.1, 2.0, 0.8)) < 1e-5);
             assert!(contact.point2.distance(turn.inverse() * Vec3::NEG_Y * 0.2) < 1e-5);
-            assert_eq!(contact.feature, Feature::OfSecond(0));
+            assert_eq!(contact.point_id, PointId::OfSecond(0));
             assert!(stats.distance_queries > 0);
         }
     }
@@ -287,7 +287,7 @@ fn parts_of_a_compound_are_told_in_the_frame_of_the_whole() {
     let (contacts, _) = of_shape(&pos12, &*compound, 0.05);
     let places: Vec<f32> = contacts
         .iter()
-        .filter(|c| matches!(c.feature, Feature::OfSecond(_)))
+        .filter(|c| matches!(c.point_id, PointId::OfSecond(_)))
         .map(|c| c.point2.x)
         .collect();
     assert_eq!(places.len(), 2, "{contacts:?}");
@@ -304,7 +304,7 @@ fn looks_are_worth_it_by_the_gap() {
     let [near, far] = [0.1, 0.5].map(Look::within);
     let mode = ContactMode::default();
     let ask = |gap: f32, looks_at: [Look; 2], memory: &mut PairMemory| {
-        looks(&beside(2.0 + gap), &first, &second, looks_at, &mode, memory)
+        choose_looks(&beside(2.0 + gap), &first, &second, looks_at, &mode, memory)
     };
     for (gap, both, alone) in [
         (-0.1, [Some(near), Some(far)], [Some(near), None]),
@@ -352,7 +352,7 @@ fn siblings_are_not_asked_about_what_is_farther_while_they_touch() {
         ] {
             let mut memory = PairMemory::default();
             for _ in 0..2 {
-                let found = looks(&beside(gap), first, second, [near, far], &mode, &mut memory);
+                let found = choose_looks(&beside(gap), first, second, [near, far], &mode, &mut memory);
                 assert_eq!(found, want, "{gap} {mode:?}");
             }
         }
@@ -360,7 +360,7 @@ fn siblings_are_not_asked_about_what_is_farther_while_they_touch() {
     // Where they were born the look at the gap is spared: nothing is remembered of it.
     let mut memory = PairMemory::default();
     let adaptive = ContactMode::default();
-    looks(
+    choose_looks(
         &beside(0.0),
         first,
         second,
@@ -370,7 +370,7 @@ fn siblings_are_not_asked_about_what_is_farther_while_they_touch() {
     );
     let pose = to_pose(&beside(0.0).inverse());
     assert!(!memory.is_not_apart(first.tree(), &pose, near.reach));
-    looks(
+    choose_looks(
         &beside(0.0),
         first,
         second,
@@ -384,7 +384,7 @@ fn siblings_are_not_asked_about_what_is_farther_while_they_touch() {
         let mut scratch = PairScratch::default();
         let memory = &mut PairMemory::default();
         let look = Look::within(0.01);
-        let stats = fragments(
+        let stats = ask_fragments(
             &beside(0.0),
             first,
             second,
@@ -397,7 +397,7 @@ fn siblings_are_not_asked_about_what_is_farther_while_they_touch() {
         assert_eq!(stats.contacts as usize, scratch.contacts.len());
         let firsts = scratch.contacts.iter();
         let firsts = firsts
-            .filter(|c| matches!(c.feature, Feature::OfFirst(_)))
+            .filter(|c| matches!(c.point_id, PointId::OfFirst(_)))
             .count();
         assert!(firsts > 0 && firsts < scratch.contacts.len());
         for contact in scratch
