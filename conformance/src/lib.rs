@@ -16,4 +16,5 @@ pub mod fuzz;
 pub mod procedural;
 pub mod rational;
 pub mod rational_tets;
+pub mod rims;
 pub mod textured;

@@ -4,7 +4,7 @@
 
 use fracas_bake::SurfaceMesh;
 use fracas_bake::tetrahedralize::{
-    Grading, Options, Tetrahedralization, TetrahedralizeError, boundary_topology, hausdorff,
+    Grading, Options, Tetrahedralization, TetrahedralizeError, boundary_topology, hausdorff, shell,
     surface,
 };
 use fracas_conformance::{data, procedural};
@@ -32,17 +32,17 @@ fn check(file: &str, made: &Tetrahedralization) {
 fn models_are_filled_well() {
     // File, tetrahedra, largest volume error in percent, largest distance in mean edges.
     for (file, count, volume, distance) in [
-        ("surface/bunny_npm_3674.obj", 8_000, 1.0, 0.8),
-        ("surface/spot.obj", 8_000, 1.0, 0.8),
+        ("surface/bunny_npm_3674.obj", 8_000, 1.0, 0.5),
+        ("surface/spot.obj", 8_000, 1.0, 0.5),
         ("surface/knot1.off", 8_000, 1.0, 0.5),
-        ("surface/elephant.off", 12_000, 2.0, 1.6),
+        ("surface/elephant.off", 12_000, 2.0, 0.6),
     ] {
         if let Some(input) = load(file) {
             check_filling(file, &input, count, volume, distance);
         }
     }
     let rabbit = procedural::shape_surface("rabbit", 12_000);
-    check_filling("rabbit", &rabbit, 6_000, 1.0, 1.2);
+    check_filling("rabbit", &rabbit, 6_000, 1.0, 0.6);
     let ring = procedural::torus(1.0, 0.3, 48, 24);
     check_filling("ring", &ring, 5_000, 1.0, 0.5);
 }
@@ -60,6 +60,18 @@ fn check_filling(file: &str, input: &SurfaceMesh, count: usize, volume: f64, dis
         let apart = hausdorff(input, made.mesh(), 0.25 * edge);
         let far = apart.surface_to_mesh.max(apart.mesh_to_surface);
         assert!(far < distance * edge, "{file}: {apart:?}, edge {edge}");
+    }
+}
+
+#[test]
+fn shells_have_no_slivers() {
+    let ring = procedural::torus(1.0, 0.3, 48, 24);
+    let spot = load("surface/spot.obj").map(|spot| (spot, 0.03));
+    for (input, wall) in spot.into_iter().chain([(ring, 0.05)]) {
+        let made = shell(&input, wall, 1).unwrap();
+        let report = made.made.report();
+        assert!(report.boundary.is_manifold(), "{report:?}");
+        assert!(report.angles.min >= 5.0, "{report:?}");
     }
 }
 

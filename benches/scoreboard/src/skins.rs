@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use fracas_bake::SurfaceMesh;
-use fracas_bake::bake::{BakeOptions, Source};
 use fracas_bake::model::Model;
-use fracas_bake::model::pieces::{Buffers, surfaces};
-use fracas_bake::model::write::enclosed_volume;
-use fracas_bake::shatter::{ShatterOptions, Subject, Wardrobe, open_sides};
-use fracas_bake::tetrahedralize::{self, Options, Size};
-use fracas_conformance::{data, textured};
+use fracas_bake::model::pieces::surfaces;
+use fracas_bake::tetrahedralize::{self, Options};
+use fracas_conformance::rims;
 use fracas_core::dressing::SkinMap;
 use fracas_core::{FragmentId, Fragments};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
@@ -77,85 +74,25 @@ fn bumpy(triangles: usize) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     (positions, all)
 }
 
-/// Files of the models at hand: textured ones made in code and public ones, and public
-/// surfaces.
-fn model_files(folder: &std::path::Path) -> Vec<(String, std::path::PathBuf)> {
-    let made = textured::make(folder).unwrap_or_default().into_iter();
-    let made = made.map(|(name, path)| (name.to_owned(), path));
-    let surfaces = [
-        "spot.obj",
-        "cow.off",
-        "elephant.off",
-        "knot1.off",
-        "mug.obj",
-        "nut-big.obj",
-        "screw-big.obj",
-        "snowflake.obj",
-        "bunny_npm_3674.obj",
-        "bunny_manifold_hr.obj",
-        "dragon_100k_watertight.obj",
-    ]
-    .map(|name| format!("surface/{name}"));
-    let public = textured::PUBLIC
-        .map(str::to_owned)
-        .into_iter()
-        .chain(surfaces);
-    let public = public.filter_map(|name| data::find(&name).map(|path| (name, path)));
-    made.chain(public).collect()
-}
-
 fn rims(board: &mut Board) {
     let folder = std::env::temp_dir().join(format!("fracas-skins-{}", std::process::id()));
     let (mut models, mut runs, mut draped_models) = (0, 0, Vec::new());
     let (mut widest, mut most_off, mut off_where) = (0.0_f64, 0.0_f64, String::new());
-    let options = BakeOptions {
-        size: Some(Size::Tets(3_000)),
-        ..BakeOptions::default()
-    };
     let mut left_out = Vec::new();
-    for (name, path) in model_files(&folder) {
-        let subject = Source::open(&path)
-            .map_err(Into::into)
-            .and_then(|source| Subject::bake(source, &path, &options, &mut |_| ()));
-        let Ok(subject) = subject else {
+    for (name, path) in rims::model_files(&folder) {
+        let Ok(rims) = rims::measure(&path, SEEDS) else {
             left_out.push(name);
             continue;
         };
         models += 1;
-        let mut draped = 0;
-        let whole = whole_volume(&subject);
-        for seed in 0..SEEDS {
-            let plan = ShatterOptions {
-                seed,
-                ..ShatterOptions::default()
-            };
-            let Ok(broken) = subject.shatter(&plan) else {
-                continue;
-            };
-            runs += 1;
-            let (low, high) = subject.baked.asset.mesh().bounds();
-            let diagonal = f64::from((high - low).length());
-            for piece in &broken.pieces {
-                widest = widest.max(longest_open(&piece.parts) / diagonal);
-            }
-            if broken.warning.is_some() {
-                draped += 1;
-                continue;
-            }
-            // Cracks are counted from both sides: what one piece has too much of at a rim,
-            // no other lacks.
-            let all: f64 = broken
-                .pieces
-                .iter()
-                .map(|p| enclosed_volume(&p.parts))
-                .sum();
-            let off = (all - whole).abs() / diagonal.powi(3);
-            if off > most_off {
-                (most_off, off_where) = (off, format!("{name}, seed {seed}"));
-            }
+        runs += rims.broke;
+        widest = widest.max(rims.widest);
+        let off = rims.off[0].max(rims.off[1]);
+        if off > most_off {
+            (most_off, off_where) = (off, name.clone());
         }
-        if draped > 0 {
-            draped_models.push(format!("{name} {draped}"));
+        if rims.draped > 0 {
+            draped_models.push(format!("{name} {}", rims.draped));
         }
     }
     let _ = std::fs::remove_dir_all(&folder);
@@ -168,7 +105,7 @@ fn rims(board: &mut Board) {
     });
     board.row("skins/rim-overlap", "diag^3", Target::AtMost(1e-5), || {
         Measured::new(most_off).note(format!(
-            "volume of all pieces against the skin's, where not draped; most in {off_where}"
+            "volume of all pieces against the whole's, draped or not; most in {off_where}"
         ))
     });
     board.row("skins/draped", "%", Target::None, || {
@@ -178,33 +115,6 @@ fn rims(board: &mut Board) {
             draped_models.join(", ")
         ))
     });
-}
-
-/// The volume of the unbroken model in its own triangles.
-fn whole_volume(subject: &Subject) -> f64 {
-    let fragments = Fragments::new(Arc::clone(subject.baked.asset.shared_mesh()));
-    let whole = Wardrobe::default().dress(
-        &subject.model,
-        &fragments,
-        &[FragmentId(0)],
-        fracas_bake::shatter::SkinChoice::Model,
-        1.0,
-    );
-    whole.map_or(0.0, |(whole, _)| enclosed_volume(&whole[0]))
-}
-
-/// The longest side of a triangle that has no neighbour; zero where a piece is closed.
-fn longest_open(parts: &[Buffers]) -> f64 {
-    if open_sides(parts) == 0 {
-        return 0.0;
-    }
-    let sides = parts.iter().flat_map(|part| {
-        part.triangles.iter().flat_map(|t| {
-            let [a, b, c] = t.map(|v| part.positions[v as usize]);
-            [a.distance(b), b.distance(c), c.distance(a)]
-        })
-    });
-    f64::from(sides.fold(0.0, f32::max))
 }
 
 /// Twenty pieces of a large model, after the break, on one thread.

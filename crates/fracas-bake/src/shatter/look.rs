@@ -78,15 +78,16 @@ pub struct Look<'a> {
     pub fine: Option<&'a FineBoundary>,
 }
 
-/// What the pieces look like, and what the user should know of it.
+/// What the pieces look like, each given with the surface of its tetrahedra, and what the
+/// user should know of it. Skins are taken from the wardrobe, and kept there.
 ///
 /// # Errors
 /// When the model's surface is no skin.
 pub fn dress(
+    wardrobe: &Wardrobe,
     &Look { model, fine }: &Look<'_>,
     fragments: &Fragments,
-    pieces: &[FragmentId],
-    surfaces: &[FragmentSurface],
+    (pieces, surfaces): (&[FragmentId], &[FragmentSurface]),
     choice: SkinChoice,
     crack_scale: f32,
 ) -> Result<(Vec<Vec<Buffers>>, Option<String>), SkinMapError> {
@@ -99,12 +100,12 @@ pub fn dress(
         let dressed = dressed.map(|d| plain_surfaces(&d, crack_scale));
         return Ok((dressed.collect(), None));
     }
-    Wardrobe::default().dress(model, fragments, pieces, choice, crack_scale)
+    wardrobe.dress(model, fragments, pieces, choice, crack_scale)
 }
 
 /// The skins of one model on its tetrahedra, each made when it is first needed and kept:
 /// for pieces that come a few at a time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Wardrobe {
     map: OnceLock<Result<SkinMap, SkinMapError>>,
     drape: OnceLock<Drape>,

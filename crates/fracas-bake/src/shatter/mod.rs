@@ -90,6 +90,8 @@ pub struct Subject {
     pub model: Model,
     /// The fine surface of a shape of the procedural set, which is drawn instead.
     pub fine: Option<FineBoundary>,
+    /// Skins of the model on its tetrahedra, kept from one break for the next.
+    wardrobe: Wardrobe,
 }
 
 /// What the pieces get.
@@ -149,7 +151,12 @@ impl Subject {
             _ => model_of_boundary(asset.name(), asset.mesh()),
         };
         let fine = shape.and_then(|shape| shape.fine_boundary(asset.mesh(), 1.0));
-        Ok(Self { baked, model, fine })
+        Ok(Self {
+            baked,
+            model,
+            fine,
+            wardrobe: Wardrobe::default(),
+        })
     }
 
     /// Breaks it.
@@ -188,10 +195,10 @@ impl Subject {
             fine: self.fine.as_ref(),
         };
         let (mut parts, warning) = dress(
+            &self.wardrobe,
             &seen,
             &fragments,
-            &split.children,
-            &surfaces,
+            (&split.children, &surfaces),
             look.skin,
             look.crack_scale,
         )?;

@@ -53,6 +53,14 @@ pub(super) fn improve(work: &mut Work, domain: &dyn Domain, creases: &Creases) {
     }
 }
 
+/// Improves what a change left behind.
+pub(super) fn polish(work: &mut Work, domain: &dyn Domain, creases: &Creases) {
+    sweeps(work, domain, creases, SWEEPS);
+    if reconnect::reconnect(work, RECONNECT) {
+        sweeps(work, domain, creases, SWEEPS);
+    }
+}
+
 fn sweeps(work: &mut Work, domain: &dyn Domain, creases: &Creases, count: usize) {
     for _ in 0..count {
         if !sweep(work, domain, creases, GOAL) {

@@ -8,6 +8,7 @@
 //! | the lattice's part inside, as tetrahedra | `stuffing` |
 //! | one solid, closed manifold boundary | `topology` |
 //! | creases, angles, volume | `features`, `improve`, `reconnect`, `fit` |
+//! | what the lattice passed over | `approach` |
 //! | how good it is | [`quality`], [`hausdorff()`] |
 //! | thin walls without a lattice | [`shell()`] |
 //!
@@ -19,6 +20,7 @@
 //! deviations are measured, not proven: the [`Report`] has the first,
 //! [`hausdorff()`] the second.
 
+mod approach;
 pub(crate) mod bvh;
 mod domain;
 mod features;
@@ -80,7 +82,7 @@ pub enum Size {
 /// Where the mesh is finer than elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grading {
-    /// One size everywhere.
+    /// One size everywhere, whatever it passes over.
     Uniform,
     /// One size, but finer where the shape or a gap is thin.
     #[default]
@@ -462,6 +464,15 @@ fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, Tetrahed
         });
         features::snap(&mut work, &creases);
         improve::improve(&mut work, shape.domain, &creases);
+        if options.grading != Grading::Uniform
+            && let (Some(solid), Some(surface)) = (shape.solid, shape.surface)
+        {
+            let most = match options.size {
+                Size::Tets(count) => 1.1 * count as f64,
+                Size::EdgeLength(_) => f64::INFINITY,
+            };
+            approach::approach(&mut work, solid, surface, &creases, most);
+        }
         fit::fit(&mut work, shape.domain);
     }
     let Stuffed {

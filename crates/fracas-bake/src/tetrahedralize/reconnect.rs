@@ -207,7 +207,7 @@ fn boundary_links_meet_well(work: &Work, from: u32, to: u32, tets: &[u32]) -> bo
 }
 
 /// The boundary faces at a node: faces of its tetrahedra that occur once.
-fn boundary_faces(work: &Work, node: u32) -> Vec<[u32; 3]> {
+pub(super) fn boundary_faces(work: &Work, node: u32) -> Vec<[u32; 3]> {
     let mut faces: Vec<[u32; 3]> = Vec::new();
     for &t in &work.around[node as usize] {
         let tet = work.tets[t as usize];
@@ -370,6 +370,26 @@ fn remove_edge(work: &mut Work, a: u32, b: u32, ring: &[u32], apex: usize) {
             }
         }
     }
+}
+
+/// The worst tetrahedron after splitting an edge by a new node at `place`.
+pub(super) fn split_quality(work: &Work, a: u32, b: u32, place: glam::DVec3) -> f64 {
+    edge_tets(work, a, b)
+        .iter()
+        .flat_map(|&t| {
+            let tet = work.tets[t as usize];
+            [a, b].map(|gone| {
+                tet.map(|n| {
+                    if n == gone {
+                        place
+                    } else {
+                        work.positions[n as usize]
+                    }
+                })
+            })
+        })
+        .map(min_sine)
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// Splits an edge by a new node at `place`, if all new tetrahedra are better than `least`.

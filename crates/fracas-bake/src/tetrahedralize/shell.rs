@@ -9,6 +9,8 @@
 //!    same indices.
 //! 3. Where a tetrahedron is not positive or too flat, the depth of its vertices is
 //!    halved, and all is checked again.
+//! 4. Nodes below the surface whose tetrahedra are still flat move, by less than half
+//!    their depth, to where their worst angle is best.
 //!
 //! **Guarantee.** The outer boundary is the input, triangle by triangle. Needs a
 //! closed, consistently oriented manifold. The wall is as thick as asked where the
@@ -30,6 +32,12 @@ const FLATTEST: f64 = 0.01;
 const HALVINGS: usize = 10;
 /// Part of the way to the opposite side that a wall may take.
 const OPPOSITE: f64 = 0.4;
+/// Nodes of tetrahedra with a smaller sine move: that of 12 degrees.
+const GOAL: f64 = 0.21;
+/// How far they go at most, as a part of their depth.
+const WAY: f64 = 0.45;
+/// How often all are looked at.
+const SWEEPS: usize = 30;
 
 /// A shell and how well it went.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,9 +104,10 @@ pub fn shell(
             *depth *= 0.5;
         }
     }
-    let positions: Vec<DVec3> = (0..(count * (layers + 1)) as u32)
+    let mut positions: Vec<DVec3> = (0..(count * (layers + 1)) as u32)
         .map(|n| place(&depths, n))
         .collect();
+    move_below(&mut positions, &triangles, &normals);
     let angles = quality::angles(&positions, &triangles);
     let mesh = TetMesh::build(positions.iter().map(|p| p.as_vec3()).collect(), triangles)?;
     let faces: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
@@ -146,6 +155,54 @@ fn prisms(surface: &SurfaceMesh, layers: usize) -> Vec<[u32; 4]> {
         }
     }
     out
+}
+
+/// Moves nodes below the surface to where the worst angle around them is best.
+fn move_below(positions: &mut [DVec3], tets: &[[u32; 4]], normals: &[DVec3]) {
+    let count = normals.len();
+    let mut around: Vec<Vec<u32>> = vec![Vec::new(); positions.len()];
+    for (t, tet) in tets.iter().enumerate() {
+        tet.iter().for_each(|&n| around[n as usize].push(t as u32));
+    }
+    let start = positions.to_vec();
+    for _ in 0..SWEEPS {
+        let mut moved = false;
+        for n in count..positions.len() {
+            let depth = start[n].distance(positions[n % count]);
+            let worst = |place: DVec3| {
+                let at = |m: u32| match m as usize == n {
+                    true => place,
+                    false => positions[m as usize],
+                };
+                let all = around[n].iter();
+                all.map(|&t| min_sine(tets[t as usize].map(at)))
+                    .fold(f64::INFINITY, f64::min)
+            };
+            let mut best = (worst(positions[n]), positions[n]);
+            if best.0 > GOAL {
+                continue;
+            }
+            let down = normals[n % count];
+            let (u, v) = down.any_orthonormal_pair();
+            for step in [0.4, 0.2, 0.1, 0.05] {
+                let from = best.1;
+                for way in [u, v, down, u + v, u - v] {
+                    for way in [way, -way] {
+                        let place = from + way.normalize_or_zero() * (step * depth);
+                        let quality = worst(place);
+                        if quality > best.0 + 1e-9 && place.distance(start[n]) < WAY * depth {
+                            best = (quality, place);
+                        }
+                    }
+                }
+            }
+            moved |= best.1 != positions[n];
+            positions[n] = best.1;
+        }
+        if !moved {
+            break;
+        }
+    }
 }
 
 fn vertex_normals(surface: &SurfaceMesh) -> Vec<DVec3> {

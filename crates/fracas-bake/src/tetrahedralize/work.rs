@@ -21,6 +21,7 @@ pub(super) enum Pin {
 }
 
 /// A mesh under improvement.
+#[derive(Clone)]
 pub(super) struct Work {
     pub positions: Vec<DVec3>,
     pub tets: Vec<[u32; 4]>,

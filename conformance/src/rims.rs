@@ -1,0 +1,165 @@
+//! Rims of broken models: gaps and overlaps between skin and crack faces.
+//!
+//! A model is broken with several seeds, as `fracas shatter` does it. A gap is a side of a
+//! triangle that no other side meets, by the bits of its ends. An overlap, or a gap that no
+//! side shows, makes the volumes of all pieces add up to something else than the whole's:
+//! a piece that has too much of a rim does so where no other lacks it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fracas_bake::bake::{BakeOptions, Source};
+use fracas_bake::model::pieces::Buffers;
+use fracas_bake::model::write::enclosed_volume;
+use fracas_bake::shatter::{ShatterOptions, SkinChoice, Subject, Wardrobe};
+use fracas_bake::tetrahedralize::Size;
+use fracas_core::{FragmentId, Fragments};
+use glam::Vec3;
+
+use crate::{data, textured};
+
+/// Tetrahedra that a model is filled with: more, where its walls are too thin for the first.
+const TETS: [usize; 2] = [3_000, 14_000];
+
+/// What was found at the rims of one model.
+#[derive(Clone, Debug, Default)]
+pub struct Rims {
+    /// Tetrahedra.
+    pub tets: usize,
+    /// Seeds with which it broke.
+    pub broke: u64,
+    /// Those of them in which it was draped.
+    pub draped: u64,
+    /// The longest side without a neighbour, over the diagonal.
+    pub widest: f64,
+    /// How far volumes are off at most, over the cube of the diagonal: in the model's own
+    /// triangles, and draped.
+    pub off: [f64; 2],
+}
+
+/// Files of the models at hand: textured ones made in code and public ones, and public
+/// surfaces.
+#[must_use]
+pub fn model_files(folder: &Path) -> Vec<(String, PathBuf)> {
+    let made = textured::make(folder).unwrap_or_default().into_iter();
+    let made = made.map(|(name, path)| (name.to_owned(), path));
+    let surfaces = [
+        "spot.obj",
+        "cow.off",
+        "elephant.off",
+        "knot1.off",
+        "mug.obj",
+        "nut-big.obj",
+        "screw-big.obj",
+        "snowflake.obj",
+        "bunny_npm_3674.obj",
+        "bunny_manifold_hr.obj",
+        "dragon_100k_watertight.obj",
+    ]
+    .map(|name| format!("surface/{name}"));
+    let public = textured::PUBLIC
+        .map(str::to_owned)
+        .into_iter()
+        .chain(surfaces);
+    let public = public.filter_map(|name| data::find(&name).map(|path| (name, path)));
+    made.chain(public).collect()
+}
+
+/// Breaks a model with each seed below `seeds`.
+///
+/// # Errors
+/// When it cannot be filled with so few tetrahedra.
+pub fn measure(path: &Path, seeds: u64) -> Result<Rims, String> {
+    let mut filled = Err(String::new());
+    for tets in TETS {
+        let options = BakeOptions {
+            size: Some(Size::Tets(tets)),
+            ..BakeOptions::default()
+        };
+        let source = Source::open(path).map_err(|e| e.to_string())?;
+        filled = Subject::bake(source, path, &options, &mut |_| ()).map_err(|e| e.to_string());
+        if filled.is_ok() {
+            break;
+        }
+    }
+    let subject = filled?;
+    let (low, high) = subject.baked.asset.mesh().bounds();
+    let diagonal = f64::from((high - low).length());
+    let whole = [SkinChoice::Model, SkinChoice::Draped].map(|choice| whole(&subject, choice));
+    let mut rims = Rims {
+        tets: subject.baked.asset.mesh().tets().len(),
+        ..Rims::default()
+    };
+    for seed in 0..seeds {
+        let plan = ShatterOptions {
+            seed,
+            ..ShatterOptions::default()
+        };
+        let Ok(broken) = subject.shatter(&plan) else {
+            continue;
+        };
+        rims.broke += 1;
+        let is_draped = broken.warning.is_some();
+        rims.draped += u64::from(is_draped);
+        let mut volume = 0.0;
+        for piece in &broken.pieces {
+            rims.widest = rims.widest.max(longest_open(&piece.parts) / diagonal);
+            volume += enclosed_volume(&piece.parts);
+        }
+        let off = (volume - whole[usize::from(is_draped)]).abs() / diagonal.powi(3);
+        let most = &mut rims.off[usize::from(is_draped)];
+        *most = most.max(off);
+    }
+    Ok(rims)
+}
+
+/// The volume of the unbroken model.
+fn whole(subject: &Subject, choice: SkinChoice) -> f64 {
+    let fragments = Fragments::new(Arc::clone(subject.baked.asset.shared_mesh()));
+    let pieces = [FragmentId(0)];
+    let whole = Wardrobe::default().dress(&subject.model, &fragments, &pieces, choice, 1.0);
+    whole.map_or(0.0, |(whole, _)| enclosed_volume(&whole[0]))
+}
+
+/// The longest side of a triangle that has no neighbour; zero where a piece is closed.
+fn longest_open(parts: &[Buffers]) -> f64 {
+    let mut balance: HashMap<[[u32; 3]; 2], i32> = HashMap::new();
+    // Adding zero makes -0 and 0 the same.
+    let key = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
+    for part in parts {
+        for t in &part.triangles {
+            let at = t.map(|v| key(part.positions[v as usize]));
+            for (a, b) in [(at[0], at[1]), (at[1], at[2]), (at[2], at[0])] {
+                let by = i32::from(a < b) - i32::from(b < a);
+                *balance.entry([a.min(b), a.max(b)]).or_default() += by;
+            }
+        }
+    }
+    let open = balance.into_iter().filter(|(_, sum)| *sum != 0);
+    let length = |[a, b]: [[u32; 3]; 2]| {
+        let [a, b] = [a, b].map(|k| Vec3::from_array(k.map(f32::from_bits)));
+        f64::from(a.distance(b))
+    };
+    open.map(|(side, _)| length(side)).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_sides_without_a_neighbour_count() {
+        let positions = vec![Vec3::ZERO, 3.0 * Vec3::X, Vec3::Y, Vec3::Z];
+        let triangles = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+        let mut part = Buffers {
+            positions,
+            triangles,
+            ..Buffers::default()
+        };
+        assert_eq!(longest_open(std::slice::from_ref(&part)), 0.0);
+        part.triangles.remove(2);
+        let open = longest_open(&[part]);
+        assert!((open - 2.0_f64.sqrt()).abs() < 1e-6, "{open}");
+    }
+}
