@@ -468,7 +468,8 @@ fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, Tetrahed
             && let (Some(solid), Some(surface)) = (shape.solid, shape.surface)
         {
             let most = match options.size {
-                Size::Tets(count) => 1.1 * count as f64,
+                // Within 10%; one change adds some.
+                Size::Tets(count) => 1.1 * count as f64 - 10.0,
                 Size::EdgeLength(_) => f64::INFINITY,
             };
             approach::approach(&mut work, solid, surface, &creases, most);
