@@ -352,7 +352,8 @@ fn siblings_are_not_asked_about_what_is_farther_while_they_touch() {
         ] {
             let mut memory = PairMemory::default();
             for _ in 0..2 {
-                let found = choose_looks(&beside(gap), first, second, [near, far], &mode, &mut memory);
+                let found =
+                    choose_looks(&beside(gap), first, second, [near, far], &mode, &mut memory);
                 assert_eq!(found, want, "{gap} {mode:?}");
             }
         }
