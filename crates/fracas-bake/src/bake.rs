@@ -248,6 +248,7 @@ pub fn bake(
                 size: options.size,
                 grading: options.grading,
                 thicken: options.thicken,
+                quick: false,
             };
             let filled = fill(&skin, &with)?;
             notes = filled.notes;

@@ -35,6 +35,9 @@ pub struct FillOptions {
     pub grading: Grading,
     /// What becomes of a surface without inside.
     pub thicken: Thicken,
+    /// Half the time, for a boundary that is up to twice as far from the surface
+    /// ([`Options::approach`] is off).
+    pub quick: bool,
 }
 
 /// Tetrahedra, and what is worth saying about them.
@@ -156,6 +159,7 @@ pub fn fill(mesh: &SurfaceMesh, options: &FillOptions) -> Result<Filled, Tetrahe
         let with = Options {
             size,
             thicken,
+            approach: !options.quick,
             ..Options::tets(DEFAULT_TETS).with_grading(options.grading)
         };
         surface(mesh, &with)

@@ -61,8 +61,10 @@ pub fn build(
     let mesh = match read_bytes(file, bytes).map_err(|e| e.to_string())? {
         Mesh::Surface(surface, _) => {
             let mut fill_with = |tets| {
+                // What is seen is the model itself; it is waited for.
                 let options = FillOptions {
                     size: Some(Size::Tets(tets)),
+                    quick: true,
                     ..FillOptions::default()
                 };
                 fill(&surface, &options)
