@@ -16,6 +16,9 @@ use std::time::Instant;
 use crate::skips;
 use crate::web::target_folder;
 
+/// How a line begins that tells of a stage that was skipped as a whole.
+const BUT_NOT: &str = "   BUT NOT";
+
 /// What a stage ends with; an error is what to tell the user.
 pub type Outcome = Result<(), String>;
 
@@ -67,10 +70,12 @@ pub fn run_all(stages: &[Stage]) -> Outcome {
     let beside = Beside::start(&of(stages, When::Beside))?;
     let next = run_in_order(&of(stages, When::Next));
     let beside = beside.finish();
-    next.and(beside)?;
+    next?;
+    let skipped = beside?;
     run_in_order(&of(stages, When::Last))?;
     let minutes = start.elapsed().as_secs_f64() / 60.0;
     println!("\n== all stages passed, in {minutes:.1} minutes");
+    skipped.iter().for_each(|line| println!("{line}"));
     Ok(())
 }
 
@@ -100,7 +105,7 @@ fn run_in_order(stages: &[&Stage]) -> Outcome {
     }
     println!("\n== passed");
     for (name, why) in skips::skipped_stages() {
-        println!("   BUT NOT {name}: it was skipped as a whole, {why}");
+        println!("{BUT_NOT} {name}: it was skipped as a whole, {why}");
     }
     for (name, seconds) in table {
         println!("   {name:<14} {seconds:>7.1} s");
@@ -141,14 +146,17 @@ impl Beside {
         Ok(Self { child, log })
     }
 
-    /// Waits for it, and tells what it printed.
-    fn finish(mut self) -> Outcome {
+    /// Waits for it, and tells what it printed. Returns the lines on stages that were skipped
+    /// as a whole: they are told once more at the end.
+    fn finish(mut self) -> Result<Vec<String>, String> {
         let status = self.child.wait();
         println!("== beside the others:");
         let told = fs::read(&self.log).unwrap_or_default();
-        print!("{}", String::from_utf8_lossy(&told));
+        let told = String::from_utf8_lossy(&told);
+        print!("{told}");
+        let skipped = told.lines().filter(|line| line.starts_with(BUT_NOT));
         match status {
-            Ok(status) if status.success() => Ok(()),
+            Ok(status) if status.success() => Ok(skipped.map(String::from).collect()),
             Ok(status) => Err(format!(
                 "a stage beside the others failed ({status}): above"
             )),

@@ -38,9 +38,8 @@ pub fn rows(board: &mut Board) {
     };
     for step in &steps {
         board.row(&name(&step.scene), "x", Target::AtMost(1.5), || {
-            let bits = if step.same_bits { "the same" } else { "OTHER" };
             Measured::new(step.wasm / step.native).note(format!(
-                "{:.2} ms of processor a step in wasm, {:.2} native; {bits} bits",
+                "{:.2} ms of processor a step in wasm, {:.2} native; the same bits",
                 step.wasm, step.native
             ))
         });
@@ -56,9 +55,10 @@ fn measure() -> Result<Vec<Step>, String> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
     let usual = target.join("web/examples/native");
     let native = std::env::var_os("FRACAS_NATIVE").map_or(usual, PathBuf::from);
-    if !native.exists() {
-        return Err(format!("there is no {}: {BUILD}", native.display()));
-    }
+    // It is run in the page's folder.
+    let native = native
+        .canonicalize()
+        .map_err(|_| format!("there is no {}: {BUILD}", native.display()))?;
     let out = Command::new("node")
         .args(["tests/ratio.mjs", "--json"])
         .current_dir(page)
@@ -67,9 +67,15 @@ fn measure() -> Result<Vec<Step>, String> {
         .map_err(|e| format!("Node cannot be run: {e}"))?;
     if !out.status.success() {
         let told = String::from_utf8_lossy(&out.stderr);
-        return Err(told.lines().last().unwrap_or("node failed").into());
+        let cause = told.lines().find(|line| line.contains("Error"));
+        return Err(cause.unwrap_or("node failed").into());
     }
     let lines = String::from_utf8_lossy(&out.stdout);
     let steps = lines.lines().map(serde_json::from_str);
-    steps.collect::<Result<_, _>>().map_err(|e| e.to_string())
+    let steps: Vec<Step> = steps.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+    match steps.iter().find(|step| !step.same_bits) {
+        Some(step) => Err(format!("{} has other bits in wasm", step.scene)),
+        None if steps.len() != SCENES.len() => Err("node measured other scenes".into()),
+        None => Ok(steps),
+    }
 }

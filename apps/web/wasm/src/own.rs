@@ -61,7 +61,7 @@ pub fn build(
     let mesh = match read_bytes(file, bytes).map_err(|e| e.to_string())? {
         Mesh::Surface(surface, _) => {
             let mut fill_with = |tets| {
-                // What is seen is the model itself; it is waited for.
+                // It is waited for; what has a look of its own is seen as itself.
                 let options = FillOptions {
                     size: Some(Size::Tets(tets)),
                     quick: true,
@@ -129,8 +129,8 @@ pub fn strength(material: &Material) -> Strength {
 }
 
 /// Fills a surface: coarsely, or as finely as it turns out to need. Where handles are lost, or
-/// a wall has a slot that it should not have, it is filled finer, too, and the coarse one kept
-/// for the case that nothing better comes of that.
+/// a wall has a slot that it should not have, it is filled finer, too; the coarse one is taken
+/// where nothing finer can be filled.
 fn filled(
     file: &str,
     fill_with: &mut dyn FnMut(usize) -> Result<Filled, TetrahedralizeError>,

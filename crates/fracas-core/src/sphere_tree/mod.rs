@@ -189,7 +189,7 @@ impl SphereTree {
         self.nodes.len()
     }
 
-    /// The name under which a point appears in [`crate::Contact::feature`]. It
+    /// The name under which a point appears in [`crate::Contact::point_id`]. It
     /// stays the same when the body breaks.
     ///
     /// # Panics
