@@ -5,7 +5,6 @@
 //! side shows, makes the volumes of all pieces add up to something else than the whole's:
 //! a piece that has too much of a rim does so where no other lacks it.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use fracas_bake::model::pieces::Buffers;
 use fracas_bake::model::write::enclosed_volume;
 use fracas_bake::shatter::{ShatterOptions, SkinChoice, Subject, Wardrobe};
 use fracas_bake::tetrahedralize::Size;
+use fracas_core::testing::open_sides;
 use fracas_core::{FragmentId, Fragments};
 use glam::Vec3;
 
@@ -124,24 +124,15 @@ fn whole(subject: &Subject, choice: SkinChoice) -> f64 {
 
 /// The longest side of a triangle that has no neighbour; zero where a piece is closed.
 fn longest_open(parts: &[Buffers]) -> f64 {
-    let mut balance: HashMap<[[u32; 3]; 2], i32> = HashMap::new();
-    // Adding zero makes -0 and 0 the same.
-    let key = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
-    for part in parts {
-        for t in &part.triangles {
-            let at = t.map(|v| key(part.positions[v as usize]));
-            for (a, b) in [(at[0], at[1]), (at[1], at[2]), (at[2], at[0])] {
-                let by = i32::from(a < b) - i32::from(b < a);
-                *balance.entry([a.min(b), a.max(b)]).or_default() += by;
-            }
-        }
-    }
-    let open = balance.into_iter().filter(|(_, sum)| *sum != 0);
-    let length = |[a, b]: [[u32; 3]; 2]| {
-        let [a, b] = [a, b].map(|k| Vec3::from_array(k.map(f32::from_bits)));
-        f64::from(a.distance(b))
+    let corners = |part: &Buffers| {
+        let triangles = part.triangles.iter();
+        let at = |v: u32| part.positions[v as usize];
+        triangles.map(|t| t.map(at)).collect::<Vec<_>>()
     };
-    open.map(|(side, _)| length(side)).fold(0.0, f64::max)
+    let all: Vec<[Vec3; 3]> = parts.iter().flat_map(corners).collect();
+    let open = open_sides(&all).into_iter();
+    let lengths = open.map(|[a, b]| f64::from(a.distance(b)));
+    lengths.fold(0.0, f64::max)
 }
 
 #[cfg(test)]

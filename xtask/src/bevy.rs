@@ -13,9 +13,9 @@ use std::process::{Command, Stdio};
 
 use crate::skips;
 use crate::stage::{Outcome, cargo};
+use crate::web::WASM;
 
 const FOLDER: &str = "integrations/bevy";
-const WASM: &str = "wasm32-unknown-unknown";
 
 /// What shows the example in a browser.
 const PAGE: &str = r#"<!doctype html>

@@ -9,9 +9,7 @@ use fracas_bake::SurfaceMesh;
 use fracas_bake::model::Model;
 use fracas_bake::model::pieces::{Buffers, ModelPiece};
 use fracas_bake::model::write::{CrackLook, Format, files};
-use fracas_bake::shatter::{
-    self as breaking, Pattern, ShatterOptions, SkinChoice, Wardrobe, surface_of_tets,
-};
+use fracas_bake::shatter::{self as breaking, Pattern, ShatterOptions, SkinChoice, Wardrobe};
 use fracas_core::{
     FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments, SurfaceScratch,
 };
@@ -222,15 +220,16 @@ impl Broken {
             .iter()
             .map(|&id| FragmentSurface::extract(&from.fragments, id, &mut scratch))
             .collect();
-        let (dressed, warning) = if from.skin == SkinChoice::Tets {
-            (surfaces.iter().map(surface_of_tets).collect(), None)
-        } else {
-            let Looks { model, wardrobe } = &*from.looks;
-            let fragments = &from.fragments;
-            wardrobe
-                .dress(model, fragments, &living, from.skin, from.crack_scale)
-                .map_err(refuse)?
-        };
+        let Looks { model, wardrobe } = &*from.looks;
+        let (dressed, warning) = breaking::dress(
+            wardrobe,
+            &breaking::Look { model, fine: None },
+            &from.fragments,
+            (&living, &surfaces),
+            from.skin,
+            from.crack_scale,
+        )
+        .map_err(refuse)?;
         Ok(Self {
             fragments: from.fragments,
             living,

@@ -32,8 +32,6 @@ const SIZE: f32 = 0.3;
 const TETS: usize = 6000;
 /// The most that are tried where so few cannot hold the shape.
 const MOST_FILLED: usize = 120_000;
-/// How many times as many are tried where handles are lost, or walls have slots.
-const FOR_HANDLES: usize = 2;
 /// Where more are said to be needed, nothing finer is tried.
 const MOST_NEEDED: usize = 400_000;
 /// Seconds after which no finer filling is begun.
@@ -129,8 +127,8 @@ pub fn strength(material: &Material) -> Strength {
 }
 
 /// Fills a surface: coarsely, or as finely as it turns out to need. Where handles are lost, or
-/// a wall has a slot that it should not have, it is filled finer, too; the coarse one is taken
-/// where nothing finer can be filled.
+/// a wall has a slot that it should not have, it is filled once more, with twice as many; the
+/// coarse one is taken where that cannot be done.
 fn filled(
     file: &str,
     fill_with: &mut dyn FnMut(usize) -> Result<Filled, TetrahedralizeError>,
@@ -139,7 +137,7 @@ fn filled(
     let start = web_time::Instant::now();
     let mut tets = TETS;
     let mut why = "";
-    let mut coarse: Option<(usize, TetMesh)> = None;
+    let mut coarse: Option<TetMesh> = None;
     loop {
         progress(&match tets {
             TETS => "filling with tetrahedra".into(),
@@ -153,17 +151,15 @@ fn filled(
         let error = match (made, coarse.take()) {
             (Ok(filled), before) => {
                 let is_true = !filled.notes.iter().any(changes_topology);
-                let first = before.map_or(tets, |(first, _)| first);
                 let mesh = filled.made.into_mesh();
-                let finer = 2 * tets;
-                if is_true || is_late || finer > (FOR_HANDLES * first).min(MOST_FILLED) {
+                if is_true || is_late || before.is_some() || 2 * tets > MOST_FILLED {
                     return Ok(mesh);
                 }
-                coarse = Some((first, mesh));
-                (tets, why) = (finer, "handles and gaps");
+                coarse = Some(mesh);
+                (tets, why) = (2 * tets, "handles and gaps");
                 continue;
             }
-            (Err(_), Some((_, mesh))) => return Ok(mesh),
+            (Err(_), Some(mesh)) => return Ok(mesh),
             (Err(error), None) => error,
         };
         let needed = match &error {
