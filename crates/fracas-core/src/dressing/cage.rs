@@ -182,16 +182,20 @@ fn leaves(grid: &TetGrid<'_>, corners: [DVec3; 3], parts: &mut Vec<DVec3>) -> bo
         let shape = grid.tet(tet);
         let faces = [0, 1, 2, 3].map(|i| 4 * tet + i);
         let bounds = shape.bounds();
-        let mut outside = Vec::new();
-        for polygon in rest {
-            let before = outside.len();
-            if !polygon.meets(bounds) || shape.clip(&polygon, faces, Some(&mut outside)).is_empty()
-            {
-                outside.truncate(before);
-                outside.push(polygon);
+        // Parts that it does not meet stay where they are: a large triangle has thousands.
+        let mut next = 0;
+        while let Some(found) = rest[next..].iter().position(|p| p.meets(bounds)) {
+            next += found;
+            let mut outside = Vec::new();
+            let inside = shape.clip(&rest[next], faces, Some(&mut outside));
+            if inside.is_empty() {
+                next += 1;
+            } else {
+                let count = outside.len();
+                rest.splice(next..=next, outside);
+                next += count;
             }
         }
-        rest = outside;
         if rest.is_empty() {
             return false;
         }
