@@ -31,6 +31,11 @@ const HALVINGS: usize = 10;
 /// where it is round: the cage does not reach out for it.
 const FARTHEST: f64 = 4.0;
 
+/// The longest side, in mean edges, of the parts in which triangles are cut by the cage: a
+/// large triangle meets thousands of tetrahedra, and has thousands of parts, most of which
+/// are nowhere near each other.
+const LONGEST_PART: f64 = 2.0;
+
 /// How far nodes go astray, in mean edges.
 const ASTRAY: f64 = 1e-4;
 
@@ -105,6 +110,7 @@ pub(super) fn enclose(
             t.iter()
                 .all(|p| p.cmpge(low - reach).all() && p.cmple(high + reach).all())
         })
+        .flat_map(|t| small_parts(t, LONGEST_PART * edge))
         .collect();
     for _ in 0..ROUNDS {
         let grid = TetGrid::build(mesh, &cage);
@@ -182,7 +188,7 @@ fn leaves(grid: &TetGrid<'_>, corners: [DVec3; 3], parts: &mut Vec<DVec3>) -> bo
         let shape = grid.tet(tet);
         let faces = [0, 1, 2, 3].map(|i| 4 * tet + i);
         let bounds = shape.bounds();
-        // Parts that it does not meet stay where they are: a large triangle has thousands.
+        // Parts that it does not meet stay where they are.
         let mut next = 0;
         while let Some(found) = rest[next..].iter().position(|p| p.meets(bounds)) {
             next += found;
@@ -204,6 +210,28 @@ fn leaves(grid: &TetGrid<'_>, corners: [DVec3; 3], parts: &mut Vec<DVec3>) -> bo
     rest.retain(|polygon| polygon.doubled_area().length() > least);
     parts.extend(rest.iter().map(Polygon::middle));
     !rest.is_empty()
+}
+
+/// A triangle in parts whose sides are no longer than told: sides are halved, longest first.
+fn small_parts(triangle: [DVec3; 3], longest: f64) -> Vec<[DVec3; 3]> {
+    let mut parts = Vec::new();
+    let mut large = vec![triangle];
+    while let Some([a, b, c]) = large.pop() {
+        let sides = [[a, b, c], [b, c, a], [c, a, b]];
+        let length = |[p, q, _]: &[DVec3; 3]| p.distance_squared(*q);
+        let [p, q, r] = sides
+            .into_iter()
+            .max_by(|s, t| length(s).total_cmp(&length(t)))
+            .unwrap_or(sides[0]);
+        let middle = 0.5 * (p + q);
+        // The middle of two neighbouring numbers is one of them.
+        if p.distance(q) <= longest || middle == p || middle == q {
+            parts.push([a, b, c]);
+        } else {
+            large.extend([[p, middle, r], [middle, q, r]]);
+        }
+    }
+    parts
 }
 
 /// Points of the skin, no farther apart than `spacing` on large triangles.
