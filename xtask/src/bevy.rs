@@ -61,8 +61,11 @@ pub fn window() -> Outcome {
     ensure_toolchain(&version)?;
     let check = ["check", "--locked", "--features", "window", "--examples"];
     run(&version, &check)?;
-    let tests = ["test", "--locked", "--test", "looks"];
-    run(&version, &[&tests[..], &["--features", "layers"]].concat())
+    let tests = ["test", "--locked", "--test", "plugin"];
+    run(
+        &version,
+        &[&tests[..], &["--features", "layers", "looks"]].concat(),
+    )
 }
 
 /// Builds the example `wall` into `integrations/bevy/dist`: wasm, the JavaScript around it,

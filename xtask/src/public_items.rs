@@ -9,12 +9,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use serde_json::Value;
 
-use crate::stage::{Outcome, cargo};
+use crate::stage::{Outcome, cargo, check_folder};
 
 const MOST: &str = "conformance/most-public";
 
@@ -102,7 +102,7 @@ fn most() -> Result<BTreeMap<String, usize>, String> {
 fn document(name: &str, features: &str) -> Result<Value, String> {
     let this = env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
     let this = this.to_str().ok_or("this program's path is no text")?;
-    let target = env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    let target = check_folder()?;
     cargo(
         &[
             "rustdoc",
@@ -118,10 +118,14 @@ fn document(name: &str, features: &str) -> Result<Value, String> {
             "--document-hidden-items",
             "--cap-lints=allow",
         ],
-        &[("RUSTDOC", this), (AS_RUSTDOC, "1")],
+        &[
+            ("RUSTDOC", this),
+            (AS_RUSTDOC, "1"),
+            ("CARGO_TARGET_DIR", &target),
+        ],
     )?;
     let file = format!("doc/{}.json", name.replace('-', "_"));
-    let text = fs::read_to_string(target.join(&file));
+    let text = fs::read_to_string(Path::new(&target).join(&file));
     let text = text.map_err(|e| format!("cannot read {file}: {e}"))?;
     serde_json::from_str(&text).map_err(|e| format!("{file}: {e}"))
 }

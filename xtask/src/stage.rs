@@ -189,6 +189,16 @@ pub fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Outcome {
     }
 }
 
+/// A target folder for what is checked and not built: cargo lets one process at a time use a
+/// folder, and the tests use theirs for long.
+pub fn check_folder() -> Result<String, String> {
+    let folder = target_folder()?.join("check");
+    let text = folder
+        .to_str()
+        .ok_or("the target folder's path is no text")?;
+    Ok(text.to_owned())
+}
+
 /// Makes sure that a part of the Rust tool chain is there, by asking `probe`.
 pub fn ensure_component(component: &str, probe: &[&str]) -> Outcome {
     let there = Command::new("cargo").args(probe).output();

@@ -489,7 +489,7 @@ fn drops(board: &mut Board) {
                 ..Default::default()
             };
             let mut memory = FractureEvent::new();
-            let mut dearest = 0.0_f64;
+            let mut most_expensive = 0.0_f64;
             let up = Vec3::new(0.4, 0.3, 0.85).normalize();
             let pieces: Vec<usize> = [0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]
                 .iter()
@@ -498,7 +498,7 @@ fn drops(board: &mut Board) {
                     let decision = decide(&mut memory, &fragments, &modes, impact, &settings);
                     let stats = decision.stats;
                     if stats.brought > 0.0 {
-                        dearest = dearest.max(stats.spent / stats.brought);
+                        most_expensive = most_expensive.max(stats.spent / stats.brought);
                     }
                     decision.fracture.map_or(1, |_| stats.pieces)
                 })
@@ -506,7 +506,7 @@ fn drops(board: &mut Board) {
             let falls = pieces.windows(2).filter(|w| w[1] < w[0]).count();
             Measured::new(falls as f64).note(format!(
                 "pieces at 0.02 0.1 0.3 1 3 10 30 m: {pieces:?}; cracks took at most {:.0}% of the energy brought",
-                100.0 * dearest
+                100.0 * most_expensive
             ))
         },
     );

@@ -26,10 +26,13 @@
 
 mod cage;
 mod crack_cells;
+mod cut_face;
 mod dress;
 mod ears;
 mod fine_boundary;
 mod fine_dress;
+mod fine_outside;
+mod fine_points;
 mod names;
 mod outline;
 mod polygon;
@@ -38,7 +41,7 @@ mod tets;
 
 pub use dress::{CrackFace, Dress, SkinCorner, SkinFace};
 pub use fine_boundary::{FacePoint, FineBoundary, FinePoint, FineSurface};
-pub use fine_dress::Dressed;
+pub use fine_outside::Dressed;
 
 use glam::DVec3;
 use thiserror::Error;

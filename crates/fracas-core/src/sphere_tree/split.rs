@@ -32,7 +32,7 @@ use super::insert::{CutPoints, attach_cut_points};
 use super::layout::{
     Attachments, DraftNode, LayoutScratch, PointSource, count_points, lay_out, radius_of,
 };
-use super::split_work::{JOINT, SplitMethod, TetPart, Work};
+use super::split_work::{JOINT, SplitMethod, TreePart, Work};
 use super::{EXTRA, SphereTree};
 use crate::tet_mesh::NONE;
 use crate::{Fragments, Split};
@@ -45,11 +45,11 @@ pub struct SplitScratch {
     tags: Vec<u32>,
     /// Per mixed old node: its copies, a range of `copies`.
     copy_ranges: Vec<(u32, u32)>,
-    copies: Vec<(u32, TetPart)>,
-    gathered: Vec<(u32, TetPart)>,
+    copies: Vec<(u32, TreePart)>,
+    gathered: Vec<(u32, TreePart)>,
     /// Copies with several children: old node, range of `parts`.
     joints: Vec<(u32, u32, u32)>,
-    parts: Vec<TetPart>,
+    parts: Vec<TreePart>,
     pub(super) work: Work,
     cut_index: CutEdgeIndex,
     attachments: Attachments,
@@ -203,7 +203,7 @@ impl SphereTree {
         children: usize,
         keep_chains: bool,
         scratch: &mut SplitScratch,
-    ) -> Vec<TetPart> {
+    ) -> Vec<TreePart> {
         let SplitScratch {
             labels,
             tags,
@@ -239,7 +239,7 @@ impl SphereTree {
                     let (start, end) = copy_ranges[child];
                     gathered.extend_from_slice(&copies[start as usize..end as usize]);
                 } else {
-                    gathered.push((tags[child], TetPart(child as u32)));
+                    gathered.push((tags[child], TreePart(child as u32)));
                 }
             }
             gathered.sort_by_key(|&(label, _)| label);
@@ -251,14 +251,14 @@ impl SphereTree {
                         let first_part = parts.len() as u32;
                         parts.extend(several.iter().map(|&(_, piece)| piece));
                         joints.push((i as u32, first_part, parts.len() as u32));
-                        TetPart(JOINT | (joints.len() as u32 - 1))
+                        TreePart(JOINT | (joints.len() as u32 - 1))
                     }
                 };
                 copies.push((same[0].0, piece));
             }
             copy_ranges[i] = (start, copies.len() as u32);
         }
-        let mut roots = vec![TetPart(0); children];
+        let mut roots = vec![TreePart(0); children];
         if tags[0] == MIXED {
             let (start, end) = copy_ranges[0];
             for &(label, piece) in &copies[start as usize..end as usize] {
@@ -310,9 +310,9 @@ impl Work {
     fn draft_fragment(
         &mut self,
         old: &SphereTree,
-        root: TetPart,
+        root: TreePart,
         joints: &[(u32, u32, u32)],
-        parts: &[TetPart],
+        parts: &[TreePart],
     ) {
         let base = self.draft.nodes.len();
         self.roots.push(base as u32);
@@ -328,7 +328,7 @@ impl Work {
                 }
             } else {
                 for child in old.nodes[piece.0 as usize].children() {
-                    self.push(old, TetPart(child), next as u32, joints);
+                    self.push(old, TreePart(child), next as u32, joints);
                 }
             }
             let node = &mut self.draft.nodes[next];
@@ -342,7 +342,7 @@ impl Work {
         self.place_points(old, base);
     }
 
-    fn push(&mut self, old: &SphereTree, piece: TetPart, parent: u32, joints: &[(u32, u32, u32)]) {
+    fn push(&mut self, old: &SphereTree, piece: TreePart, parent: u32, joints: &[(u32, u32, u32)]) {
         let from = if piece.0 & JOINT == 0 {
             piece.0
         } else {

@@ -29,13 +29,13 @@ pub(super) struct Work {
     /// Per draft node: squared radius, where insertion has asked for it.
     pub chain_radius_squared: Vec<f32>,
     pub roots: Vec<u32>,
-    pub pieces: Vec<TetPart>,
+    pub pieces: Vec<TreePart>,
     pub representatives: Vec<u32>,
 }
 
 /// Part of a tree being split: an old node whose points are all of one fragment,
 /// or a joint (flagged), a copy of a splitting node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct TetPart(pub u32);
+pub(super) struct TreePart(pub u32);
 
 pub(super) const JOINT: u32 = 1 << 31;

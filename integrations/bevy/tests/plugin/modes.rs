@@ -1,16 +1,14 @@
 //! Modes: a thing breaks in an app as the library's `Breakable::open` and
 //! `Breakable::of_asset` make it break, to the bit.
 
-mod common;
-
 use std::fmt::Write;
 use std::sync::Arc;
 
+use crate::common::{self, add_floor, app, brick_of, count, steps, wait_until, was_told};
 use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
 use bevy_fracas::prelude::*;
 use bevy_rapier3d::prelude::*;
-use common::{add_floor, app, brick_of, count, steps, wait_until, was_told};
 use fracas_bake::Asset;
 use fracas_bake::bake::{BakeModes, BakeOptions, Source, Stage, bake};
 use fracas_bake::tetrahedralize::Size;

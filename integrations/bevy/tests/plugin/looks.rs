@@ -1,17 +1,15 @@
 //! What pieces look like, without a renderer: meshes of outer and crack faces, and that
 //! something is seen in every frame.
 
-mod common;
-
 use std::collections::BTreeMap;
 
+use crate::common::{self, app, brick_of, count, fragile, steps};
 #[cfg(feature = "layers")]
 use bevy::camera::visibility::RenderLayers;
 use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
 use bevy_fracas::prelude::*;
 use bevy_fracas::{CrackFaces, StandIn, draw, draw_cracks, draw_outer, load, save};
-use common::{app, brick_of, count, fragile, steps};
 use fracas_core::FragmentSurface;
 
 fn positions(mesh: &Mesh) -> Vec<Vec3> {

@@ -1,5 +1,4 @@
 //! An app without a window, and a note of what observers were told.
-#![allow(dead_code, reason = "each test file uses its own part of it")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,7 +19,7 @@ pub const BRICK: Vec3 = Vec3::new(0.215, 0.065, 0.1025);
 #[derive(Resource, Default)]
 pub struct Told(pub Vec<String>);
 
-/// What went to the error handler, of all tests of the file.
+/// What went to the error handler, of all tests.
 pub static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn note_error(error: BevyError, _: ErrorContext) {

@@ -1,15 +1,13 @@
 //! Where objects come from: meshes, assets, saved states; and what is said of bad ones.
 
-mod common;
-
+use crate::common::{
+    self, add_brick, add_floor, app, app_with, bodies, brick_of, count, fragile, steps, told,
+    wait_until, was_told,
+};
 use bevy::mesh::PrimitiveTopology;
 use bevy::prelude::*;
 use bevy_fracas::prelude::*;
 use bevy_fracas::{Unbreakable, digest, load, save};
-use common::{
-    add_brick, add_floor, app, app_with, bodies, brick_of, count, fragile, steps, told, wait_until,
-    was_told,
-};
 use fracas_bake::Asset;
 use fracas_bake::bake::{BakeOptions, Source, bake};
 use fracas_rapier::WorldSettings;

@@ -1,13 +1,11 @@
 //! Objects in an app without a renderer: they fall, break, are counted, and go.
 
-mod common;
-
+use crate::common::{
+    self, add_brick, add_floor, app, app_with, bodies, brick, brick_of, count, fragile, steps, told,
+};
 use bevy::prelude::*;
 use bevy_fracas::prelude::*;
 use bevy_rapier3d::prelude::*;
-use common::{
-    add_brick, add_floor, app, app_with, bodies, brick, brick_of, count, fragile, steps, told,
-};
 use fracas_fracture::{Breaker, Material, Strength};
 use fracas_rapier::{Breakable as Body, World as Destruction, WorldSettings};
 

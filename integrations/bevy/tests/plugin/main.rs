@@ -1,0 +1,8 @@
+//! The plugin in apps without a renderer. One program: each would compile Bevy's generic code
+//! anew.
+
+mod breaking;
+mod common;
+mod looks;
+mod modes;
+mod sources;
