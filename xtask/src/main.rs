@@ -150,7 +150,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "newcomer",
-        about: "the guide's blocks and the examples compile outside the workspace",
+        about: "the guide's blocks and the examples build and run outside the workspace",
         when: When::Beside,
         run: newcomer::check,
     },
@@ -321,6 +321,5 @@ fn packages() -> Outcome {
 /// not built: the lints have checked them, and the stages that run one build it.
 fn tests() -> Outcome {
     skips::cargo_test("tests", &["test", "--workspace", "--tests"])?;
-    cargo(&["test", "--workspace", "--doc"], &[])?;
-    newcomer::run_examples()
+    cargo(&["test", "--workspace", "--doc"], &[])
 }

@@ -2,11 +2,9 @@
 //!
 //! Every Rust block of the guide and of the first page, and every example of the crate
 //! `fracas`, becomes a program of a package outside the workspace that depends on `fracas` and
-//! `rapier3d` alone, with default features. All are checked by the compiler there. They are run
-//! in the stage `tests`: the blocks as tests of the documentation, the examples by
-//! [`run_examples`]; to make the engine's machine code once more, for these, took five
-//! processor minutes. The package lies in the target folder, with a target folder of its own
-//! there, so that a second check compiles only what changed.
+//! `rapier3d` alone, with default features. All are compiled; those that need no files of the
+//! user (`no_run`) are run. The package lies in the target folder, with a target folder of its
+//! own there, so that a second run compiles only what changed.
 
 use std::env;
 use std::fs;
@@ -14,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::stage::{Outcome, cargo};
-use crate::web::target_folder;
 
 const PAGES: [(&str, &str); 2] = [("guide", "docs/guide.md"), ("first_page", "README.md")];
 
@@ -25,41 +22,29 @@ const EXAMPLES: &str = "crates/fracas/examples";
 struct Program {
     name: String,
     source: String,
+    is_run: bool,
 }
 
-/// Writes the package, and checks its programs.
+/// Writes the package, builds it and runs its programs.
 pub fn check() -> Outcome {
     let root = env::current_dir().map_err(|e| format!("where are we? {e}"))?;
     let target = env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
     let folder = root.join(target).join("newcomer");
-    write_package(&root, &folder, &programs()?)?;
+    let programs = programs()?;
+    write_package(&root, &folder, &programs)?;
     let manifest = folder.join("Cargo.toml");
     let built = folder.join("target");
     let [manifest, built] = [&manifest, &built].map(|p| p.to_string_lossy().into_owned());
     let place = ["--manifest-path", &manifest, "--target-dir", &built];
-    cargo(&[&["check", "--quiet", "--bins"], &place[..]].concat(), &[])
-}
-
-/// Runs the examples of the crate `fracas`, as the workspace's tests are built.
-pub fn run_examples() -> Outcome {
-    let names = example_files()?.into_iter();
-    let names = names.map(|f| {
-        f.file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    });
-    let names: Vec<String> = names.collect();
-    let which = names.iter().flat_map(|name| ["--example", name]);
-    let build: Vec<&str> = ["build", "--workspace"].into_iter().chain(which).collect();
-    cargo(&build, &[])?;
-    for name in &names {
-        println!("   {name}");
-        let out = Command::new(target_folder()?.join("debug/examples").join(name)).output();
-        let out = out.map_err(|e| format!("cannot run {name}: {e}"))?;
+    cargo(&[&["build", "--quiet", "--bins"], &place[..]].concat(), &[])?;
+    for program in programs.iter().filter(|p| p.is_run) {
+        let file = folder.join("target/debug").join(&program.name);
+        println!("   {}", program.name);
+        let out = Command::new(file).current_dir(&folder).output();
+        let out = out.map_err(|e| format!("cannot run {}: {e}", program.name))?;
         if !out.status.success() {
             let told = String::from_utf8_lossy(&out.stderr);
-            return Err(format!("{name} failed: {told}"));
+            return Err(format!("{} failed: {told}", program.name));
         }
     }
     Ok(())
@@ -73,21 +58,18 @@ fn programs() -> Result<Vec<Program>, String> {
     for (name, page) in PAGES {
         all.extend(blocks(name, &read(Path::new(page))?));
     }
-    for file in example_files()? {
+    let folder = fs::read_dir(EXAMPLES).map_err(|e| format!("cannot read {EXAMPLES}: {e}"))?;
+    let mut files: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    for file in files {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         all.push(Program {
             name: format!("example_{name}"),
             source: read(&file)?,
+            is_run: true,
         });
     }
     Ok(all)
-}
-
-fn example_files() -> Result<Vec<PathBuf>, String> {
-    let folder = fs::read_dir(EXAMPLES).map_err(|e| format!("cannot read {EXAMPLES}: {e}"))?;
-    let mut files: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
-    files.sort();
-    Ok(files)
 }
 
 /// The Rust blocks of a page as programs, as rustdoc would run them.
@@ -97,7 +79,7 @@ fn blocks(page: &str, text: &str) -> Vec<Program> {
         .enumerate()
         .map(|(i, rest)| {
             let block = rest.split("\n```").next().unwrap_or_default();
-            let (_, code) = block.split_once('\n').unwrap_or_default();
+            let (marks, code) = block.split_once('\n').unwrap_or_default();
             let shown = |line: &str| line.strip_prefix("# ").unwrap_or(line).to_owned();
             let mut lines: Vec<String> = code.lines().map(shown).collect();
             let mut kind = "";
@@ -110,6 +92,7 @@ fn blocks(page: &str, text: &str) -> Vec<Program> {
             Program {
                 name: format!("{page}_{}", i + 1),
                 source: format!("fn main(){kind} {{\n    {body}\n}}\n"),
+                is_run: !marks.contains("no_run"),
             }
         })
         .collect()
@@ -129,6 +112,18 @@ edition = "2024"
 [dependencies]
 fracas = {{ path = {:?} }}
 rapier3d = "0.36"
+
+# Quick to compile; only what would run for minutes is optimised.
+[profile.dev]
+opt-level = 0
+debug = false
+incremental = false
+
+[profile.dev.package]
+fracas-core = {{ opt-level = 1 }}
+fracas-sparse = {{ opt-level = 2 }}
+fracas-fracture = {{ opt-level = 1 }}
+glam = {{ opt-level = 1 }}
 "#,
         path.display().to_string()
     );
@@ -175,6 +170,7 @@ mod tests {
             (found[0].name.as_str(), found[0].source.as_str()),
             ("p_1", "fn main() {\n    let a = 1;\n    let _ = a;\n}\n")
         );
+        assert!(found[0].is_run && !found[1].is_run);
         assert!(
             found[1]
                 .source

@@ -36,6 +36,10 @@ const FARTHEST: f64 = 4.0;
 /// are nowhere near each other.
 const LONGEST_PART: f64 = 2.0;
 
+/// The most parts, and the most samples, that the triangles of a skin are divided into beside
+/// one for each: a sheet may be wider than the tetrahedra by any factor.
+const MOST_PARTS: f64 = 2e6;
+
 /// How far nodes go astray, in mean edges.
 const ASTRAY: f64 = 1e-4;
 
@@ -85,7 +89,10 @@ pub(super) fn enclose(
         .map(|&b| if b { 2e-3 * edge } else { 0.0 })
         .collect();
     raise(mesh, &surface.faces, &volumes, &room, &mut cage);
-    let mut outside = samples(positions, triangles, 0.4 * edge);
+    let corners = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
+    let least = least_length(triangles.iter().map(corners));
+    let spacing = least.max(0.4 * edge);
+    let mut outside = samples(positions, triangles, spacing);
     let (low, high) = bounds(&original);
     let reach = DVec3::splat(FARTHEST * edge);
     outside.retain(|p| p.cmpge(low - reach).all() && p.cmple(high + reach).all());
@@ -105,12 +112,12 @@ pub(super) fn enclose(
     // cage.
     let mut open: Vec<[DVec3; 3]> = triangles
         .iter()
-        .map(|t| t.map(|v| positions[v as usize]))
+        .map(corners)
         .filter(|t| {
             t.iter()
                 .all(|p| p.cmpge(low - reach).all() && p.cmple(high + reach).all())
         })
-        .flat_map(|t| small_parts(t, LONGEST_PART * edge))
+        .flat_map(|t| small_parts(t, least.max(LONGEST_PART * edge)))
         .collect();
     for _ in 0..ROUNDS {
         let grid = TetGrid::build(mesh, &cage);
@@ -126,7 +133,7 @@ pub(super) fn enclose(
         }
     }
     let grid = TetGrid::build(mesh, &cage);
-    let left = samples(positions, triangles, 0.4 * edge)
+    let left = samples(positions, triangles, spacing)
         .into_iter()
         .filter(|&p| grid.holding(p).is_none())
         .count();
@@ -212,6 +219,17 @@ fn leaves(grid: &TetGrid<'_>, corners: [DVec3; 3], parts: &mut Vec<DVec3>) -> bo
     !rest.is_empty()
 }
 
+fn longest_side([a, b, c]: [DVec3; 3]) -> f64 {
+    a.distance(b).max(b.distance(c)).max(c.distance(a))
+}
+
+/// The length down to which triangles can be divided without too many parts: a triangle has
+/// at most four times as many as a square of its longest side.
+fn least_length(triangles: impl Iterator<Item = [DVec3; 3]>) -> f64 {
+    let squares: f64 = triangles.map(|t| longest_side(t) * longest_side(t)).sum();
+    (4.0 * squares / MOST_PARTS).sqrt()
+}
+
 /// A triangle in parts whose sides are no longer than told: sides are halved, longest first.
 fn small_parts(triangle: [DVec3; 3], longest: f64) -> Vec<[DVec3; 3]> {
     let mut parts = Vec::new();
@@ -239,8 +257,7 @@ fn samples(positions: &[DVec3], triangles: &[[u32; 3]], spacing: f64) -> Vec<DVe
     let mut all = positions.to_vec();
     for triangle in triangles {
         let [a, b, c] = triangle.map(|v| positions[v as usize]);
-        let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
-        let n = ((longest / spacing).ceil() as usize).min(200);
+        let n = ((longest_side([a, b, c]) / spacing).ceil() as usize).min(200);
         for i in 0..=n {
             for j in 0..=n - i {
                 if n > 1 && !(i == n || j == n || i + j == 0) {
@@ -396,4 +413,38 @@ pub(super) fn closest_point(p: DVec3, [a, b, c]: [DVec3; 3]) -> DVec3 {
         return a;
     }
     a + ab * (vb / sum) + ac * (vc / sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triangles_are_divided_finely_but_never_into_too_many() {
+        let triangle = [
+            DVec3::ZERO,
+            DVec3::new(3.0, 0.2, 0.0),
+            DVec3::new(-1.0, 2.0, 0.5),
+        ];
+        let area = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a).length();
+        let parts = small_parts(triangle, 0.25);
+        assert!(parts.iter().all(|&t| longest_side(t) <= 0.25));
+        let sum: f64 = parts.iter().copied().map(area).sum();
+        assert!((sum - area(triangle)).abs() < 1e-12 * sum);
+        // A needle, a sheet and a flat one a million edges wide.
+        let wide = 1e6;
+        for third in [
+            DVec3::new(wide, 1.0, 0.0),
+            wide * DVec3::Y,
+            0.5 * wide * DVec3::X,
+        ] {
+            let sheet = [DVec3::ZERO, wide * DVec3::X, third];
+            let least = least_length([sheet].into_iter());
+            let count = small_parts(sheet, least.max(LONGEST_PART)).len();
+            assert!(count as f64 <= MOST_PARTS, "{third}: {count}");
+            let corners = sheet.to_vec();
+            let count = samples(&corners, &[[0, 1, 2]], least.max(0.4)).len();
+            assert!(count as f64 <= MOST_PARTS, "{third}: {count} samples");
+        }
+    }
 }
