@@ -7,7 +7,7 @@ use fracas_core::testing::box_grid;
 use fracas_core::{Crack, FieldOptions, Fracture, FragmentId};
 use fracas_rapier::{
     Blueprint, Breakable, ContactMode, ContactSettings, FrameBudget, ObjectId, PieceId,
-    VoxelSettings, World, WorldSettings,
+    VoxelSettings, VoxelStats, World, WorldSettings,
 };
 use glam::Vec3;
 use parry3d::math::Pose;
@@ -201,4 +201,46 @@ fn one_body_of_a_world_can_use_voxels() {
     world.set_voxel_contacts(ObjectId(1), None);
     world.step();
     assert_eq!(world.stats().voxel.pairs, 0);
+}
+
+/// What is chosen and taken away leaves nothing: a world with it in its past has the bits of
+/// one that was restored since then, and no step pays for it.
+#[test]
+fn a_chosen_object_that_is_gone_is_chosen_no_more() {
+    let mut world = world(ContactMode::default());
+    let blueprint = blueprint();
+    let boxes: Vec<ObjectId> = [0.0, 0.05, 1.0]
+        .into_iter()
+        .enumerate()
+        .map(|(i, x)| {
+            let at = Vec3::new(x, 0.15 + 0.25 * (i % 2) as f32, 0.0);
+            world.add(Breakable::new(blueprint.clone()).at(Pose::from_translation(at)))
+        })
+        .collect();
+    let voxels = Some(VoxelSettings::default());
+    world.set_voxel_contacts(boxes[2], voxels);
+    world.step();
+    assert!(world.stats().voxel.relabel > 0.0 || world.stats().voxel.find > 0.0);
+    assert!(world.remove_piece(PieceId {
+        object: boxes[2],
+        fragment: FragmentId(0),
+    }));
+    world.step();
+    assert_eq!(world.stats().voxel, VoxelStats::default());
+    let bytes = world.snapshot().unwrap();
+    let play = |world: &mut World| {
+        let digests = (0..60).map(|step| {
+            if step == 13 {
+                world.set_voxel_contacts(boxes[1], voxels);
+            }
+            world.step();
+            world.digest()
+        });
+        digests.collect::<Vec<u64>>()
+    };
+    let first = play(&mut world);
+    assert!(world.stats().voxel.pairs > 0);
+    world.restore(&bytes).unwrap();
+    world.set_voxel_contacts(boxes[1], None);
+    assert_eq!(play(&mut world), first);
 }

@@ -501,6 +501,12 @@ impl Breakables {
         })
     }
 
+    /// Whether anything is left of an object.
+    pub(crate) fn has_pieces(&self, object: ObjectId) -> bool {
+        let object = self.objects.get(object.0 as usize);
+        object.is_some_and(|o| !o.pieces.is_empty())
+    }
+
     /// The engine's body of a piece.
     #[must_use]
     pub fn body(&self, piece: PieceId) -> Option<RigidBodyHandle> {

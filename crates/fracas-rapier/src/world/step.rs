@@ -111,6 +111,7 @@ impl World {
     /// What the engine's own step (find pairs, query contacts, solve) needs beforehand.
     fn prepare_engine(&mut self) {
         self.hold_asleep();
+        self.leave_gone_voxels();
         let forgotten = self.counters.forgotten();
         let spent = self.stats.times.collision * 1e-3;
         let told = (forgotten, spent);

@@ -15,8 +15,11 @@ use crate::voxel::{VoxelSettings, VoxelStats, VoxelTable};
 pub(super) struct Voxels {
     stage: Option<VoxelStage>,
     table: Arc<VoxelTable>,
-    /// Objects that have voxel contacts by choice.
+    /// Objects that have voxel contacts by choice, those that are gone, too: a snapshot may
+    /// bring them back.
     pub(super) chosen: BTreeMap<ObjectId, VoxelSettings>,
+    /// What names those of them that are there.
+    addresses: BTreeMap<ObjectId, usize>,
     /// How often pairs were told to forget what they remember.
     forgotten: u64,
 }
@@ -32,6 +35,7 @@ impl Voxels {
             },
             table: Arc::clone(table),
             chosen: BTreeMap::new(),
+            addresses: BTreeMap::new(),
             forgotten: 0,
         }
     }
@@ -56,11 +60,26 @@ impl Voxels {
         *stage.stats()
     }
 
+    /// Takes the choice from objects that are gone: their addresses may be those of others
+    /// soon.
+    fn leave_gone(&mut self, is_there: impl Fn(ObjectId) -> bool) {
+        let gone: Vec<_> = self
+            .addresses
+            .extract_if(.., |&object, _| !is_there(object))
+            .collect();
+        if let (Some(stage), false) = (&mut self.stage, gone.is_empty()) {
+            gone.iter()
+                .for_each(|&(_, address)| stage.choose(address, false));
+            self.rest_unless_chosen();
+        }
+    }
+
     /// A stage for chosen objects alone goes with the last of them: no step pays for it, and
-    /// a world that goes back to before the first choice does not know more than it did then.
+    /// a world that goes back to before the first choice, or to where what was chosen is gone,
+    /// does not know more than it did then.
     fn rest_unless_chosen(&mut self) {
         let of_chosen = |stage: &VoxelStage| stage.scope() == Scope::Chosen;
-        if self.chosen.is_empty() && self.stage.as_ref().is_some_and(of_chosen) {
+        if self.addresses.is_empty() && self.stage.as_ref().is_some_and(of_chosen) {
             self.stage = None;
             self.table.clear();
         }
@@ -104,11 +123,21 @@ impl World {
         if let Some(stage) = &mut self.voxels.stage {
             stage.choose(address, settings.is_some());
         }
-        match settings {
-            Some(settings) => self.voxels.chosen.insert(object, settings),
-            None => self.voxels.chosen.remove(&object),
-        };
+        if let Some(settings) = settings {
+            self.voxels.chosen.insert(object, settings);
+            self.voxels.addresses.insert(object, address);
+        } else {
+            self.voxels.chosen.remove(&object);
+            self.voxels.addresses.remove(&object);
+        }
         self.voxels.rest_unless_chosen();
+    }
+
+    /// Before a step: objects of which nothing is left have no voxel contacts by choice.
+    pub(super) fn leave_gone_voxels(&mut self) {
+        let breakables = &self.breakables;
+        self.voxels
+            .leave_gone(|object| breakables.has_pieces(object));
     }
 
     /// What names an object for as long as it lives.

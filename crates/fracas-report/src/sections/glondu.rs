@@ -211,7 +211,8 @@ pub fn stills(bench: &Bench<'_>, section: &mut Section) -> Result<(), Skip> {
             let seconds = after as f32 * run.recording.step;
             let bodies = run.recording.at(after).count();
             let picture = stills::still(&run.scene, &run.recording, after, size, quality);
-            sheet.add(picture, format!("{seconds:.2} s\n{bodies} bodies"));
+            let plural = if bodies == 1 { "body" } else { "bodies" };
+            sheet.add(picture, format!("{seconds:.2} s\n{bodies} {plural}"));
         }
         section.picture(
             &sheet.image(),
