@@ -25,9 +25,13 @@
 //! * triangles with a common corner: the strain of the one and of the other, which is
 //!   the largest difference along their edges (each vertex is one edge away from the
 //!   corner);
-//! * others: the difference of the residuals of one corner of each, plus twice the
-//!   strain; at most twice the spread; and for triangles that are not far apart, what
-//!   residuals differ by between neighbouring cells of space ([`super::cells`]).
+//! * others: the difference of the residuals of one corner of each, plus the strain of
+//!   both; at most twice the spread; and what residuals of points differ by between
+//!   neighbouring cells of space ([`super::cells`]), of larger ones for points farther
+//!   apart. (The theorem holds for points as for features: what counts is that `A` holds
+//!   them farther apart than their residuals can bring them together.)
+//!
+//! Long triangles count as cut in pieces, and their strain is that of so many pieces.
 //!
 //! A body passes through three stages. *Unknown*: it is tested as any. *Watched*: its
 //! reference shape was taken, and the fits tell how fast it deforms. *Known*: the
@@ -45,10 +49,10 @@
 
 use glam::Vec3;
 
-use super::cells::{CELL_REACH, Cells};
+use super::cells::{Cells, Cuts};
 use super::clearance_state::{Clearance, LONGEST_WAIT, Near, Stage};
 use super::discrete::shared_corners;
-use super::fit::{Fit, Shape, fit, least_stretch};
+use super::fit::{Fit, Rest, Shape, fit, least_stretch};
 use super::ids::NONE;
 use super::margin;
 use super::mesh::{Body, Mesh};
@@ -61,13 +65,18 @@ const BUDGET_SHARE: usize = 16;
 const BUDGET: usize = 4096;
 /// How far apart pairs without a common corner are listed, in mean edge lengths: at
 /// least, at most.
-const REACH: [f64; 2] = [0.05, 0.3];
+const REACH: [f64; 2] = [0.05, 0.45];
 /// The same for bodies that are added, of which no deformation was seen yet.
-const ADDED_REACH: f64 = 0.3;
+const ADDED_REACH: f64 = 0.45;
 /// The reach in units of the deformation seen while watched.
 const REACH_GROWTH: f64 = 20.0;
 /// The same for pairs with a common corner.
 const JOINED_REACH: f64 = 0.25;
+/// How far a body may deform while it is watched, in mean edge lengths.
+const MOST_DEFORMED: f64 = 1.0;
+/// Pairs of the list, per vertex, beyond which it is cheaper to ask cells: to make and ask
+/// them, to ask them alone.
+const ASK_CELLS: [f64; 2] = [2.0, 0.5];
 /// Strain that needs no closer look, in mean edge lengths.
 const FINE_STRAIN: f64 = 1e-4;
 /// Pairs to test one by one beyond which walking the tree is cheaper, per triangle.
@@ -78,6 +87,7 @@ const LENIENCE: u32 = 3;
 /// Bounds of this step.
 struct Limits {
     stretch: f64,
+    /// Of a piece.
     strain: f64,
     spread: f64,
     /// For rounding, in each residual.
@@ -131,7 +141,7 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
         watch(mesh, body);
         let own = &mut body.clearance;
         if own.added && own.stage == Stage::Watched {
-            own.wanted = Some(ADDED_REACH * own.spacing);
+            own.wanted = Some(ADDED_REACH * own.cuts.spacing);
         }
         return;
     }
@@ -140,12 +150,12 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
         Some(body.clearance.last)
     } else {
         let shape = body.clearance.shape;
-        let fine = FINE_STRAIN * body.clearance.spacing;
+        let fine = FINE_STRAIN * body.clearance.cuts.spacing;
         fit(
             &shape,
             &body.vertices,
             &mesh.positions,
-            triangles.iter().map(|t| t.corners),
+            triangles.iter().map(|t| (t.id, t.corners)),
             &mut mesh.rest,
             fine,
         )
@@ -172,11 +182,10 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
     let within = |limit: f64, most: f64| limit < most;
     if own.stage == Stage::Watched {
         let (joined, apart) = (limits.joined(), limits.apart());
-        if within(joined, 0.5 * JOINED_REACH * own.spacing)
-            && within(apart, CELL_REACH * own.spacing)
-        {
+        let spacing = own.cuts.spacing;
+        if within(joined, 0.5 * JOINED_REACH * spacing) && within(apart, MOST_DEFORMED * spacing) {
             let reach = REACH_GROWTH * apart;
-            own.wanted = Some(reach.clamp(REACH[0] * own.spacing, REACH[1] * own.spacing));
+            own.wanted = Some(reach.clamp(REACH[0] * spacing, REACH[1] * spacing));
         } else {
             own.fail();
         }
@@ -185,9 +194,9 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
     own.age += 1;
     let from = mesh.uncertain.len();
     let most = from + (MOST_PAIRS * body.triangles.len() as f64) as usize;
-    let covered = within(limits.joined(), JOINED_REACH * own.spacing)
-        && reaches(mesh, body, &limits)
-        && choose_pairs(mesh, body, &limits, most);
+    let covered = within(limits.joined(), JOINED_REACH * own.cuts.spacing)
+        && cover(mesh, body, &limits)
+            .is_some_and(|margin| choose_pairs(mesh, body, &limits, margin, most));
     let own = &mut body.clearance;
     if covered {
         own.clear = true;
@@ -202,30 +211,47 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
     }
 }
 
-/// Whether pairs that are not listed are covered.
-fn reaches(mesh: &Mesh, body: &mut Body, limits: &Limits) -> bool {
+/// Up to which margin pairs without a common corner have to be looked at one by one, if
+/// those that are not listed are covered.
+fn cover(mesh: &Mesh, body: &mut Body, limits: &Limits) -> Option<f64> {
     let own = &mut body.clearance;
     let before = own.last_local.take();
-    if limits.apart() < own.reach {
-        return true;
+    let apart = limits.apart();
+    let many = ASK_CELLS[usize::from(own.cells.is_some())] * body.vertices.len() as f64;
+    if apart < own.reach && head(&own.apart, apart).len() as f64 <= many {
+        return Some(apart);
     }
     let cells = own.cells.get_or_insert_with(|| {
-        let triangles = body.triangles.iter().map(|&t| mesh.corners[t as usize]);
-        Cells::new(&mesh.rest, &body.vertices, triangles, own.spacing)
+        let triangles = body
+            .triangles
+            .iter()
+            .map(|&t| (t, mesh.corners[t as usize]));
+        Cells::new(&mesh.rest, &body.vertices, triangles, own.cuts)
     });
-    // Beyond what cells tell the spread must do.
-    let far = limits.apart() < cells.reach();
-    if !far {
-        return false;
-    }
-    let now = cells.largest_difference(&mesh.rest, 1);
+    let now = cells.largest_differences(&mesh.rest, 1);
     let start = match before {
         _ if !body.in_motion => now,
         Some(before) => before,
-        None => cells.largest_difference(&mesh.rest, 0),
+        None => cells.largest_differences(&mesh.rest, 0),
     };
     own.last_local = Some(now);
-    now.max(start) < own.reach * limits.stretch * (1.0 - 1e-9)
+    // Each size of cells covers pairs from where the last one ends to its own reach, beyond
+    // which the next one or the spread must do. Pairs up to the first margin are listed.
+    let (mut from, mut margin) = (own.reach, None);
+    for (level, reach) in cells.reaches().into_iter().enumerate() {
+        let differ = now[level].max(start[level]) + 2.0 * limits.room;
+        let needed = differ / limits.stretch * (1.0 + 1e-9);
+        let covers = needed < from;
+        if !covers {
+            return None;
+        }
+        margin = margin.or(Some(needed.min(apart)));
+        if apart < reach {
+            return margin;
+        }
+        from = reach;
+    }
+    None
 }
 
 /// The pairs whose margin does not exceed a limit.
@@ -235,30 +261,30 @@ fn head(list: &[Near], limit: f64) -> &[Near] {
     &list[..list.partition_point(|n| f64::from(n.margin) <= limit)]
 }
 
-/// Notes the pairs that the theorem does not cover in this step; gives up when more
-/// than `most` are noted.
-fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, most: usize) -> bool {
+/// Notes the pairs that the theorem does not cover in this step, those without a common
+/// corner up to a margin; gives up when more than `most` are noted.
+fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, margin: f64, most: usize) -> bool {
     let own = &body.clearance;
     let pairs = &mut mesh.uncertain;
-    let [start, end] = &mesh.rest.residuals;
     // The largest difference along the edges of a triangle.
     let strain = |t: u32| {
         let corners = mesh.corners[t as usize];
-        let along = |r: &[Vec3]| {
-            let [a, b, c] = corners.map(|v| r[v as usize]);
+        let along = |end: usize| {
+            let [a, b, c] = mesh.rest.residuals_of(end, corners);
             let (ab, bc, ca) = (a - b, b - c, c - a);
             ab.length_squared()
                 .max(bc.length_squared())
                 .max(ca.length_squared())
         };
-        f64::from(along(start).max(along(end))).sqrt()
+        f64::from(along(0).max(along(1))).sqrt()
     };
     let room = limits.room;
     for near in head(&own.joined, limits.joined()) {
         let [a, b] = near.triangles;
         let differ = (strain(a) + strain(b)) * (1.0 + 1e-6) + 2.0 * room;
+        let pieces = mean_pieces(&mesh.rest, near.triangles);
         // Not proven if not a number.
-        let proven = limits.stretch * f64::from(near.margin) > differ;
+        let proven = limits.stretch * pieces * f64::from(near.margin) > differ;
         if !proven {
             pairs.push(near.triangles);
         }
@@ -266,12 +292,15 @@ fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, most: usize) -> b
             return false;
         }
     }
-    for near in head(&own.apart, limits.apart()) {
-        let [a, b] = near.triangles.map(|t| mesh.corners[t as usize][0]);
-        let differ = (start[a as usize] - start[b as usize])
-            .length_squared()
-            .max((end[a as usize] - end[b as usize]).length_squared());
-        let differ = f64::from(differ).sqrt() * (1.0 + 1e-6) + 2.0 * (limits.strain + room);
+    for near in head(&own.apart, margin) {
+        let corners = near.triangles.map(|t| mesh.corners[t as usize][0]);
+        let between = |end: usize| {
+            let [a, b] = mesh.rest.residuals_of(end, corners);
+            (a - b).length_squared()
+        };
+        let differ = between(0).max(between(1));
+        let strain = mean_pieces(&mesh.rest, near.triangles) * limits.strain;
+        let differ = f64::from(differ).sqrt() * (1.0 + 1e-6) + 2.0 * (strain + room);
         // Not proven if not a number.
         let proven = limits.stretch * f64::from(near.margin) > differ * (1.0 + 1e-9);
         if !proven {
@@ -284,6 +313,12 @@ fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, most: usize) -> b
     true
 }
 
+/// The mean of the pieces along the edges of two triangles.
+fn mean_pieces(rest: &Rest, triangles: [u32; 2]) -> f64 {
+    let [a, b] = triangles.map(|t| f64::from(rest.pieces[t as usize]));
+    0.5 * (a + b)
+}
+
 fn watch(mesh: &mut Mesh, body: &mut Body) {
     for &v in &body.vertices {
         mesh.rest.reference[v as usize] = mesh.positions[v as usize][1];
@@ -291,10 +326,18 @@ fn watch(mesh: &mut Mesh, body: &mut Body) {
             residuals[v as usize] = Vec3::ZERO;
         }
     }
-    let mut length = 0.0;
+    let (mut length, mut squares) = (0.0, Vec::with_capacity(body.triangles.len()));
     for &t in &body.triangles {
         let [a, b, c] = mesh.corners[t as usize].map(|v| mesh.positions[v as usize][1]);
-        length += a.distance(b) + b.distance(c) + c.distance(a);
+        let [ab, bc, ca] = [[a, b], [b, c], [c, a]].map(|[p, q]| p.distance_squared(q));
+        length += ab.sqrt() + bc.sqrt() + ca.sqrt();
+        squares.push(ab.max(bc).max(ca));
+    }
+    let spacing = length / (3.0 * body.triangles.len() as f64);
+    let cuts = Cuts::new(spacing, &squares, body.vertices.len());
+    mesh.rest.pieces.resize(mesh.corners.len(), 1);
+    for (&t, &square) in body.triangles.iter().zip(&squares) {
+        mesh.rest.pieces[t as usize] = cuts.along(square);
     }
     let shape = Shape::of(&mesh.rest, &body.vertices);
     let own = &mut body.clearance;
@@ -302,7 +345,7 @@ fn watch(mesh: &mut Mesh, body: &mut Body) {
     own.missed = 0;
     own.cells = None;
     own.last_local = None;
-    own.spacing = length / (3.0 * body.triangles.len() as f64);
+    own.cuts = cuts;
     match shape {
         Some(shape) => {
             own.last = Fit::of_reference(&shape);
@@ -396,12 +439,12 @@ fn learn_body(mesh: &mut Mesh, tree: &Tree, node: u32, body: &mut Body, reach: f
 }
 
 impl Clearance {
-    /// Up to which margin pairs are listed.
-    fn reach_of(&self, shared: usize) -> f64 {
+    /// Up to which margin pairs are listed, where a common corner counts by pieces.
+    fn reach_of(&self, shared: usize, pieces: f64) -> f64 {
         if shared == 0 {
             self.reach
         } else {
-            JOINED_REACH * self.spacing
+            JOINED_REACH * self.cuts.spacing * pieces
         }
     }
 
@@ -412,6 +455,8 @@ impl Clearance {
         let (p, q) = (at(a.corners), at(b.corners));
         let (shared, on) = shared_corners(&a.corners, &b.corners);
         let turned = |t: [glam::DVec3; 3], k: usize| [t[k], t[(k + 1) % 3], t[(k + 2) % 3]];
+        let pieces = mean_pieces(&mesh.rest, [a.id, b.id]);
+        let reach = self.reach_of(shared, pieces);
         let found = match shared {
             0 => {
                 let boxes = places.map(|p| &tree.boxes[p as usize].end);
@@ -421,7 +466,7 @@ impl Clearance {
                 }
                 gap.max(margin::disjoint(p, q, self.reach))
             }
-            1 => margin::at_corner(turned(p, on[0].0), turned(q, on[0].1), self.reach_of(1)),
+            1 => margin::at_corner(turned(p, on[0].0), turned(q, on[0].1), reach),
             2 => {
                 let third = |k: usize, l: usize| 3 - k - l;
                 margin::at_edge(
@@ -433,12 +478,13 @@ impl Clearance {
             }
             _ => 0.0,
         };
-        if found > self.reach_of(shared) {
+        if found > reach {
             return;
         }
+        let counted = if shared == 0 { found } else { found / pieces };
         // Rounded down.
         let near = Near {
-            margin: (found * (1.0 - 1e-6)) as f32,
+            margin: (counted * (1.0 - 1e-6)) as f32,
             triangles: [a.id, b.id],
         };
         let list = if shared == 0 {
@@ -474,24 +520,33 @@ pub(crate) fn inherit(mesh: &mut Mesh, old: &Clearance, first: u32, heirs: &[boo
         }
         mesh.bodies[at] = Some(body);
     }
-    for (list, joined) in [(&old.joined, true), (&old.apart, false)] {
-        for near in list {
-            let [a, b] = near.triangles.map(|t| mesh.triangle_body[t as usize]);
-            if a != b || a == NONE || a < first {
-                continue;
+    let home = |near: &Near| {
+        let [a, b] = near.triangles.map(|t| mesh.triangle_body[t as usize]);
+        let heir = (a == b && a != NONE)
+            .then(|| a.checked_sub(first))
+            .flatten()?;
+        heirs.get(heir as usize)?.then_some(heir as usize)
+    };
+    // Counted first, so that every list is written once, at its size.
+    let parted = [&old.joined, &old.apart].map(|list| {
+        let homes: Vec<Option<usize>> = list.iter().map(home).collect();
+        let mut counts = vec![0; heirs.len()];
+        homes.iter().flatten().for_each(|&h| counts[h] += 1);
+        let mut lists: Vec<Vec<Near>> = counts.into_iter().map(Vec::with_capacity).collect();
+        for (near, home) in list.iter().zip(homes) {
+            if let Some(home) = home {
+                lists[home].push(*near);
             }
-            let Some(body) = mesh.bodies[a as usize].as_mut() else {
-                continue;
-            };
-            if body.clearance.stage == Stage::Known {
-                let lists = &mut body.clearance;
-                let list = if joined {
-                    &mut lists.joined
-                } else {
-                    &mut lists.apart
-                };
-                list.push(*near);
-            }
+        }
+        lists
+    });
+    let [joined, apart] = parted;
+    for (p, (joined, apart)) in joined.into_iter().zip(apart).enumerate() {
+        if let Some(body) = mesh.bodies[first as usize + p].as_mut()
+            && body.clearance.stage == Stage::Known
+        {
+            body.clearance.joined = joined;
+            body.clearance.apart = apart;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a body keeps about its distance from itself; [`super::clearance`] finds it.
 
-use super::cells::Cells;
+use super::cells::{Cells, Cuts, LEVELS};
 use super::fit::{Fit, Shape};
 
 /// Updates to wait after a failure, at most.
@@ -43,14 +43,15 @@ pub(crate) struct Clearance {
     pub(crate) last: Fit,
     /// Cells of the reference shape, once they are asked for.
     pub(crate) cells: Option<Cells>,
-    /// What residuals of near triangles differed by at the end of the last step, if
+    /// What residuals of near points differed by at the end of the last step, if
     /// that was looked at.
-    pub(crate) last_local: Option<f64>,
-    /// Mean length of edges in the reference shape.
-    pub(crate) spacing: f64,
+    pub(crate) last_local: Option<[f64; LEVELS]>,
+    /// In what pieces the triangles of the reference shape are cut.
+    pub(crate) cuts: Cuts,
     /// Updates in a row that the lists did not reach far enough.
     pub(crate) missed: u32,
-    /// Pairs with a common corner, up to a share of the spacing, by margin.
+    /// Pairs with a common corner, up to a share of the spacing, by margin over the mean of
+    /// the pieces along their edges, which is what is kept.
     pub(crate) joined: Vec<Near>,
     /// Pairs without, up to `reach`, by margin.
     pub(crate) apart: Vec<Near>,

@@ -12,7 +12,8 @@
 //! then *measured*, over all vertices:
 //!
 //! * `spread`, a bound on every vertex's residual `|x - (A q + t)|`;
-//! * `strain`, a bound on the difference of residuals along every edge.
+//! * `strain`, a bound on the difference of residuals along every edge, of a piece where
+//!   triangles are cut in pieces ([`super::cells`]).
 //!
 //! **Guarantee**: both bounds hold for the positions given, rounding included: they
 //! are widened by far more than the arithmetic errs.
@@ -36,6 +37,8 @@ pub(crate) struct Rest {
     pub(crate) reference: Vec<DVec3>,
     /// Residuals at the start and at the end of the step.
     pub(crate) residuals: [Vec<Vec3>; 2],
+    /// Pieces along an edge of each triangle, by its global id ([`super::cells`]).
+    pub(crate) pieces: Vec<u8>,
 }
 
 impl Rest {
@@ -52,6 +55,12 @@ impl Rest {
         for residuals in &mut self.residuals {
             residuals[to as usize] = residuals[from as usize];
         }
+    }
+
+    /// Residuals at the start (0) or end (1) of the step of some vertices.
+    #[inline]
+    pub(crate) fn residuals_of<const N: usize>(&self, end: usize, vertices: [u32; N]) -> [Vec3; N] {
+        vertices.map(|v| self.residuals[end][v as usize])
     }
 }
 
@@ -159,7 +168,7 @@ pub(crate) fn fit(
     shape: &Shape,
     vertices: &[u32],
     positions: &[Moving],
-    triangles: impl Iterator<Item = [u32; 3]>,
+    triangles: impl Iterator<Item = (u32, [u32; 3])>,
     rest: &mut Rest,
     fine: f64,
 ) -> Option<Fit> {
@@ -205,15 +214,16 @@ pub(crate) fn fit(
     };
     if fit.strain > fine {
         let mut strain = 0.0_f32;
-        for corners in triangles {
-            let [a, b, c] = corners.map(|v| rest.residuals[1][v as usize]);
+        for (t, corners) in triangles {
+            let [a, b, c] = rest.residuals_of(1, corners);
             let longest = (a - b)
                 .length_squared()
                 .max((b - c).length_squared())
                 .max((c - a).length_squared());
-            strain = strain.max(longest);
+            let pieces = f32::from(rest.pieces[t as usize]);
+            strain = strain.max(longest / (pieces * pieces));
         }
-        fit.strain = f64::from(strain).sqrt() + room;
+        fit.strain = f64::from(strain).sqrt() * (1.0 + 1e-6) + room;
     }
     (fit.spread.is_finite() && fit.strain.is_finite()).then_some(fit)
 }

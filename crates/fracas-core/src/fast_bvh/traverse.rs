@@ -303,6 +303,9 @@ pub(crate) fn run_tasks<T: Default + Send>(
         buffers[..wanted]
             .par_iter_mut()
             .zip(&walk.tasks)
+            // One at a time: rayon hands out a few long runs of tasks else, and most of the
+            // work may lie in one of them.
+            .with_max_len(1)
             .for_each(|(buffer, &task)| work(task, buffer));
     }
     if !(parallel && cfg!(feature = "parallel")) {
