@@ -16,6 +16,7 @@ use fracas_bake::tetrahedralize::Size;
 use fracas_core::testing::open_sides;
 use fracas_core::{FragmentId, Fragments};
 use glam::Vec3;
+use rayon::prelude::*;
 
 use crate::{data, textured};
 
@@ -66,7 +67,7 @@ pub fn model_files(folder: &Path) -> Vec<(String, PathBuf)> {
     made.chain(public).collect()
 }
 
-/// Breaks a model with each seed below `seeds`.
+/// Breaks a model with each seed below `seeds`, beside each other on the caller's threads.
 ///
 /// # Errors
 /// When it cannot be filled with so few tetrahedra.
@@ -91,27 +92,48 @@ pub fn measure(path: &Path, seeds: u64) -> Result<Rims, String> {
         tets: subject.baked.asset.mesh().tets().len(),
         ..Rims::default()
     };
-    for seed in 0..seeds {
-        let plan = ShatterOptions {
-            seed,
-            ..ShatterOptions::default()
-        };
-        let Ok(broken) = subject.shatter(&plan) else {
-            continue;
-        };
+    // Both skins are made by now, so that no seed waits for them.
+    let broken = (0..seeds).into_par_iter();
+    let broken: Vec<_> = broken
+        .filter_map(|seed| measure_break(&subject, seed, diagonal))
+        .collect();
+    for broken in broken {
+        let off = (broken.volume - whole[usize::from(broken.is_draped)]).abs();
+        let most = &mut rims.off[usize::from(broken.is_draped)];
+        *most = most.max(off / diagonal.powi(3));
         rims.broke += 1;
-        let is_draped = broken.warning.is_some();
-        rims.draped += u64::from(is_draped);
-        let mut volume = 0.0;
-        for piece in &broken.pieces {
-            rims.widest = rims.widest.max(longest_open(&piece.parts) / diagonal);
-            volume += enclosed_volume(&piece.parts);
-        }
-        let off = (volume - whole[usize::from(is_draped)]).abs() / diagonal.powi(3);
-        let most = &mut rims.off[usize::from(is_draped)];
-        *most = most.max(off);
+        rims.draped += u64::from(broken.is_draped);
+        rims.widest = rims.widest.max(broken.widest);
     }
     Ok(rims)
+}
+
+/// What one seed left of a model.
+struct BrokenRims {
+    is_draped: bool,
+    /// The longest side without a neighbour, over the diagonal.
+    widest: f64,
+    /// Of all pieces.
+    volume: f64,
+}
+
+/// Breaks a model with one seed; `None` where it stays whole.
+fn measure_break(subject: &Subject, seed: u64, diagonal: f64) -> Option<BrokenRims> {
+    let plan = ShatterOptions {
+        seed,
+        ..ShatterOptions::default()
+    };
+    let broken = subject.shatter(&plan).ok()?;
+    let (mut widest, mut volume) = (0.0_f64, 0.0);
+    for piece in &broken.pieces {
+        widest = widest.max(longest_open(&piece.parts) / diagonal);
+        volume += enclosed_volume(&piece.parts);
+    }
+    Some(BrokenRims {
+        is_draped: broken.warning.is_some(),
+        widest,
+        volume,
+    })
 }
 
 /// The volume of the unbroken model.

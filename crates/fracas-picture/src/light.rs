@@ -5,7 +5,7 @@
 //! the upper hemisphere are a sky whose occlusion darkens creases and the ground
 //! under things. No randomness: directions lie on a golden spiral.
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use crate::depth_map::{Casters, DepthMap};
@@ -15,10 +15,9 @@ use crate::depth_map::{Casters, DepthMap};
 pub(crate) struct Lit {
     pub position: Vec3,
     pub normal: Vec3,
-    /// Light received, as a factor on the colour.
-    pub light: Vec3,
-    /// Share of the key light that arrives: for the highlight.
-    pub key: f32,
+    /// Light received, as a factor on the colour; then the share of the key light that
+    /// arrives, for the highlight.
+    pub light: Vec4,
     /// Which of the directions it looks at: every fourth from this one on, or all of
     /// them ([`ALL`]).
     pub turn: u8,
@@ -52,9 +51,8 @@ const BOUNCE: Vec3 = Vec3::new(0.30, 0.29, 0.27);
 /// Half the opening angle of the key light, as a tangent.
 const KEY_SPREAD: f32 = 0.11;
 
-/// Maps that are drawn at the same time, before places look them up; a multiple of
-/// [`TURNS`], as the number of directions should be.
-const BATCH: usize = 8;
+/// Texels of maps that are drawn at the same time, before places look them up.
+const BATCH: usize = 8 * 448 * 448;
 /// One light in so many is stopped by what is seen through; prime to [`TURNS`].
 const CLEAR: usize = 3;
 /// Places that one task looks up.
@@ -77,21 +75,55 @@ pub(crate) fn illuminate(
     key: Vec3,
     rays: Rays,
 ) {
+    gather(
+        places,
+        casters,
+        bounds,
+        &key_lights(key, rays),
+        rays.key_map,
+    );
+    gather(places, casters, bounds, &sky_lights(rays), rays.sky_map);
+    // Under a thing that stands on the ground, the ground is dark too.
+    let reach = ((bounds.1 - bounds.0).max_element() * 0.25).max(f32::MIN_POSITIVE);
+    for place in places {
+        let above = ((place.position.y - floor) / reach).clamp(0.0, 1.0);
+        let bounce = BOUNCE * ((0.5 - 0.5 * place.normal.y) * (0.25 + 0.75 * above));
+        place.light += bounce.extend(0.0);
+    }
+}
+
+/// One direction of a light.
+struct Light {
+    towards: Vec3,
+    /// And nothing.
+    colour: Vec4,
+    /// Its share of the key light.
+    key: f32,
+    /// Whether things that are seen through throw a shadow in it.
+    stopped_by_clear: bool,
+}
+
+/// A narrow cone of directions.
+fn key_lights(key: Vec3, rays: Rays) -> Vec<Light> {
     let side = key.any_orthonormal_vector();
     let other = key.cross(side);
     let share = 1.0 / rays.key as f32;
-    let key_lights: Vec<Light> = (0..rays.key)
+    (0..rays.key)
         .map(|i| {
             let (x, y) = spiral(i, rays.key);
             Light {
                 towards: (key + (side * x + other * y) * KEY_SPREAD).normalize(),
-                colour: KEY * share,
+                colour: (KEY * share).extend(0.0),
                 key: share,
                 stopped_by_clear: i % CLEAR == 0,
             }
         })
-        .collect();
-    let sky_lights: Vec<Light> = (0..rays.sky)
+        .collect()
+}
+
+/// Directions all over the upper hemisphere.
+fn sky_lights(rays: Rays) -> Vec<Light> {
+    (0..rays.sky)
         .map(|i| {
             // Equal areas of the hemisphere: uniform in height.
             let height = (i as f32 + 0.5) / rays.sky as f32;
@@ -99,30 +131,12 @@ pub(crate) fn illuminate(
             let flat = (1.0 - height * height).sqrt();
             Light {
                 towards: Vec3::new(flat * cos, height, flat * sin),
-                colour: SKY_SIDE.lerp(SKY_TOP, height) * (2.0 / rays.sky as f32),
+                colour: (SKY_SIDE.lerp(SKY_TOP, height) * (2.0 / rays.sky as f32)).extend(0.0),
                 key: 0.0,
                 stopped_by_clear: i % CLEAR == 0,
             }
         })
-        .collect();
-    gather(places, casters, bounds, &key_lights, rays.key_map);
-    gather(places, casters, bounds, &sky_lights, rays.sky_map);
-    // Under a thing that stands on the ground, the ground is dark too.
-    let reach = ((bounds.1 - bounds.0).max_element() * 0.25).max(f32::MIN_POSITIVE);
-    for place in places {
-        let above = ((place.position.y - floor) / reach).clamp(0.0, 1.0);
-        place.light += BOUNCE * ((0.5 - 0.5 * place.normal.y) * (0.25 + 0.75 * above));
-    }
-}
-
-/// One direction of a light.
-struct Light {
-    towards: Vec3,
-    colour: Vec3,
-    /// Its share of the key light.
-    key: f32,
-    /// Whether things that are seen through throw a shadow in it.
-    stopped_by_clear: bool,
+        .collect()
 }
 
 /// Adds lights to places, with depth maps of this size.
@@ -133,27 +147,30 @@ fn gather(
     lights: &[Light],
     size: usize,
 ) {
-    let mut maps: Vec<DepthMap> = (0..BATCH.min(lights.len()))
+    // A multiple of [`TURNS`], as the number of directions should be.
+    let batch = (BATCH / (size * size)).next_multiple_of(8);
+    let mut maps: Vec<DepthMap> = (0..batch.min(lights.len()))
         .map(|_| DepthMap::new(bounds, size))
         .collect();
-    for batch in lights.chunks(BATCH) {
+    for batch in lights.chunks(batch) {
         maps.par_iter_mut()
             .zip(batch)
             .for_each(|(map, light)| map.look(light.towards, casters, light.stopped_by_clear));
         places.par_chunks_mut(PLACES).for_each(|places| {
             for place in places {
-                let (first, step) = match place.turn {
+                let (mut next, step) = match place.turn {
                     ALL => (0, 1),
                     turn => (turn as usize, TURNS as usize),
                 };
                 let weight = step as f32;
-                for (map, light) in maps.iter().zip(batch).skip(first).step_by(step) {
+                while let (Some(map), Some(light)) = (maps.get(next), batch.get(next)) {
                     let facing = place.normal.dot(light.towards);
                     if facing > 0.0 {
                         let seen = weight * map.visible(place.position, place.normal);
                         place.light += light.colour * (facing * seen);
-                        place.key += light.key * seen;
+                        place.light.w += light.key * seen;
                     }
+                    next += step;
                 }
             }
         });
@@ -162,23 +179,9 @@ fn gather(
 
 /// The light on open, level ground: what a shadow on it is measured against.
 pub(crate) fn open_ground(key: Vec3, rays: Rays) -> Vec3 {
-    let mut place = [Lit {
-        position: Vec3::ZERO,
-        normal: Vec3::Y,
-        light: Vec3::ZERO,
-        key: 0.0,
-        turn: ALL,
-    }];
-    let nothing = Casters::default();
-    illuminate(
-        &mut place,
-        &nothing,
-        (Vec3::ZERO, Vec3::ONE),
-        0.0,
-        key,
-        rays,
-    );
-    place[0].light
+    let lights = key_lights(key, rays).into_iter().chain(sky_lights(rays));
+    let light = lights.map(|light| light.colour * light.towards.y.max(0.0));
+    light.sum::<Vec4>().truncate()
 }
 
 /// The `i`-th of `n` points spread evenly over the unit disc.
@@ -197,6 +200,7 @@ fn golden_turn(i: usize) -> (f32, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::depth_map::Caster;
 
     const RAYS: Rays = Rays {
         key: 8,
@@ -209,15 +213,14 @@ mod tests {
         let mut places = [Lit {
             position,
             normal: Vec3::Y,
-            light: Vec3::ZERO,
-            key: 0.0,
+            light: Vec4::ZERO,
             turn: ALL,
         }];
         let key = key_direction(Vec3::X, Vec3::Z);
         let bounds = (Vec3::splat(-1.0), Vec3::splat(1.0));
         let mut casters = Casters::default();
         for corners in triangles {
-            casters.add(corners, &[[0, 1, 2]], false);
+            casters.add(corners, &[[0, 1, 2]], Caster::Open);
         }
         illuminate(&mut places, &casters, bounds, -1.0, key, RAYS);
         places[0]
@@ -233,10 +236,10 @@ mod tests {
         let open = lit_at(Vec3::new(0.0, -1.0, 0.0), &[]);
         let under = lit_at(Vec3::new(0.0, 0.0, 0.0), &roof(0.1));
         let on_top = lit_at(Vec3::new(0.0, 0.1, 0.0), &roof(0.1));
-        assert!((open.key - 1.0).abs() < 1e-6);
-        assert!(under.key == 0.0 && under.light.x < 0.1 * open.light.x);
+        assert!((open.light.w - 1.0).abs() < 1e-6);
+        assert!(under.light.w == 0.0 && under.light.x < 0.1 * open.light.x);
         assert!((on_top.light.x / open.light.x - 1.0).abs() < 0.02);
         let ground = open_ground(key_direction(Vec3::X, Vec3::Z), RAYS);
-        assert!((ground - open.light).length() < 0.02);
+        assert!((ground - open.light.truncate()).length() < 0.02);
     }
 }

@@ -3,6 +3,8 @@
 //! One rasteriser serves the camera (nearness is 1/depth, which is linear on the
 //! screen) and the lights (nearness is the height towards the light).
 
+use rayon::prelude::*;
+
 /// For each sample the nearest surface so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Raster {
@@ -28,25 +30,25 @@ impl Raster {
         }
     }
 
-    /// Draws a triangle of either orientation at the sample centres it covers.
-    /// Coordinates that are not finite draw nothing.
-    pub fn triangle(&mut self, corners: [Corner; 3], id: u32) {
-        let Some(cover) = Cover::of(corners, self.width, self.height) else {
-            return;
-        };
-        for y in cover.rows() {
-            let (first, last) = cover.samples(y);
-            for x in first..=last {
-                let Some(nearness) = cover.nearness(x, y) else {
-                    continue;
-                };
-                let i = y * self.width + x;
-                if nearness > self.nearness[i] {
-                    self.nearness[i] = nearness;
-                    self.id[i] = id;
-                }
+    /// Draws shapes in the order of the lists. Bands of rows are drawn beside each other: a
+    /// sample's shapes come in the same order on any number of threads.
+    pub fn draw(&mut self, lists: &[Vec<(Shape, u32)>]) {
+        let (width, height) = (self.width, self.height);
+        let samples = BAND * width.max(1);
+        let nearness = self.nearness.par_chunks_mut(samples);
+        let bands = nearness.zip(self.id.par_chunks_mut(samples)).enumerate();
+        bands.for_each(|(number, (nearness, id))| {
+            let first = number * BAND;
+            let mut band = Band {
+                size: [width, height],
+                rows: [first, first + nearness.len() / width - 1],
+                nearness,
+                id,
+            };
+            for &(shape, id) in lists.iter().flatten() {
+                band.draw(shape, id);
             }
-        }
+        });
     }
 
     /// The samples of a triangle that nothing drawn here hides.
@@ -64,40 +66,99 @@ impl Raster {
             }
         }
     }
+}
 
-    /// Draws a line of this width in pixels; its nearness goes from end to end.
-    pub fn line(&mut self, a: Corner, b: Corner, width: f32, id: u32) {
+/// Rows that are drawn by one thread at a time.
+const BAND: usize = 96;
+
+/// What is drawn, in samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    /// A triangle of either orientation: the sample centres it covers.
+    Triangle([Corner; 3]),
+    /// A disc at one nearness.
+    Disc { centre: Corner, radius: f32 },
+}
+
+impl Shape {
+    /// A line of this width; its nearness goes from end to end. Empty where it has no
+    /// length.
+    pub fn line(a: Corner, b: Corner, width: f32) -> impl Iterator<Item = Self> {
         let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
         let length = (dx * dx + dy * dy).sqrt();
-        if length == 0.0 || !length.is_finite() {
-            return;
-        }
         let half = width * 0.5 / length;
         let (ox, oy) = (-dy * half, dx * half);
         let shift = |p: Corner, s: f32| [p[0] + s * ox, p[1] + s * oy, p[2]];
         let (a0, a1, b0, b1) = (shift(a, -1.0), shift(a, 1.0), shift(b, -1.0), shift(b, 1.0));
-        self.triangle([a0, b0, b1], id);
-        self.triangle([a0, b1, a1], id);
+        let halves = [[a0, b0, b1], [a0, b1, a1]].map(Self::Triangle);
+        let drawn = length > 0.0 && length.is_finite();
+        halves.into_iter().filter(move |_| drawn)
+    }
+}
+
+/// Some rows of a picture.
+struct Band<'a> {
+    /// Of the whole picture.
+    size: [usize; 2],
+    /// The first and the last.
+    rows: [usize; 2],
+    nearness: &'a mut [f32],
+    id: &'a mut [u32],
+}
+
+impl Band<'_> {
+    fn draw(&mut self, shape: Shape, id: u32) {
+        match shape {
+            Shape::Triangle(corners) => self.triangle(corners, id),
+            Shape::Disc { centre, radius } => self.disc(centre, radius, id),
+        }
     }
 
-    /// Draws a disc of this radius in pixels, at one nearness.
-    pub fn disc(&mut self, centre: Corner, radius: f32, id: u32) {
-        let [cx, cy, nearness] = centre;
+    /// Coordinates that are not finite draw nothing.
+    fn triangle(&mut self, corners: [Corner; 3], id: u32) {
+        let [width, height] = self.size;
+        let [first, last] = self.rows;
+        let (above, below) = (first as f32, (last + 1) as f32);
+        if corners.iter().all(|c| c[1] < above) || corners.iter().all(|c| c[1] > below) {
+            return;
+        }
+        let Some(cover) = Cover::of(corners, width, height) else {
+            return;
+        };
+        for y in cover.y[0].max(first)..=cover.y[1].min(last) {
+            let (from, to) = cover.samples(y);
+            for x in from..=to {
+                if let Some(nearness) = cover.nearness(x, y) {
+                    self.put(x, y, nearness, id);
+                }
+            }
+        }
+    }
+
+    fn disc(&mut self, [cx, cy, nearness]: Corner, radius: f32, id: u32) {
+        let [width, height] = self.size;
         let (Some([x0, x1]), Some([y0, y1])) = (
-            span([cx - radius, cx, cx + radius], self.width),
-            span([cy - radius, cy, cy + radius], self.height),
+            span([cx - radius, cx, cx + radius], width),
+            span([cy - radius, cy, cy + radius], height),
         ) else {
             return;
         };
-        for y in y0..=y1 {
+        for y in y0.max(self.rows[0])..=y1.min(self.rows[1]) {
             for x in x0..=x1 {
                 let (dx, dy) = (x as f32 + 0.5 - cx, y as f32 + 0.5 - cy);
-                let i = y * self.width + x;
-                if dx * dx + dy * dy <= radius * radius && nearness > self.nearness[i] {
-                    self.nearness[i] = nearness;
-                    self.id[i] = id;
+                if dx * dx + dy * dy <= radius * radius {
+                    self.put(x, y, nearness, id);
                 }
             }
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, x: usize, y: usize, nearness: f32, id: u32) {
+        let i = (y - self.rows[0]) * self.size[0] + x;
+        if nearness > self.nearness[i] {
+            self.nearness[i] = nearness;
+            self.id[i] = id;
         }
     }
 }
@@ -123,7 +184,7 @@ impl Cover {
     pub fn of([a, b, c]: [Corner; 3], width: usize, height: usize) -> Option<Self> {
         let y = span([a[1], b[1], c[1]], height)?;
         let x = span([a[0], b[0], c[0]], width)?;
-        let area = doubled_area([a, b, c]);
+        let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
         if area == 0.0 || !area.is_finite() {
             return None;
         }
@@ -203,12 +264,6 @@ impl Cover {
     }
 }
 
-/// Twice the area of a triangle; negative where it turns its back.
-#[inline]
-pub(crate) fn doubled_area([a, b, c]: [Corner; 3]) -> f32 {
-    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-}
-
 /// The samples whose centres lie between the smallest and the largest coordinate, cut
 /// to the picture.
 #[inline]
@@ -230,6 +285,15 @@ fn span([a, b, c]: [f32; 3], size: usize) -> Option<[usize; 2]> {
 mod tests {
     use super::*;
 
+    fn draw(raster: &mut Raster, corners: [Corner; 3], id: u32) {
+        raster.draw(&[vec![(Shape::Triangle(corners), id)]]);
+    }
+
+    fn draw_line(raster: &mut Raster, a: Corner, b: Corner, width: f32, id: u32) {
+        let shapes = Shape::line(a, b, width).map(|shape| (shape, id));
+        raster.draw(&[shapes.collect()]);
+    }
+
     fn count(raster: &Raster) -> usize {
         raster.id.iter().filter(|&&i| i != NOTHING).count()
     }
@@ -237,10 +301,18 @@ mod tests {
     #[test]
     fn a_triangle_covers_its_area_and_the_nearest_wins() {
         let mut raster = Raster::new(100, 100);
-        raster.triangle([[10.0, 10.0, 1.0], [90.0, 10.0, 1.0], [10.0, 90.0, 1.0]], 1);
+        draw(
+            &mut raster,
+            [[10.0, 10.0, 1.0], [90.0, 10.0, 1.0], [10.0, 90.0, 1.0]],
+            1,
+        );
         let area = count(&raster);
         assert!((3100..3300).contains(&area), "{area}");
-        raster.triangle([[0.0, 0.0, 0.5], [100.0, 0.0, 0.5], [0.0, 100.0, 0.5]], 2);
+        draw(
+            &mut raster,
+            [[0.0, 0.0, 0.5], [100.0, 0.0, 0.5], [0.0, 100.0, 0.5]],
+            2,
+        );
         assert_eq!(raster.id[20 * 100 + 20], 1);
         assert_eq!(raster.id[5 * 100 + 5], 2);
     }
@@ -254,8 +326,8 @@ mod tests {
             [55.5, 60.2, 1.0],
             [1.9, 50.8, 1.0],
         ];
-        raster.triangle([p[0], p[1], p[2]], 1);
-        raster.triangle([p[0], p[2], p[3]], 2);
+        draw(&mut raster, [p[0], p[1], p[2]], 1);
+        draw(&mut raster, [p[0], p[2], p[3]], 2);
         for y in 0..64 {
             let row: Vec<bool> = (0..64).map(|x| raster.id[y * 64 + x] != NOTHING).collect();
             let changes = row.windows(2).filter(|w| w[0] != w[1]).count();
@@ -266,16 +338,29 @@ mod tests {
     #[test]
     fn what_is_outside_or_not_finite_draws_nothing() {
         let mut raster = Raster::new(10, 10);
-        raster.triangle([[-9.0, -9.0, 1.0], [-1.0, -9.0, 1.0], [-9.0, -1.0, 1.0]], 1);
-        raster.triangle([[f32::NAN, 0.0, 1.0], [9.0, 0.0, 1.0], [0.0, 9.0, 1.0]], 1);
-        raster.triangle(
+        draw(
+            &mut raster,
+            [[-9.0, -9.0, 1.0], [-1.0, -9.0, 1.0], [-9.0, -1.0, 1.0]],
+            1,
+        );
+        draw(
+            &mut raster,
+            [[f32::NAN, 0.0, 1.0], [9.0, 0.0, 1.0], [0.0, 9.0, 1.0]],
+            1,
+        );
+        draw(
+            &mut raster,
             [[0.0, 0.0, 1.0], [f32::INFINITY, 0.0, 1.0], [0.0, 9.0, 1.0]],
             1,
         );
-        raster.line([f32::NAN, 1.0, 1.0], [5.0, 5.0, 1.0], 2.0, 1);
-        raster.disc([1e30, f32::NAN, 1.0], 3.0, 1);
+        draw_line(&mut raster, [f32::NAN, 1.0, 1.0], [5.0, 5.0, 1.0], 2.0, 1);
+        let disc = Shape::Disc {
+            centre: [1e30, f32::NAN, 1.0],
+            radius: 3.0,
+        };
+        raster.draw(&[vec![(disc, 1)]]);
         assert_eq!(count(&raster), 0);
-        raster.line([1.0, 5.0, 1.0], [9.0, 5.0, 1.0], 2.0, 1);
+        draw_line(&mut raster, [1.0, 5.0, 1.0], [9.0, 5.0, 1.0], 2.0, 1);
         assert_eq!(count(&raster), 16);
     }
 }

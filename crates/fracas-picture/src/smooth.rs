@@ -6,7 +6,7 @@
 //! same), and then the mean of the quarters. Where 3 x 3 pixels do not show all quarters,
 //! 5 x 5 are tried: thin things and outlines.
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use crate::light::{Lit, TURNS};
@@ -43,15 +43,92 @@ pub(crate) fn smooth(places: &[Lit], grid: &Grid<'_>) -> Vec<Lit> {
             for at in grid.first[pixel]..grid.first[pixel + 1] {
                 let place = &mut row[(at - begin) as usize];
                 let own = &places[at as usize];
-                let smoothed = mean(places, grid, own, [x, y], 1)
+                let smoothed = mean_of_single(places, grid, own, [x, y])
+                    .or_else(|| mean(places, grid, own, [x, y], 1))
                     .or_else(|| mean(places, grid, own, [x, y], 2));
-                if let Some((light, key)) = smoothed {
-                    (place.light, place.key) = (light, key);
+                if let Some(light) = smoothed {
+                    place.light = light;
                 }
             }
         }
     });
     smoothed
+}
+
+/// Which places are on the same surface as one of them.
+struct Surface {
+    position: Vec3,
+    normal: Vec3,
+    /// How far a neighbour may be off the place's plane, and the square of how far away
+    /// from it.
+    off: f32,
+    away_squared: f32,
+}
+
+impl Surface {
+    /// Within so many pixels.
+    fn around(own: &Lit, grid: &Grid<'_>, reach: usize) -> Self {
+        let size = grid.pixel * own.position.distance(grid.eye);
+        let away = 8.0 * size * reach as f32;
+        Self {
+            position: own.position,
+            normal: own.normal,
+            off: 1.5 * size,
+            away_squared: away * away,
+        }
+    }
+
+    #[inline(always)]
+    fn has(&self, other: &Lit) -> bool {
+        let apart = other.position - self.position;
+        // All three, without a branch between them.
+        (other.normal.dot(self.normal) >= SAME_SURFACE)
+            & (apart.dot(self.normal).abs() <= self.off)
+            & (apart.length_squared() <= self.away_squared)
+    }
+}
+
+/// The mean of the quarters over 3 x 3 pixels, where each of them shows one place, as most
+/// do; all of the same surface. The same bits as [`mean`].
+fn mean_of_single(places: &[Lit], grid: &Grid<'_>, own: &Lit, [x, y]: [usize; 2]) -> Option<Vec4> {
+    if x == 0 || y == 0 || x + 1 >= grid.width || y + 1 >= grid.height {
+        return None;
+    }
+    let surface = Surface::around(own, grid, 1);
+    let row = |v: usize| -> Option<&[Lit; 3]> {
+        let pixel = v * grid.width + x - 1;
+        let first: &[u32; 4] = grid.first.get(pixel..pixel + 4)?.try_into().ok()?;
+        let single = (first[1] == first[0] + 1) & (first[2] == first[0] + 2);
+        let begin = first[0] as usize;
+        let three = places.get(begin..first[3] as usize)?;
+        three.try_into().ok().filter(|_| single)
+    };
+    let [above, same, below] = [row(y - 1)?, row(y)?, row(y + 1)?];
+    let all = [above, same, below];
+    if !all
+        .iter()
+        .flat_map(|row| row.iter())
+        .all(|p| surface.has(p))
+    {
+        return None;
+    }
+    // By parity: the pixel's own quarter, the one beside, the one above and below, and the
+    // one at the corners. All weights are powers of two: 4, 2 and 2, 1 four times.
+    let [a, b, c] = all.map(|row| row.map(|place| place.light));
+    let mut quarters = [
+        b[1],
+        (b[0] * 2.0 + b[2] * 2.0) / 4.0,
+        (a[1] * 2.0 + c[1] * 2.0) / 4.0,
+        (a[0] + a[2] + c[0] + c[2]) / 4.0,
+    ];
+    // In the order of the turns.
+    if x % 2 == 1 {
+        quarters = [quarters[1], quarters[0], quarters[3], quarters[2]];
+    }
+    if y % 2 == 1 {
+        quarters = [quarters[2], quarters[3], quarters[0], quarters[1]];
+    }
+    Some(quarters.map(|q| q / 4.0).into_iter().sum())
 }
 
 /// The mean of the quarters around a pixel; `None` where the narrow window does not
@@ -62,40 +139,76 @@ fn mean(
     own: &Lit,
     [x, y]: [usize; 2],
     reach: usize,
-) -> Option<(Vec3, f32)> {
-    let size = grid.pixel * own.position.distance(grid.eye);
-    // How far a neighbour may be off the place's plane, and away from it.
-    let (off, away) = (1.5 * size, 8.0 * size * reach as f32);
-    let mut sums = [(Vec3::ZERO, 0.0_f32, 0.0_f32); TURNS as usize];
+) -> Option<Vec4> {
+    let surface = Surface::around(own, grid, reach);
+    // Of each quarter the light, and the weights.
+    let mut sums = [(Vec4::ZERO, 0.0_f32); TURNS as usize];
     for v in y.saturating_sub(reach)..=(y + reach).min(grid.height - 1) {
         for u in x.saturating_sub(reach)..=(x + reach).min(grid.width - 1) {
             let tent = |a: usize, b: usize| (reach + 1 - a.abs_diff(b)) as f32;
             let weight = tent(u, x) * tent(v, y);
             let pixel = v * grid.width + u;
             for other in &places[grid.first[pixel] as usize..grid.first[pixel + 1] as usize] {
-                let apart = other.position - own.position;
-                if other.normal.dot(own.normal) < SAME_SURFACE
-                    || apart.dot(own.normal).abs() > off
-                    || apart.length_squared() > away * away
-                {
-                    continue;
+                if surface.has(other) {
+                    let sum = &mut sums[(other.turn % TURNS) as usize];
+                    sum.0 += other.light * weight;
+                    sum.1 += weight;
                 }
-                let sum = &mut sums[(other.turn % TURNS) as usize];
-                sum.0 += other.light * weight;
-                sum.1 += other.key * weight;
-                sum.2 += weight;
             }
         }
     }
-    let shown = sums.iter().filter(|sum| sum.2 > 0.0);
+    let shown = sums.iter().filter(|sum| sum.1 > 0.0);
     let count = shown.clone().count();
     if count < TURNS as usize && reach == 1 {
         return None;
     }
-    let (mut light, mut key) = (Vec3::ZERO, 0.0);
-    for sum in shown {
-        light += sum.0 / (sum.2 * count as f32);
-        key += sum.1 / (sum.2 * count as f32);
+    Some(shown.map(|sum| sum.0 / (sum.1 * count as f32)).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pixels of a plane, with single places but for one pixel, and lights of any strength.
+    #[test]
+    fn pixels_that_show_one_place_have_the_same_bits_either_way() {
+        let (width, height) = (9, 7);
+        let (mut places, mut first) = (Vec::new(), vec![0]);
+        for y in 0..height {
+            for x in 0..width {
+                let (u, v) = (x as f32, y as f32);
+                let light = Vec4::new(u + 0.1, v * u + 0.3, 1.0 / (u + v + 0.7), 0.37 * v);
+                let place = Lit {
+                    position: Vec3::new(u, 0.01 * u * v, v),
+                    normal: Vec3::new(0.01 * u, 1.0, 0.01 * v).normalize(),
+                    light,
+                    turn: (x % 2 + 2 * (y % 2)) as u8,
+                };
+                places.push(place);
+                if (x, y) == (1, 1) {
+                    places.push(place);
+                }
+                first.push(places.len() as u32);
+            }
+        }
+        let grid = Grid {
+            width,
+            height,
+            first: &first,
+            pixel: 0.1,
+            eye: 10.0 * Vec3::Y,
+        };
+        let mut fast = 0;
+        for y in 0..height {
+            for x in 0..width {
+                let own = &places[first[y * width + x] as usize];
+                if let Some(light) = mean_of_single(&places, &grid, own, [x, y]) {
+                    assert_eq!(Some(light), mean(&places, &grid, own, [x, y], 1));
+                    fast += 1;
+                }
+            }
+        }
+        // All but the outermost and those around the pixel with two places.
+        assert_eq!(fast, 7 * 5 - 4);
     }
-    Some((light, key))
 }

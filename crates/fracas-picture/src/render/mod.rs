@@ -20,15 +20,15 @@
 mod tests;
 mod triangles;
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use crate::camera::{Camera, View};
 use crate::colour::Colour;
-use crate::depth_map::Casters;
+use crate::depth_map::{Caster, Casters};
 use crate::image::Image;
 use crate::light::{Lit, illuminate, key_direction, open_ground};
-use crate::raster::{Corner, NOTHING, Raster};
+use crate::raster::{Corner, NOTHING, Raster, Shape};
 use crate::scene::{Mark, Quality, Scene};
 use crate::smooth::{Grid, smooth};
 
@@ -65,9 +65,8 @@ fn render(scene: &Scene, camera: &Camera, width: usize, height: usize, quality: 
         frame.draw(scene, None)
     };
     let mut image = Image::new(width, height, Colour::WHITE);
-    for (pixel, colour) in image.pixels_mut().iter_mut().zip(pixels) {
-        *pixel = Colour(colour).to_srgb();
-    }
+    let coloured = image.pixels_mut().par_iter_mut().zip(pixels);
+    coloured.for_each(|(pixel, colour)| *pixel = Colour(colour).to_srgb());
     image
 }
 
@@ -159,9 +158,13 @@ fn clear_layers(scene: &Scene, solid: &Scene, frame: &Frame) -> Vec<f32> {
 }
 
 fn casters(scene: &Scene) -> Casters {
+    let kinds = scene.meshes.par_iter();
+    let kinds: Vec<Caster> = kinds
+        .map(|mesh| Caster::of(&mesh.triangles, mesh.clear))
+        .collect();
     let mut all = Casters::default();
-    for mesh in &scene.meshes {
-        all.add(&mesh.positions, &mesh.triangles, mesh.clear);
+    for (mesh, kind) in scene.meshes.iter().zip(kinds) {
+        all.add(&mesh.positions, &mesh.triangles, kind);
     }
     all
 }
@@ -177,13 +180,22 @@ fn rasterise(
 ) -> Raster {
     let [width, height] = size.map(|pixels| pixels * samples);
     let samples = samples as f32;
-    let mut raster = Raster::new(width, height);
-    for (t, triangle) in triangles.iter().enumerate() {
-        clip(view, near, triangle.corners, &mut |corners| {
-            raster.triangle(corners, t as u32 + 1);
-        });
-    }
+    let mut lists: Vec<Vec<(Shape, u32)>> = triangles
+        .par_chunks(CHUNK)
+        .enumerate()
+        .map(|(chunk, some)| {
+            let mut list = Vec::with_capacity(some.len());
+            for (t, triangle) in some.iter().enumerate() {
+                let id = (chunk * CHUNK + t) as u32 + 1;
+                clip(view, near, triangle.corners, &mut |corners| {
+                    list.push((Shape::Triangle(corners), id));
+                });
+            }
+            list
+        })
+        .collect();
     let mut id = triangles.len() as u32 + 1;
+    let mut others = Vec::new();
     for &(mark, _, on_top) in &scene.marks {
         let lift = |c: Corner| {
             if on_top {
@@ -195,14 +207,19 @@ fn rasterise(
         match mark {
             Mark::Line { ends, width } => {
                 if let Some([a, b]) = clipped_segment(view, near, ends) {
-                    raster.line(lift(a), lift(b), width * samples, id);
+                    let line = Shape::line(lift(a), lift(b), width * samples);
+                    others.extend(line.map(|half| (half, id)));
                 }
             }
             Mark::Point { at, radius } => {
                 let camera = view.to_camera(at);
                 if camera.z > near {
                     let [x, y] = view.to_pixels(camera);
-                    raster.disc(lift([x, y, 1.0 / camera.z]), radius * samples, id);
+                    let disc = Shape::Disc {
+                        centre: lift([x, y, 1.0 / camera.z]),
+                        radius: radius * samples,
+                    };
+                    others.push((disc, id));
                 }
             }
         }
@@ -214,14 +231,21 @@ fn rasterise(
                 let ends = [a, b].map(|v| mesh.positions[v as usize]);
                 if let Some(ends) = clipped_segment(view, near, ends) {
                     let [a, b] = ends.map(|c| [c[0], c[1], c[2] * 1.0015]);
-                    raster.line(a, b, width * samples, id);
+                    let line = Shape::line(a, b, width * samples);
+                    others.extend(line.map(|half| (half, id)));
                 }
             }
         }
         id += 1;
     }
+    lists.push(others);
+    let mut raster = Raster::new(width, height);
+    raster.draw(&lists);
     raster
 }
+
+/// Triangles that one task brings onto the screen.
+const CHUNK: usize = 4_096;
 
 fn near_plane((lo, hi): (Vec3, Vec3), view: View) -> f32 {
     let size = (hi - lo).length();
@@ -302,6 +326,10 @@ impl Picture<'_> {
             .map(|y| self.collect_row(y, width, centre, ground_reach))
             .collect();
         let mut all = Shown::default();
+        all.places
+            .reserve(rows.iter().map(|row| row.places.len()).sum());
+        all.parts
+            .reserve(rows.iter().map(|row| row.parts.len()).sum());
         for row in rows {
             all.append(row);
         }
@@ -346,8 +374,7 @@ impl Picture<'_> {
                     row.places.push(Lit {
                         position,
                         normal,
-                        light: Vec3::ZERO,
-                        key: 0.0,
+                        light: Vec4::ZERO,
                         turn,
                     });
                 }
@@ -473,7 +500,7 @@ impl Picture<'_> {
                         Seen::Plain(colour) => colour.0,
                         Seen::Ground { place } => {
                             let lit = &shown.places[place as usize];
-                            let share = lit.light / open;
+                            let share = lit.light.truncate() / open;
                             background.0 * share.min(Vec3::ONE) * self.floor_line(lit.position)
                         }
                         Seen::Surface { triangle, place } => {
@@ -534,14 +561,14 @@ impl Picture<'_> {
                 libm::powf(thin.z, more),
             );
         let half = (towards_eye + self.key).normalize_or(Vec3::Y);
-        let highlight = power(lit.normal.dot(half).max(0.0), 180) * 0.8 * lit.key;
-        let sky = Vec3::splat(0.55) + 0.35 * lit.light;
+        let highlight = power(lit.normal.dot(half).max(0.0), 180) * 0.8 * lit.light.w;
+        let sky = Vec3::splat(0.55) + 0.35 * lit.light.truncate();
         shoulder(behind * passed * (1.0 - mirrored) + sky * mirrored + Vec3::splat(highlight))
     }
 
     fn surface(&self, triangle: &WorldTriangle, lit: &Lit) -> Vec3 {
         let mesh = &self.scene.meshes[triangle.mesh as usize];
-        let mut colour = triangle.colour.0 * lit.light;
+        let mut colour = triangle.colour.0 * lit.light.truncate();
         if let Some((texture, uvs)) = &mesh.texture {
             let [a, b, c] = triangle.vertices.map(|v| uvs[v as usize]);
             let [wa, wb, wc] = triangle.weights_at(lit.position);
@@ -552,7 +579,7 @@ impl Picture<'_> {
             let towards_eye = (self.view.eye - lit.position).normalize_or(Vec3::Y);
             let half = (towards_eye + self.key).normalize_or(Vec3::Y);
             let aligned = lit.normal.dot(half).max(0.0);
-            let highlight = power(aligned, 90) * 0.55 * lit.key;
+            let highlight = power(aligned, 90) * 0.55 * lit.light.w;
             // Glazes mirror the sky at grazing angles (Schlick).
             let grazing = power(1.0 - lit.normal.dot(towards_eye).clamp(0.0, 1.0), 5);
             colour += Vec3::splat(gloss * (highlight + 0.18 * grazing));

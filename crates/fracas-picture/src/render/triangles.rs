@@ -1,6 +1,7 @@
 //! The triangles of a scene in the world, and cutting them at the near plane.
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use crate::camera::View;
 use crate::colour::Colour;
@@ -19,9 +20,10 @@ pub(super) struct WorldTriangle {
 
 /// All triangles of a scene, in the order of its meshes.
 pub(super) fn world_triangles(scene: &Scene) -> Vec<WorldTriangle> {
-    let mut all = Vec::new();
-    for (m, mesh) in scene.meshes.iter().enumerate() {
-        let normals = corner_normals(mesh);
+    let normals = scene.meshes.par_iter().map(corner_normals);
+    let normals: Vec<_> = normals.collect();
+    let mut all = Vec::with_capacity(normals.iter().map(Vec::len).sum());
+    for (m, (mesh, normals)) in scene.meshes.iter().zip(normals).enumerate() {
         for (t, (vertices, normals)) in mesh.triangles.iter().zip(normals).enumerate() {
             all.push(WorldTriangle {
                 corners: vertices.map(|v| mesh.positions[v as usize]),
