@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: damaged files for some minutes. Arguments: minutes, seed, a part
-//! of the readers' names.
+//! `cargo xtask fuzz`: damaged files for some minutes. Arguments: minutes, seed, parts of the
+//! readers' names with commas between them.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,10 +39,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seed: u64 = arguments.next().map_or(Ok(1), |s| s.parse())?;
     let only = arguments.next().unwrap_or_default();
     let mut targets = targets();
-    targets.retain(|t| t.name.contains(&only));
-    if targets.is_empty() {
-        return Err(format!("no reader has `{only}` in its name").into());
+    for part in only.split(',') {
+        if !targets.iter().any(|t| t.name.contains(part)) {
+            return Err(format!("no reader has `{part}` in its name").into());
+        }
     }
+    targets.retain(|t| only.split(',').any(|part| t.name.contains(part)));
     let each = Duration::from_secs_f64(60.0 * minutes / targets.len() as f64);
     let (mut total, mut failures) = (0_u64, 0);
     std::fs::create_dir_all("out/fuzz")?;

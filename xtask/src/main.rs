@@ -70,7 +70,7 @@ enum Task {
         /// Of all chance.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Only the readers whose name contains this.
+        /// Only the readers whose name contains this, or one of these with commas between.
         #[arg(long, default_value = "")]
         only: String,
     },

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use fracas_bake::bake::{BakeModes, BakeOptions, Baked, Source, Stage, bake};
+use fracas_bake::bake::{BakeError, BakeModes, BakeOptions, Baked, Source, Stage, bake};
 use fracas_bake::limits::{Cost, tets_of};
 use fracas_bake::tetrahedralize::{Grading, Size, Thicken};
 use fracas_fracture::Material;
 
+use crate::arguments::{refuse_same_files, target, whole};
 use crate::limits::Limits;
 use crate::output::say;
 use crate::progress::Progress;
@@ -24,16 +25,16 @@ pub struct Bake {
     /// A mesh file, or the name of a shape (see `fracas shapes`).
     input: PathBuf,
     /// The file to write.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = target(&["fracas"]))]
     output: PathBuf,
     /// About so many tetrahedra.
-    #[arg(long, value_name = "N", conflicts_with = "edge", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", conflicts_with = "edge", value_parser = whole::<u64>(1, u64::MAX))]
     tets: Option<u64>,
     /// Edges about this long, in the units of the mesh.
-    #[arg(long, value_name = "LENGTH", value_parser = length, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
     edge: Option<f64>,
     /// Also draw it: surface, triangles, and cut open (PNG).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = target(&["png"]))]
     png: Option<PathBuf>,
     /// Where the mesh is finer than elsewhere (mesh files only).
     #[arg(long, value_enum, default_value = "thin")]
@@ -44,10 +45,10 @@ pub struct Bake {
     #[arg(long, value_name = "NAME", value_parser = Material::by_name)]
     material: Option<Material>,
     /// Make an open surface, which has no inside, so thick (in the units of the mesh).
-    #[arg(long, value_name = "LENGTH", value_parser = length, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
     thicken: Option<f64>,
     /// How many modes to compute, by which it breaks; 0 for none.
-    #[arg(long, value_name = "K", default_value_t = 40)]
+    #[arg(long, value_name = "K", default_value_t = 40, value_parser = whole::<usize>(0, u64::MAX))]
     modes: usize,
     #[command(flatten)]
     limits: Limits,
@@ -74,6 +75,11 @@ enum Grade {
 /// Bakes and says what it made.
 pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
+    // An asset that is baked again may well take its own place.
+    let is_asset = options.input.extension().is_some_and(|e| e == "fracas");
+    let read = [&*options.input];
+    let read = if is_asset { &[][..] } else { &read };
+    refuse_same_files(read, &[Some(&options.output), options.png.as_deref()]);
     let (source, repairs) = Source::open_with_repairs(&options.input)?;
     let modes = modes_of(options, &source);
     check_limits(options, &source, modes.as_ref())?;
@@ -91,6 +97,8 @@ pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
         },
         thicken: options.thicken.map_or(Thicken::Refuse, Thicken::By),
     };
+    let sizes = options.tets.is_some() || options.edge.is_some() || options.thicken.is_some();
+    let unused = unused_sizes(&source, sizes);
     let mut baked = with_progress(source, &settings)?;
     baked.asset.add_object()?;
     let bytes = baked.asset.to_bytes();
@@ -98,6 +106,9 @@ pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
     let repairs = repairs.to_string();
     if !repairs.is_empty() {
         say!("repaired     {repairs}");
+    }
+    if let Some(note) = unused {
+        say!("note         {note}");
     }
     for note in &baked.notes {
         say!("note         {note}");
@@ -115,17 +126,34 @@ pub fn run(options: &Bake) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// What to say where sizes were asked for that nothing has.
+pub fn unused_sizes(source: &Source, asked: bool) -> Option<&'static str> {
+    let has_tets = matches!(source, Source::Tets(..) | Source::Asset(_));
+    (asked && has_tets).then_some(
+        "the file's own tetrahedra are kept: sizes and thicknesses are for surfaces and shapes",
+    )
+}
+
+/// What the options of this command can do about an error.
+fn advice(error: &BakeError) -> &'static str {
+    match error {
+        BakeError::Modes(_) => " (without them: --modes 0)",
+        error => crate::shatter::advice(error),
+    }
+}
+
 /// Bakes with a progress bar.
 pub fn with_progress(source: Source, options: &BakeOptions) -> Result<Baked, Box<dyn Error>> {
     let progress = Progress::new(Stage::ALL.len());
     let mut under_way = None;
-    Ok(bake(source, options, &mut |told| {
+    let baked = bake(source, options, &mut |told| {
         if under_way.replace(told.stage) != Some(told.stage) {
             progress.stage(told.stage.text());
         } else {
             progress.share(told.stage.text(), told.share);
         }
-    })?)
+    });
+    baked.map_err(|error| format!("{error}{}", advice(&error)).into())
 }
 
 /// The modes that are asked for: of the material named, or of the shape's own.

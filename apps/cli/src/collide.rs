@@ -6,18 +6,19 @@ use std::time::Instant;
 
 use clap::Args;
 use fracas_bake::write::glb::{Glb, Material, MaterialId, Part, Place};
-use fracas_bake::{boundary_surface, read_as_listed, read_tet_mesh};
+use fracas_bake::{Asset, boundary_surface, read_as_listed, read_tet_mesh};
 use fracas_core::fast_bvh::{BodyId, Contacts, Detection, FastBvh, QueryStats, Scratch, Settings};
 use glam::DVec3;
 use serde_json::{Value, json};
 
+use crate::arguments::{refuse_same_files, target};
 use crate::files;
 use crate::output::{count, print};
 use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
-Frames are OBJ, PLY or OFF (gzipped or not), one mesh each; tetrahedral files enter by
-their boundary. Vertices at exactly the same place are one (as in `fracas inspect`),
+Frames are OBJ, PLY or OFF (gzipped or not), one mesh each; tetrahedral files and assets
+enter by their boundary. Vertices at exactly the same place are one (as in `fracas inspect`),
 unless --as-listed is given: seams of textures are no gaps. Triangles keep the files'
 numbers, and so do vertices, by the first of those that are one. Where two frames list
 the same triangles, the second is the first, moved; where they do not, the mesh has
@@ -47,10 +48,10 @@ pub struct Collide {
     #[arg(required = true)]
     frames: Vec<PathBuf>,
     /// Write everything found to this file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = target(&["json"]))]
     json: Option<PathBuf>,
     /// Write the frames to this file, with what collides in red.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = target(&["glb"]))]
     glb: Option<PathBuf>,
 }
 
@@ -93,7 +94,11 @@ fn read_frame(path: &Path, as_listed: bool) -> Result<Frame, Box<dyn Error>> {
                 .trim_end_matches(".gz")
                 .ends_with(ending)
         });
-    let (positions, listed) = if tetrahedral {
+    let (positions, listed) = if path.extension().is_some_and(|e| e == "fracas") {
+        let asset = Asset::load(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let surface = boundary_surface(asset.mesh());
+        (surface.positions().to_vec(), surface.triangles().to_vec())
+    } else if tetrahedral {
         let surface = boundary_surface(&read_tet_mesh(path)?.0);
         (surface.positions().to_vec(), surface.triangles().to_vec())
     } else {
@@ -135,6 +140,8 @@ pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
             "--continuous needs at least two frames: a step leads from one to the next".into(),
         );
     }
+    let frames: Vec<&Path> = options.frames.iter().map(PathBuf::as_path).collect();
+    refuse_same_files(&frames, &[options.json.as_deref(), options.glb.as_deref()]);
     let detection = if options.continuous {
         Detection::Continuous
     } else {

@@ -1,5 +1,6 @@
 //! The `fracas` command: one module per subcommand, this file only dispatches.
 
+mod arguments;
 mod bake;
 mod collide;
 mod files;
@@ -20,7 +21,7 @@ mod view;
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +64,9 @@ enum Command {
 
 fn main() -> ExitCode {
     interrupt::install();
-    let code = match Cli::parse().command {
+    let command = arguments::allow_negative_numbers(Cli::command());
+    let told = Cli::from_arg_matches(&command.get_matches());
+    let code = match told.unwrap_or_else(|e| e.exit()).command {
         Command::Run(options) => end(run::run(&options)),
         Command::Shatter(options) => end(shatter::run(&options)),
         Command::Bake(options) => end(bake::run(&options)),

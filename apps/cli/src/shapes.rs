@@ -23,7 +23,7 @@ pub struct Shapes {
     #[arg(long, value_name = "FOLDER")]
     obj: Option<PathBuf>,
     /// Also write a picture of all of them.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = crate::arguments::target(&["png"]))]
     png: Option<PathBuf>,
 }
 

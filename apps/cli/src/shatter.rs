@@ -25,6 +25,7 @@ use glam::Vec3;
 use parry3d::transformation::try_convex_hull;
 use thiserror::Error;
 
+use crate::arguments::{number, refuse_same_files, target, whole};
 use crate::files::{self, SaveError};
 use crate::limits::Limits;
 use crate::output::say;
@@ -69,7 +70,7 @@ pub struct Shatter {
     pattern: Pattern,
     /// How many pieces (spokes, for radial, where rings and folds make more; at most, for
     /// the others).
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..), allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 16, value_parser = whole::<u32>(2, u32::MAX.into()))]
     pieces: u32,
     /// Where it is hit, in the mesh's own units; by default its middle (impact and
     /// conchoidal: its top).
@@ -79,19 +80,19 @@ pub struct Shatter {
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_direction, allow_hyphen_values = true)]
     direction: Option<Vec3>,
     /// How many rings of a radial pattern.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u32>(0, u32::MAX.into()))]
     rings: u32,
     /// Roughness of the cracks, as a share of the object's size.
-    #[arg(long, default_value_t = 0.004)]
+    #[arg(long, default_value_t = 0.004, value_parser = number(0.0_f32, 1.0))]
     roughness: f32,
     /// Seed of all chance: the same seed gives the same pieces.
-    #[arg(long, default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0, value_parser = seed)]
     seed: u64,
     /// About how many tetrahedra to fill a surface or a shape with.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_parser = whole::<u64>(1, u64::MAX))]
     tets: Option<u64>,
     /// Make an open surface, which has no inside, so thick (in the units of the mesh).
-    #[arg(long, value_name = "LENGTH", value_parser = crate::bake::length, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LENGTH", value_parser = crate::bake::length)]
     thicken: Option<f64>,
     /// Material of an impact: glass, porcelain, earthenware, brick, granite,
     /// concrete, plaster, ice, or an everyday word for one of them. The mesh's unit is
@@ -99,35 +100,35 @@ pub struct Shatter {
     #[arg(long, default_value = "glass", value_parser = Material::by_name)]
     material: Material,
     /// Speed of the ball of an impact (m/s).
-    #[arg(long, default_value_t = 8.0, value_parser = above_zero, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 8.0, value_parser = above_zero)]
     speed: f32,
     /// Mass of the ball of an impact (kg).
-    #[arg(long, default_value_t = 0.1, value_parser = above_zero, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.1, value_parser = above_zero)]
     mass: f32,
     /// Height from which it falls on stone, instead of the ball (m).
-    #[arg(long, value_parser = above_zero, allow_negative_numbers = true)]
+    #[arg(long, value_parser = above_zero)]
     drop: Option<f32>,
     /// Move the pieces apart by this share of their distance from the middle.
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, value_parser = number(0.0_f32, 1e3))]
     explode: f32,
     /// Also draw the pieces (PNG).
-    #[arg(long, value_name = "PNG")]
+    #[arg(long, value_name = "PNG", value_parser = target(&["png"]))]
     picture: Option<PathBuf>,
     /// From where the picture is taken.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_direction, allow_hyphen_values = true, default_value = "0.5,0.75,0.9")]
     from: Vec3,
     /// Where the fragments go.
-    #[arg(short, long, value_name = "OUT.glb")]
+    #[arg(short, long, value_name = "OUT.glb", value_parser = target(&["glb", "gltf", "obj", "usda"]))]
     output: PathBuf,
     /// In what they are written; by default what the name of the output says, or glb.
     #[arg(long, value_enum)]
     format: Option<OutputFormat>,
     /// How often a texture repeats on crack faces, per unit of length.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = above_zero)]
     crack_scale: f32,
     /// How high bumps on crack faces are that are finer than the tetrahedra, as a share of
     /// the object's size, for example 0.003; both sides of a crack fit to less than that.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = number(0.0_f32, 0.1))]
     crack_detail: f32,
     /// Which surface the pieces have.
     #[arg(long, value_enum, default_value_t)]
@@ -251,6 +252,8 @@ fn parse_vector(text: &str) -> Result<Vec3, String> {
 
 /// Runs the command.
 pub fn run(options: &Shatter) -> Result<(), ShatterError> {
+    let pictures = options.picture.as_deref();
+    refuse_same_files(&[&options.mesh], &[Some(&options.output), pictures]);
     let subject = load(options)?;
     let mesh = subject.baked.asset.mesh();
     let (pieces, cost) = shatter::cost(mesh, &options.plan())?;
@@ -290,13 +293,6 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
         say!("wrote {}", path.display());
     }
     Ok(())
-}
-
-fn share(text: &str) -> Result<f32, String> {
-    let number: Option<f32> = text.parse().ok();
-    number
-        .filter(|x| (0.0..=0.1).contains(x))
-        .ok_or_else(|| "must be a number from 0 to 0.1".into())
 }
 
 /// Bumps as high as asked for, on triangles that are a quarter of the tetrahedra's.
@@ -404,10 +400,15 @@ fn load(options: &Shatter) -> Result<Subject, ShatterError> {
         thicken: options.thicken.map_or(Thicken::Refuse, Thicken::By),
         ..BakeOptions::default()
     };
+    let sizes = options.tets.is_some() || options.thicken.is_some();
+    let unused = crate::bake::unused_sizes(&source, sizes);
     let subject = Subject::bake(source, &options.mesh, &settings, &mut |_| ())?;
     let repairs = repairs.to_string();
     if !repairs.is_empty() {
         say!("repaired: {repairs}");
+    }
+    if let Some(note) = unused {
+        say!("note: {note}");
     }
     for note in &subject.baked.notes {
         say!("note: {note}");

@@ -497,6 +497,11 @@ fn nothing_breaks_in_words_and_with_advice_that_fits() {
         let said = stderr(&run);
         assert_eq!(run.status.code(), Some(1), "{said}");
         assert!(said.contains(advice) && !said.contains(not), "{said}");
+        // How far below is not known.
+        assert!(
+            said.contains("below the strength") && !said.contains('%'),
+            "{said}"
+        );
         for name in ["NoImpact", "Harmless", "Held", "NoCrack"] {
             assert!(!said.contains(name), "{said}");
         }

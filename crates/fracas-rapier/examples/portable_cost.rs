@@ -4,7 +4,7 @@
 //! and breaks up. Built twice, and the instructions of `play_steps` counted:
 //!
 //! ```text
-//! cargo build --release -p fracas-rapier --example portable_cost [--features enhanced-determinism]
+//! cargo build --release -p fracas-rapier --example portable_cost [--no-default-features --features world]
 //! valgrind --tool=callgrind --toggle-collect='*play_steps*' target/release/examples/portable_cost cube 5 60
 //! ```
 //!

@@ -25,12 +25,12 @@
 //! | the whole, step by step | `world` | [`World`], [`WorldSettings`] |
 //! | times of all stages | [`trace`] | |
 //!
-//! **Bits.** A program repeats its own runs bit for bit, for any number of threads. Two
-//! programs have the same bits where both have the feature `enhanced-determinism`, or neither
-//! has it: it switches rapier's and parry's feature of that name, and by it glam to
-//! plain arithmetic (`scalar-math`; else quaternions are multiplied by vector instructions,
-//! which add in another order). Cargo gives one build one set of features: this crate tested
-//! alone has it off, beside a crate that plays scenes, the page or the Python module it is on.
+//! **Bits.** A program repeats its own runs bit for bit, for any number of threads, and other
+//! programs and machines repeat them where they have the feature `enhanced-determinism`, too.
+//! It is on by default: it switches rapier's and parry's feature of that name, and by it glam
+//! to plain arithmetic (`scalar-math`; else quaternions are multiplied by vector instructions,
+//! which add in another order). Without the default features, as rapier's `simd8` needs it,
+//! runs of one build have the same bits, and no others.
 //!
 //! The feature `research` adds what report, scenes and tests look at: parry's shapes for
 //! comparison, all overlaps, breaks of one run repeated in another. What it shows may change in

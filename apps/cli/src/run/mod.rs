@@ -15,6 +15,7 @@ use fracas_scenes::recording::{RecordOptions, Recording};
 use fracas_scenes::rigid::{SCENES, contacts_by_name};
 use fracas_scenes::soft::SoftScene;
 
+use crate::arguments::{refuse_same_files, target, whole};
 use crate::files::save;
 use crate::output::say;
 use crate::progress::Progress;
@@ -60,17 +61,17 @@ pub struct Run {
     #[arg(long)]
     list: bool,
     /// Seed of all chance: the same seed gives the same run, bit for bit.
-    #[arg(long, value_parser = crate::shatter::seed, allow_negative_numbers = true)]
+    #[arg(long, value_parser = crate::shatter::seed)]
     seed: Option<u64>,
     /// How many steps (default: the scene's own).
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>(0, u64::MAX))]
     steps: Option<u64>,
     /// Milliseconds of world time per step (default: the scene's own).
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     step: Option<f32>,
     /// Threads of the step (default: as many as there are processors). The same bits for
     /// any number.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_parser = whole::<u16>(1, 256))]
     threads: Option<u16>,
     /// How contacts are found (see below).
     #[arg(long, value_name = "METHOD", value_parser = contacts)]
@@ -99,20 +100,20 @@ pub struct Run {
     #[arg(long)]
     count_colliding: bool,
     /// Write the numbers of every step to this file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = target(&["json"]))]
     json: Option<PathBuf>,
     /// Write what each step did when, in Chrome's trace format (ui.perfetto.dev opens it):
     /// a span for every stage, pair and fragment.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "defaults"])]
+    #[arg(long, value_name = "FILE", value_parser = target(&["json"]), conflicts_with_all = ["compare", "defaults"])]
     trace: Option<PathBuf>,
     /// Write an animated model (opens in Blender) to this file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = target(&["glb"]))]
     glb: Option<PathBuf>,
     /// Write a recording that `fracas view` plays back to this file (name it .film).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = target(&["film"]))]
     recording: Option<PathBuf>,
     /// Where to write the contact sheet (default: out/SCENE.png).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = target(&["png"]))]
     png: Option<PathBuf>,
 }
 
@@ -161,6 +162,14 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let name = options.scene.as_deref().unwrap_or_default();
+    let outputs = [
+        &options.json,
+        &options.trace,
+        &options.glb,
+        &options.recording,
+        &options.png,
+    ];
+    refuse_same_files(&[Path::new(name)], &outputs.map(Option::as_deref));
     if SoftScene::NAMES.contains(&name) {
         return soft::run(name, options);
     }

@@ -152,8 +152,8 @@ pub fn plan(
         })
         .ok_or_else(|| {
             PlanError::Whole(
-                "the pattern leaves all of it on one side; use more --tets or --pieces, or \
-                 another --at or --direction"
+                "the pattern leaves all of it on one side; use more --tets or --pieces, less \
+                 --roughness, or another --at or --direction"
                     .into(),
             )
         })
@@ -297,10 +297,10 @@ fn plan_impact(
     let whole = || {
         PlanError::Whole(match stats.outcome {
             Outcome::NoImpact => "the impact has no force; turn it with --direction".into(),
-            Outcome::Harmless | Outcome::Held => format!(
-                "the stress stays below the strength ({:.0}% of it); {harder}",
-                (100.0 * stats.overload).min(99.0)
-            ),
+            // How far below is not known: what stays below is not summed up.
+            Outcome::Harmless | Outcome::Held => {
+                format!("the stress stays below the strength; {harder}")
+            }
             Outcome::NoCrack => format!(
                 "the stress exceeds the strength, but no crack that the energy can pay for \
                  parts it; {harder}, or use more --tets or --pieces"

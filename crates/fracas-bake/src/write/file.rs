@@ -22,6 +22,10 @@ const MOST_LINKS: usize = 40;
 /// # Errors
 /// When the system does not take them. A regular file is then as it was before.
 pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+    // Before links are followed: those of `/dev/stdout` to a pipe lead to no path.
+    if is_special_file(path.as_ref()) {
+        return write_through(path.as_ref(), bytes);
+    }
     let path = follow_links(path.as_ref())?;
     let there = match fs::metadata(&path) {
         Ok(found) => Some(found),
@@ -33,7 +37,6 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
             io::ErrorKind::IsADirectory,
             "this is a folder",
         )),
-        Some(found) if !found.is_file() => write_through(&path, bytes),
         // What may not be written must not be replaced either.
         Some(found) if found.permissions().readonly() => File::options()
             .write(true)
