@@ -1,5 +1,8 @@
 //! `fracas-web-glue IN.wasm OUT-FOLDER`: what the program `wasm-bindgen` does, as a
-//! library of the very version that the wasm was compiled against.
+//! library of the very version that the wasm was compiled against; and square roots as
+//! instructions (see `instructions`).
+
+mod instructions;
 
 use std::process::ExitCode;
 
@@ -11,16 +14,24 @@ fn main() -> ExitCode {
         eprintln!("usage: fracas-web-glue IN.wasm OUT-FOLDER");
         return ExitCode::from(2);
     };
-    let written = Bindgen::new()
-        .input_path(input)
-        .out_name("fracas")
-        .web(true)
-        .and_then(|b| b.typescript(true).generate(folder));
-    match written {
+    match write(input, folder) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn write(input: &str, folder: &str) -> Result<(), String> {
+    let text = |error| format!("{error:#}");
+    let mut bindgen = Bindgen::new();
+    bindgen.input_path(input).out_name("fracas");
+    // Names are needed here and not in the page.
+    bindgen.typescript(true).remove_name_section(true);
+    let web = bindgen.web(true).map_err(text)?;
+    let mut output = web.generate_output().map_err(text)?;
+    let swapped = instructions::take_for_libm(output.wasm_mut())?;
+    println!("   {swapped} calls of libm are instructions of wasm");
+    output.emit(folder).map_err(text)
 }
