@@ -111,10 +111,8 @@ impl World {
     /// What the engine's own step (find pairs, query contacts, solve) needs beforehand.
     fn prepare_engine(&mut self) {
         self.hold_asleep();
-        let forgotten = self.counters.forgotten();
         let spent = self.stats.times.collision * 1e-3;
-        let told = (forgotten, spent);
-        let voxel = self.voxels.prepare(&self.physics, told, &self.clock);
+        let voxel = self.voxels.prepare(&self.physics, spent, &self.clock);
         let start = (self.clock)();
         self.engine = EngineStep { start, voxel };
     }
