@@ -5,9 +5,13 @@
 //! corners (a ball's is its centre, exactly); a mesh's are its vertices near the
 //! fragment.
 
+use std::fmt;
+
+#[cfg(feature = "research")]
+use fracas_core::sphere_tree::Traversal;
 use fracas_core::sphere_tree::{
     AdaptiveSettings, NormalRule, PairState, Partner, Query, QueryScratch, QueryStats, Question,
-    Selection, Traversal,
+    Selection,
 };
 use fracas_core::{Contact, FragmentDistance};
 use glam::Vec3;
@@ -87,16 +91,33 @@ pub enum Normals {
 }
 
 /// How contacts are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub struct ContactSettings {
     /// Which points are reported.
     pub mode: ContactMode,
     /// In which order points are visited.
+    #[cfg(feature = "research")]
     pub traversal: Traversal,
     /// Which of them reach the solver.
     pub solver_points: crate::manifold::SolverPoints,
     /// Where normals come from.
     pub normals: Normals,
+}
+
+/// The same text with `research` and without: snapshots are held against it.
+impl fmt::Debug for ContactSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "research")]
+        let traversal = self.traversal;
+        #[cfg(not(feature = "research"))]
+        let traversal = format_args!("WidestFirst");
+        f.debug_struct("ContactSettings")
+            .field("mode", &self.mode)
+            .field("traversal", &traversal)
+            .field("solver_points", &self.solver_points)
+            .field("normals", &self.normals)
+            .finish()
+    }
 }
 
 impl ContactSettings {
@@ -374,6 +395,7 @@ impl Ask<'_> {
     /// The question that every tree of this pair is asked.
     fn query(&self, shape: &FragmentShape) -> Query {
         let mut query = Query {
+            #[cfg(feature = "research")]
             traversal: self.settings.traversal,
             visit_limit: self.look.visits,
             ..Query::new(self.look.reach, shape.tree().object_radius())

@@ -32,7 +32,8 @@ use super::SphereTree;
 use super::contact_cache::ContactCache;
 use super::contact_cache::save::Reader;
 use super::partner::Partner;
-use super::query::{End, Query, QueryScratch, QueryStats, Question, Stage, Traversal};
+use super::query::{End, Query, QueryScratch, QueryStats, Question, Stage};
+use super::traversal::Traversal;
 use crate::fragment_field::FragmentDistance;
 use crate::{Contact, Pose};
 
@@ -174,7 +175,7 @@ impl SphereTree {
             deep: true,
             ..Stage::near(limit, query.tolerance.min(-epsilon), rounding)
         };
-        let (stats, end) = if query.traversal == Traversal::WidestFirst {
+        let (stats, end) = if query.traversal() == Traversal::WidestFirst {
             // Only a search that is remembered goes on where it stopped.
             deep.work = settings.deep_work;
             self.contacts_cached(question, [near, deep], &mut state.cache, scratch, out)

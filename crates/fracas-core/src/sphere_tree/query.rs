@@ -30,8 +30,9 @@ use super::cached_point::VoidList;
 use super::feature::FeatureRef;
 use super::normal_choice::{Choice, NormalRule, NormalSettings, choose_normal};
 use super::partner::{NearFace, Partner, Sample};
-pub use super::traversal::Traversal;
-use super::traversal::{Entry, Visitor, alternating, clear_buckets, plain, widest_first};
+use super::traversal::{
+    Entry, Traversal, Visitor, alternating, clear_buckets, plain, widest_first,
+};
 use crate::{Contact, Pose};
 
 /// How many contacts are wanted.
@@ -54,6 +55,7 @@ pub struct Query {
     /// How many contacts are wanted.
     pub selection: Selection,
     /// In which order nodes are visited.
+    #[cfg(feature = "research")]
     pub traversal: Traversal,
     /// How the normals of contacts are chosen.
     pub normals: NormalSettings,
@@ -70,10 +72,19 @@ impl Query {
         Self {
             tolerance,
             selection: Selection::All,
+            #[cfg(feature = "research")]
             traversal: Traversal::WidestFirst,
             normals: NormalSettings::for_radius(object_radius),
             visit_limit: u32::MAX,
         }
+    }
+
+    /// The orders that ours is compared with need `research`.
+    pub(super) fn traversal(&self) -> Traversal {
+        #[cfg(feature = "research")]
+        return self.traversal;
+        #[cfg(not(feature = "research"))]
+        Traversal::default()
     }
 
     /// The same with another selection.
@@ -229,7 +240,7 @@ impl SphereTree {
         out: &mut Vec<Contact>,
     ) -> (QueryStats, End) {
         let mut run = Run::new(self, question, stages, &mut scratch.faces, out);
-        match question.query.traversal {
+        match question.query.traversal() {
             Traversal::WidestFirst => {
                 clear_buckets(&mut scratch.buckets);
                 scratch.buckets[0].push(Entry::ROOT);
