@@ -96,7 +96,7 @@ pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};
 #[cfg(feature = "world")]
 pub use world::{
     Coupling, DebrisPolicy, HandId, RestoreError, SnapshotError, StepStats, StepTimes, World,
-    WorldSettings, Wrench,
+    WorldSettings,
 };
 #[cfg(all(feature = "world", feature = "research"))]
-pub use world::Overlap;
+pub use world::{Overlap, Wrench};
