@@ -14,6 +14,9 @@
 //! | files out | [`write`](mod@write) | [`write_vtu`], [`write_msh`], [`write_obj`], [`write_ply`], [`write::glb::Glb`] |
 //! | visible skin, finer than the tetrahedra | [`skin`] | [`Skin`] |
 //!
+//! A whole program: `examples/bake_and_shatter.rs`, from a mesh file to an asset with modes, and
+//! to a file of its pieces.
+//!
 //! The feature `research` shows the parts (`fill`, `limits`, `write`, sections of assets, quality
 //! of tetrahedra), for command line, report, scenes and tests. What it shows may change in any
 //! version.

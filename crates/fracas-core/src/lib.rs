@@ -82,8 +82,10 @@ pub use contact::Contact;
 pub use crack::{Crack, Fracture, FractureError};
 pub use digest::Digest;
 pub use fragment::{Fragment, FragmentId, Fragments, Split};
+#[cfg(feature = "research")]
+pub use fragment_field::Propagation;
 pub use fragment_field::object_data::{ObjectData, ObjectDataError};
-pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField, Propagation};
+pub use fragment_field::{FieldOptions, FragmentDistance, FragmentField};
 pub use fragment_mass::FragmentMass;
 #[cfg(feature = "research")]
 pub use fragment_mass::MassScratch;

@@ -14,7 +14,7 @@
 //! | stress to cracks | [`principal`], [`event`], `contact_crack` | [`FractureEvent`], [`FractureSettings`] |
 //! | cracks without physics | [`patterns`], [`strength`], [`crumbs`] | [`patterns::voronoi`] and others |
 //! | breaking again | [`refracture`] | [`Breaker`], [`FragmentModes`] |
-//! | chance, writing a fracture down | [`random`], [`sequence`] | |
+//! | chance, writing a fracture down | [`random`], [`sequence`] | [`random::Noise`] |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -46,6 +46,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A whole program: `examples/drop_height.rs`, from what height a brick breaks, by material.
 //! What is measured, what is assumed and what is left out: `docs/fracture.md`.
 //!
 //! The feature `research` shows the steps in between (`impact`, `principal`, `stiffness` and

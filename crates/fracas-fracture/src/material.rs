@@ -216,7 +216,7 @@ impl Material {
 
     /// Lamé's lambda and mu (Pa).
     #[must_use]
-    pub fn lame(&self) -> (f64, f64) {
+    pub(crate) fn lame(&self) -> (f64, f64) {
         let (e, nu) = (self.young, self.poisson);
         (
             e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)),
@@ -226,7 +226,8 @@ impl Material {
 
     /// Energy that a unit of crack area costs, G_c (J/m²).
     #[must_use]
-    pub fn fracture_energy(&self) -> f64 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn fracture_energy(&self) -> f64 {
         self.toughness * self.toughness * (1.0 - self.poisson * self.poisson) / self.young
     }
 
@@ -234,14 +235,14 @@ impl Material {
     /// knows it as the branching constant: 2.1 MPa m^1/2 for soda-lime glass, 2.8 times its
     /// toughness [Quinn 2020, NIST SP 960-16e3].
     #[must_use]
-    pub fn branching_constant(&self) -> f64 {
+    pub(crate) fn branching_constant(&self) -> f64 {
         2.8 * self.toughness
     }
 
     /// How far a crack runs at the material's strength until it branches, `(K_B / sigma_c)²`
     /// (m): 2 mm in glass, 12 in earthenware, 54 in ice, 200 in granite.
     #[must_use]
-    pub fn branching_way(&self) -> f64 {
+    pub(crate) fn branching_way(&self) -> f64 {
         (self.branching_constant() / self.strength).powi(2)
     }
 
@@ -255,28 +256,28 @@ impl Material {
     /// load that lasts [Charles 1958; Wiederhorn 1967], so tests of seconds find less than
     /// an impact of microseconds does. Never less than [`Material::strength`].
     #[must_use]
-    pub fn strength_for(&self, time: f64) -> f64 {
+    pub(crate) fn strength_for(&self, time: f64) -> f64 {
         let shorter = (SLOW_TEST / time).max(1.0);
         self.strength * libm::pow(shorter, 1.0 / self.fatigue_exponent)
     }
 
     /// Speed of shear waves (m/s).
     #[must_use]
-    pub fn shear_speed(&self) -> f64 {
+    pub(crate) fn shear_speed(&self) -> f64 {
         (self.lame().1 / self.density).sqrt()
     }
 
     /// How fast cracks run (m/s): about 0.4 of the shear wave's speed, which for
     /// glass is the known 1,500 m/s within ten percent.
     #[must_use]
-    pub fn crack_speed(&self) -> f64 {
+    pub(crate) fn crack_speed(&self) -> f64 {
         0.4 * self.shear_speed()
     }
 }
 
 /// How long the tests last that [`Material::strength`] comes from (s): EN 1288 loads glass
 /// by 2 MPa/s.
-pub const SLOW_TEST: f64 = 20.0;
+pub(crate) const SLOW_TEST: f64 = 20.0;
 
 /// Modulus of contact of steel (Pa): E = 210 GPa, nu = 0.3. For balls and floors.
 pub const STEEL_CONTACT_MODULUS: f64 = 210e9 / (1.0 - 0.09);

@@ -12,7 +12,8 @@ use glam::Vec3;
 
 /// A splitmix64 stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Random {
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) struct Random {
     state: u64,
 }
 

@@ -61,7 +61,8 @@ pub enum Breakability {
 impl RefractureRule {
     /// What a living fragment can do.
     #[must_use]
-    pub fn of(&self, fragments: &Fragments, id: FragmentId) -> Breakability {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn of(&self, fragments: &Fragments, id: FragmentId) -> Breakability {
         if id.0 as usize >= fragments.id_count() {
             return Breakability::Unbreakable;
         }

@@ -39,7 +39,7 @@ impl Strength {
 
     /// How many times over the threshold the impacts are, together (no unit).
     #[must_use]
-    pub fn overload(&self, impacts: &[Impact], mass: f32) -> f32 {
+    pub(crate) fn overload(&self, impacts: &[Impact], mass: f32) -> f32 {
         let sum: f32 = impacts
             .iter()
             .map(|i| i.impulse.length())
@@ -62,7 +62,7 @@ impl Strength {
     /// `fracas_scenes::experiments::everyday` finds by modes (decisions/0019). Where a body is
     /// smaller than its cracks' way to branch, only a harder impact parts it.
     #[must_use]
-    pub fn branched(material: &Material, size: f32, overload: f32) -> u32 {
+    pub(crate) fn branched(material: &Material, size: f32, overload: f32) -> u32 {
         let times = size / material.branching_way() as f32 * overload;
         if !(overload > 1.0 && times.is_finite()) {
             return 1;
@@ -73,7 +73,7 @@ impl Strength {
     /// The hardest impact's point and direction, if they break a body of this mass;
     /// and into how many pieces: two at the threshold, growing with the overload.
     #[must_use]
-    pub fn breaks(&self, impacts: &[Impact], mass: f32) -> Option<(Vec3, Vec3, u32)> {
+    pub(crate) fn breaks(&self, impacts: &[Impact], mass: f32) -> Option<(Vec3, Vec3, u32)> {
         let overload = self.overload(impacts, mass);
         if overload.is_nan() || overload <= 1.0 {
             return None;

@@ -18,10 +18,11 @@ use std::cell::RefCell;
 use fracas_core::sphere_tree::{Motion, Partner, Swept};
 use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
-use parry3d::math::Pose;
-use parry3d::query::{Ray, Unsupported};
+use parry3d::math::{Pose, Real};
+use parry3d::query::{NonlinearRigidMotion, Ray, ShapeCastHit, ShapeCastStatus, Unsupported};
 use parry3d::shape::{FeatureId, Shape, TypedShape};
 
+use crate::pair::Pair;
 use crate::partner::{Part, parts};
 use crate::pose::to_pose;
 use crate::shape::FragmentShape;
@@ -52,8 +53,52 @@ thread_local! {
 /// When (as a share of the motion), and the way out of the partner, in the world.
 type Hit = (f32, Vec3);
 
+/// Asks about two shapes that move from a start time to an end time.
+pub(crate) fn cast(
+    question: Question,
+    [motion1, motion2]: [&NonlinearRigidMotion; 2],
+    [g1, g2]: [&dyn Shape; 2],
+    [start_time, end_time]: [Real; 2],
+) -> Result<Option<ShapeCastHit>, Unsupported> {
+    let [m1, m2] = [motion1, motion2].map(|m| to_motion(m, start_time, end_time));
+    let hit = match Pair::of(g1, g2).ok_or(Unsupported)? {
+        Pair::Fragments(f1, f2) => fragments(question, f1, &m1, f2, &m2),
+        Pair::First(f, g) => at_shape(question, f, &m1, g, &m2)?.map(|(t, n)| (t, -n)),
+        Pair::Second(g, f) => at_shape(question, f, &m2, g, &m1)?,
+    };
+    Ok(hit.map(|(share, normal)| {
+        let time = start_time + share * (end_time - start_time);
+        // `normal` points from 1 to 2, in the world, at the time of the impact.
+        let [turn1, turn2] = [motion1, motion2].map(|m| m.position_at_time(time).rotation);
+        ShapeCastHit {
+            time_of_impact: time,
+            witness1: Vec3::ZERO,
+            witness2: Vec3::ZERO,
+            normal1: turn1.inverse() * normal,
+            normal2: turn2.inverse() * -normal,
+            subshape1: 0,
+            subshape2: 0,
+            status: if time <= start_time {
+                ShapeCastStatus::PenetratingOrWithinTargetDist
+            } else {
+                ShapeCastStatus::Converged
+            },
+        }
+    }))
+}
+
+fn to_motion(motion: &NonlinearRigidMotion, start_time: f32, end_time: f32) -> Motion {
+    let span = end_time - start_time;
+    Motion {
+        start: to_pose(&motion.position_at_time(start_time)),
+        centre: motion.local_center,
+        displacement: motion.linvel * span,
+        rotation: motion.angvel * span,
+    }
+}
+
 /// Two fragments; the way is from the first to the second.
-pub(crate) fn fragments(
+fn fragments(
     question: Question,
     f1: &FragmentShape,
     m1: &Motion,
@@ -84,7 +129,7 @@ pub(crate) fn fragments(
 /// A fragment and a plain shape: the fragment's points against each part of the shape, and
 /// the part's own points, as balls where they are rounded, against the fragment. A ball that
 /// is smaller than the gaps between a fragment's points is found by its centre.
-pub(crate) fn at_shape(
+fn at_shape(
     question: Question,
     fragment: &FragmentShape,
     motion: &Motion,

@@ -18,7 +18,7 @@
 //! | what | module | main items |
 //! | --- | --- | --- |
 //! | what a body is made of | `object`, `shape`, `blueprint` | [`Blueprint`], [`FragmentShape`] |
-//! | contacts of a pair, for the engine | `dispatcher`, `pair`, `convex`, `manifold` | [`dispatcher()`] |
+//! | contacts of a pair, for the engine | `dispatcher`, `looks`, `pair`, `convex`, `manifold` | [`dispatcher()`] |
 //! | the other shape of a pair | `partner`, `cast` | [`check_shape`] |
 //! | contacts within a budget of time | `voxel` | [`FrameBudget`] |
 //! | which bodies are pieces of what; breaking | `breakables` | [`Breakable`], [`Event`] |
@@ -53,9 +53,11 @@ mod cast;
 mod codec;
 mod convex;
 mod convex_shape;
+mod counters;
 mod deep_normals;
 mod dispatcher;
 mod late_tree;
+mod looks;
 mod manifold;
 mod object;
 mod pair;
@@ -69,6 +71,7 @@ mod saved_workspace;
 mod shape;
 pub mod trace;
 mod voxel;
+mod workspace;
 #[cfg(feature = "world")]
 mod world;
 
@@ -90,10 +93,10 @@ pub use parry_shape::ParryShape;
 pub use partner::{UnsupportedShape, check_shape};
 pub use shape::FragmentShape;
 pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};
-#[cfg(all(feature = "world", feature = "research"))]
-pub use world::Overlap;
 #[cfg(feature = "world")]
 pub use world::{
     Coupling, DebrisPolicy, HandId, RestoreError, SnapshotError, StepStats, StepTimes, World,
-    WorldSettings, Wrench,
+    WorldSettings,
 };
+#[cfg(all(feature = "world", feature = "research"))]
+pub use world::{Overlap, Wrench};

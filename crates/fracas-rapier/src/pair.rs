@@ -5,15 +5,19 @@
 //! corners (a ball's is its centre, exactly); a mesh's are its vertices near the
 //! fragment.
 
+use std::fmt;
+
+#[cfg(feature = "research")]
+use fracas_core::sphere_tree::Traversal;
 use fracas_core::sphere_tree::{
-    AdaptiveSettings, Hull, NormalRule, PairState, Partner, Query, QueryScratch, QueryStats,
-    Question, Selection, Traversal,
+    AdaptiveSettings, NormalRule, PairState, Partner, Query, QueryScratch, QueryStats, Question,
+    Selection,
 };
 use fracas_core::{Contact, FragmentDistance};
 use glam::Vec3;
 use parry3d::bounding_volume::BoundingVolume;
 use parry3d::math::Pose;
-use parry3d::query::ContactManifold;
+use parry3d::query::{ContactManifold, Unsupported};
 use parry3d::shape::{Shape, TypedShape};
 
 use crate::deep_normals::align_deep_normals;
@@ -49,7 +53,7 @@ pub enum ContactMode {
 
 impl ContactMode {
     /// How the sphere-tree method adapts, where it does.
-    fn adaptive(&self) -> Option<AdaptiveSettings> {
+    pub(crate) fn adaptive(&self) -> Option<AdaptiveSettings> {
         match self {
             Self::Adaptive(settings) => Some(*settings),
             // What the voxels leave to the sphere-tree method.
@@ -87,16 +91,33 @@ pub enum Normals {
 }
 
 /// How contacts are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub struct ContactSettings {
     /// Which points are reported.
     pub mode: ContactMode,
     /// In which order points are visited.
+    #[cfg(feature = "research")]
     pub traversal: Traversal,
     /// Which of them reach the solver.
     pub solver_points: crate::manifold::SolverPoints,
     /// Where normals come from.
     pub normals: Normals,
+}
+
+/// The same text with `research` and without: snapshots are held against it.
+impl fmt::Debug for ContactSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "research")]
+        let traversal = self.traversal;
+        #[cfg(not(feature = "research"))]
+        let traversal = format_args!("WidestFirst");
+        f.debug_struct("ContactSettings")
+            .field("mode", &self.mode)
+            .field("traversal", &traversal)
+            .field("solver_points", &self.solver_points)
+            .field("normals", &self.normals)
+            .finish()
+    }
 }
 
 impl ContactSettings {
@@ -146,6 +167,62 @@ impl Look {
     }
 }
 
+/// A pair with a fragment, in the order it was given.
+pub(crate) enum Pair<'a> {
+    Fragments(&'a FragmentShape, &'a FragmentShape),
+    First(&'a FragmentShape, &'a dyn Shape),
+    Second(&'a dyn Shape, &'a FragmentShape),
+}
+
+impl<'a> Pair<'a> {
+    pub(crate) fn of(g1: &'a dyn Shape, g2: &'a dyn Shape) -> Option<Self> {
+        let [f1, f2] = [g1, g2].map(|g| g.as_shape::<FragmentShape>());
+        match (f1, f2) {
+            (Some(f1), Some(f2)) => Some(Self::Fragments(f1, f2)),
+            (Some(f1), None) => Some(Self::First(f1, g2)),
+            (None, Some(f2)) => Some(Self::Second(g1, f2)),
+            (None, None) => None,
+        }
+    }
+
+    /// The radius of the smaller object that a fragment of the pair comes from.
+    pub(crate) fn smaller_radius(&self) -> f32 {
+        match self {
+            Self::Fragments(a, b) => a.tree().object_radius().min(b.tree().object_radius()),
+            Self::First(f, _) | Self::Second(_, f) => f.tree().object_radius(),
+        }
+    }
+
+    /// Fills `scratch.contacts`, told as shapes 1 and 2 were given, all within one look.
+    pub(crate) fn ask(
+        &self,
+        pos12: &Pose,
+        look: Look,
+        settings: &ContactSettings,
+        memory: &mut PairMemory,
+        scratch: &mut PairScratch,
+    ) -> Result<QueryStats, Unsupported> {
+        match *self {
+            Self::Fragments(f1, f2) => Ok(ask_fragments(
+                pos12, f1, f2, look, settings, memory, scratch,
+            )),
+            Self::First(f, g) => {
+                ask_fragment_and_shape(pos12, f, g, look, settings, memory, scratch)
+                    .ok_or(Unsupported)
+            }
+            Self::Second(g, f) => {
+                let pos21 = pos12.inverse();
+                let stats = ask_fragment_and_shape(&pos21, f, g, look, settings, memory, scratch)
+                    .ok_or(Unsupported)?;
+                for contact in &mut scratch.contacts {
+                    contact.swap(pos12);
+                }
+                Ok(stats)
+            }
+        }
+    }
+}
+
 /// One question: how far, how.
 struct Ask<'a> {
     settings: &'a ContactSettings,
@@ -155,7 +232,7 @@ struct Ask<'a> {
 }
 
 /// Fragment 1 against fragment 2.
-pub(crate) fn ask_fragments(
+fn ask_fragments(
     pos12: &Pose,
     shape1: &FragmentShape,
     shape2: &FragmentShape,
@@ -195,48 +272,8 @@ pub(crate) fn ask_fragments(
     ask.stats
 }
 
-/// Which of a near and a far look at two fragments are worth it, by the gap between them.
-pub(crate) fn choose_looks(
-    pos12: &Pose,
-    shape1: &FragmentShape,
-    shape2: &FragmentShape,
-    [near, far]: [Look; 2],
-    mode: &ContactMode,
-    memory: &mut PairMemory,
-) -> [Option<Look>; 2] {
-    let is_farther = near.reach < far.reach;
-    let pose = to_pose(&pos12.inverse());
-    // Pieces of one object interlock: what they meet first is what is near. Only where they
-    // are apart, are they asked about what is farther.
-    let siblings = shape1.object().is_same(shape2.object());
-    // Fragments that lie where they were born touch along their crack, and are not about
-    // to meet elsewhere.
-    if siblings
-        && let Some(adaptive) = mode.adaptive()
-        && shape1.tree().is_where_born(&pose, &adaptive)
-    {
-        return [Some(near), None];
-    }
-    if memory.is_not_apart(shape1.tree(), &pose, near.reach) {
-        return [Some(near), (is_farther && !siblings).then_some(far)];
-    }
-    let guard1 = shape1.object().read();
-    let guard2 = (!shape1.object().is_same(shape2.object())).then(|| shape2.object().read());
-    let state2 = guard2.as_deref().unwrap_or(&guard1);
-    let field1 = guard1.field().of(guard1.fragments(), shape1.id());
-    let field2 = state2.field().of(state2.fragments(), shape2.id());
-    let hulls = [(shape1, field1), (shape2, field2)].map(|(shape, field)| Hull {
-        tree: shape.tree(),
-        others: field.junctions(),
-    });
-    let gap = memory.gap(&pose, hulls, [near.reach, far.reach]);
-    let is_near = gap < near.reach;
-    let sees_more = is_farther && gap < far.reach && !(siblings && is_near);
-    [is_near.then_some(near), sees_more.then_some(far)]
-}
-
 /// A fragment against anything else, the fragment being first. `None`: not known.
-pub(crate) fn ask_fragment_and_shape(
+fn ask_fragment_and_shape(
     pos12: &Pose,
     fragment: &FragmentShape,
     shape: &dyn Shape,
@@ -358,6 +395,7 @@ impl Ask<'_> {
     /// The question that every tree of this pair is asked.
     fn query(&self, shape: &FragmentShape) -> Query {
         let mut query = Query {
+            #[cfg(feature = "research")]
             traversal: self.settings.traversal,
             visit_limit: self.look.visits,
             ..Query::new(self.look.reach, shape.tree().object_radius())
@@ -487,4 +525,4 @@ impl Ask<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

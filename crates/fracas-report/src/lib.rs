@@ -24,6 +24,8 @@
 //! | [`peers`] | other people's programs, where they are at hand |
 //! | [`readme`] | figures and numbers of the README |
 //!
+//! A page of one's own numbers: `examples/own_numbers.rs`.
+//!
 //! The numbers are the library's own statistics and the clock's; nothing here
 //! computes physics. Timed work runs alone; only work that is counted, not timed,
 //! runs on several threads, and its result does not depend on how many.

@@ -19,6 +19,8 @@
 //! | cloth that tears | [`cloth`] | [`Cloth`] |
 //! | all together | [`world`] | [`SoftWorld`] |
 //! | meshes to start from | [`shapes`] | |
+//!
+//! A whole program: `examples/cut_jelly.rs`, two blocks that fall on each other and are cut.
 
 pub mod body;
 pub mod cloth;

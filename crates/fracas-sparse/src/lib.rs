@@ -9,6 +9,8 @@
 //!
 //! Everything is plain arithmetic in a fixed order: the same bits on every machine,
 //! native and wasm.
+//!
+//! A whole program: `examples/bar.rs`, the lowest frequencies of a clamped bar.
 
 mod block_matrix;
 mod dense_eigen;

@@ -38,7 +38,9 @@ mod tests;
 
 pub use locate::{Location, SLACK};
 pub use near::{Around, NearFace, Nearest};
-pub use propagate::{FieldStats, Propagation};
+pub use propagate::FieldStats;
+#[cfg(feature = "research")]
+pub use propagate::Propagation;
 #[cfg(feature = "research")]
 pub use query::Penetration;
 pub use query::{FragmentDistance, SignedDistance};
@@ -58,12 +60,15 @@ use locate::TetGrid;
 use occupancy::{FragmentCells, Occupancy};
 use outer_surface::OuterSurface;
 use own_faces::OwnFaces;
+#[cfg(not(feature = "research"))]
+use propagate::Propagation;
 use propagate::{Front, Node, Update};
 
 /// How a [`FragmentField`] is built and kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FieldOptions {
     /// How distances are brought up to date when something breaks.
+    #[cfg(feature = "research")]
     pub propagation: Propagation,
     /// Cells of the point-location grid, in mean edge lengths.
     pub location_cell: f32,
@@ -78,12 +83,23 @@ pub struct FieldOptions {
 impl Default for FieldOptions {
     fn default() -> Self {
         Self {
+            #[cfg(feature = "research")]
             propagation: Propagation::default(),
             location_cell: 2.0,
             occupancy_cell: 0.6,
             outer_surface_cell: 0.5,
             outer_surface_most_cells: 64,
         }
+    }
+}
+
+impl FieldOptions {
+    /// The rules that others are compared with need `research`.
+    fn propagation(&self) -> Propagation {
+        #[cfg(feature = "research")]
+        return self.propagation;
+        #[cfg(not(feature = "research"))]
+        Propagation::default()
     }
 }
 
@@ -242,7 +258,7 @@ impl FragmentField {
             },
         };
         update.seed(new.clone(), &mut self.front);
-        match self.options.propagation {
+        match self.options.propagation() {
             Propagation::ClosestFeature => update.spread_features(&mut self.front),
             Propagation::Averaging => update.spread_averages(&mut self.front),
             Propagation::Exact => update.recompute(split, &mut self.front),

@@ -211,7 +211,7 @@ impl<'a> FragmentDistance<'a> {
         let (mesh, field) = (self.fragments.mesh(), self.field);
         let nodes = mesh.tets()[at.tet as usize];
         let cut = self.fragments.cut_index(at.tet);
-        if cut == NONE && field.options.propagation == Propagation::Averaging {
+        if cut == NONE && field.options.propagation() == Propagation::Averaging {
             return self.averaged(p, nodes);
         }
         let mut near = Candidates::new();

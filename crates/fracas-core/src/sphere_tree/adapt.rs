@@ -32,7 +32,8 @@ use super::SphereTree;
 use super::contact_cache::ContactCache;
 use super::contact_cache::save::Reader;
 use super::partner::Partner;
-use super::query::{Query, QueryScratch, QueryStats, Question, Stage, Traversal};
+use super::query::{End, Query, QueryScratch, QueryStats, Question, Stage};
+use super::traversal::Traversal;
 use crate::fragment_field::FragmentDistance;
 use crate::{Contact, Pose};
 
@@ -168,19 +169,23 @@ impl SphereTree {
         let epsilon = settings.depth_share * self.object_radius();
         let query = question.query;
         let limit = state.limit(settings);
-        let near = Stage::new(settings.first, query.tolerance);
-        let mut deep = Stage::new(limit, query.tolerance.min(-epsilon));
-        let stats = if query.traversal == Traversal::WidestFirst {
+        let rounding = self.placement_error(question.pose);
+        let near = Stage::near(settings.first, query.tolerance, rounding);
+        let mut deep = Stage {
+            deep: true,
+            ..Stage::near(limit, query.tolerance.min(-epsilon), rounding)
+        };
+        let (stats, end) = if query.traversal() == Traversal::WidestFirst {
             // Only a search that is remembered goes on where it stopped.
             deep.work = settings.deep_work;
-            self.contacts_cached(question, &[near, deep], &mut state.cache, scratch, out)
+            self.contacts_cached(question, [near, deep], &mut state.cache, scratch, out)
         } else {
             self.contacts_in_stages(question, &[near, deep], scratch, out)
         };
-        state.adapted = !stats.enough && !stats.truncated && !stats.postponed;
+        state.adapted = end == End::Complete;
         if stats.contacts == 0 {
             state.beyond_first = 0;
-        } else if stats.enough {
+        } else if end == End::Enough {
             state.beyond_first = state.beyond_first.saturating_add(1);
         }
         stats

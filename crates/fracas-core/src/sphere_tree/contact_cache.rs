@@ -39,7 +39,7 @@ use glam::Vec3;
 use super::SphereTree;
 use super::cached_point::{CachedPoint, Kept, VoidList};
 use super::partner::Partner;
-use super::query::{Asked, QueryScratch, QueryStats, Question, Run, Stage};
+use super::query::{Asked, End, QueryScratch, QueryStats, Question, Run, Stage};
 use super::traversal::{BUCKETS, Entry, Visitor, clear_buckets, widest_first};
 use crate::{Contact, Pose};
 
@@ -101,7 +101,7 @@ impl CachedPoint {
         if self.take_kept(run, p, limit) {
             return self.bound - p.distance(self.at);
         }
-        let max = farthest(run, limit);
+        let max = run.farthest(self.point);
         let mut is_deep = false;
         *self = if run.question.partner.sphere_may_touch(p, max) {
             let asked = run.ask(self.point, p, max);
@@ -321,11 +321,11 @@ impl SphereTree {
     pub(super) fn contacts_cached<P: Partner + ?Sized>(
         &self,
         question: &Question<'_, P>,
-        stages: &[Stage],
+        mut stages: [Stage; 2],
         cache: &mut ContactCache,
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
-    ) -> QueryStats {
+    ) -> (QueryStats, End) {
         let QueryScratch {
             buckets,
             faces,
@@ -336,12 +336,13 @@ impl SphereTree {
         let has_bounds = question.partner.has_bounds();
         let tolerance = question.query.tolerance;
         let (mut memory, ahead) = cache.begin(self, pose, tolerance, has_bounds, void_list);
-        let mut run = Run::new(self, question, stages, faces, out);
-        run.ahead = ahead;
-        run.reach += memory.skin + memory.strayed;
-        // What is left out is left out for as long as the list holds, in all stages.
-        run.keeps_reach = memory.skin > 0.0;
-        run.stats.enough = stages[0].limit == 0;
+        stages[0].reach += memory.skin + memory.strayed;
+        stages[0].ahead = ahead;
+        if memory.skin > 0.0 {
+            // What is left out is left out for as long as the list holds, in all stages.
+            stages[1].reach = stages[0].reach;
+        }
+        let mut run = Run::new(self, question, &stages, faces, out);
 
         let not_deep = memory
             .not_deep
@@ -350,7 +351,7 @@ impl SphereTree {
         let mut deep_from = cache.list.len();
         let mut least = f32::INFINITY;
         for (i, cached) in cache.list.iter_mut().enumerate() {
-            let deep = run.course.deep;
+            let deep = run.course.stage.deep;
             if run.is_over() || (deep && not_deep.is_some_and(|not_deep| i >= not_deep.from)) {
                 break;
             }
@@ -363,8 +364,8 @@ impl SphereTree {
         }
         let over = run.is_over();
         if not_deep.is_none() {
-            let margin = least - run.course.tolerance - noise(&run);
-            let searched = complete && run.course.deep && !over;
+            let margin = least - run.course.stage.tolerance - noise(&run);
+            let searched = complete && run.course.stage.deep && !over;
             memory.not_deep = (searched && margin > 0.0).then_some(NotDeep {
                 from: deep_from,
                 margin,
@@ -394,9 +395,9 @@ impl SphereTree {
                 }
             }
         }
-        let stats = run.stats;
+        let answer = (run.stats, run.course.end);
         void_list.clear();
-        stats
+        answer
     }
 }
 
@@ -427,22 +428,11 @@ impl<P: Partner + ?Sized> Visitor for Remembering<'_, '_, P> {
                 list.push(old);
                 return Some(bound);
             }
-            let max = farthest(run, run.limit(point));
+            let max = run.farthest(point);
             let asked = run.ask(point, p, max);
             list.push(CachedPoint::new(run, point, p, max, &asked));
             asked.distance
         })
-    }
-}
-
-/// Up to which distance to ask, when contacts are below a limit.
-#[inline]
-fn farthest<P: ?Sized>(run: &Run<'_, P>, limit: f32) -> f32 {
-    // Where depth alone counts, whatever is outside can wait.
-    if run.course.deep {
-        0.0
-    } else {
-        limit.max(0.0) + run.ahead
     }
 }
 

@@ -107,12 +107,14 @@ pub use normal_choice::NormalSettings;
 #[cfg(feature = "research")]
 pub use order::maximum_distance_order;
 pub use partner::{Ball, BoxShape, HalfSpace, NearFace, Partner, Sample};
-pub use query::{Query, QueryScratch, QueryStats, Question, Selection, Traversal};
+pub use query::{Query, QueryScratch, QueryStats, Question, Selection};
 pub use separate::{Hull, SeparatingAxis};
 pub use split::SplitScratch;
 pub use split_work::SplitMethod;
 #[cfg(feature = "research")]
 pub use static_mesh::{StaticMesh, StaticMeshError};
+#[cfg(feature = "research")]
+pub use traversal::Traversal;
 
 /// One node: a sphere around its representative that holds all its points.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -65,7 +65,7 @@ impl SphereTree {
     ) -> QueryStats {
         let (pose, partner) = (question.pose, question.partner);
         let tolerance = question.query.tolerance;
-        let stages = [Stage::new(limit, tolerance)];
+        let stages = [Stage::near(limit, tolerance, self.placement_error(pose))];
         if !cache.is_of_birth(self) {
             let points = &mut scratch.shared;
             points.clear();
@@ -77,7 +77,6 @@ impl SphereTree {
             cache.begin_at_birth(self, pose, tolerance, list);
         }
         let mut run = Run::new(self, question, &stages, &mut scratch.faces, out);
-        run.stats.enough = limit == 0;
         for cached in cache.list_mut() {
             if run.is_over() {
                 break;

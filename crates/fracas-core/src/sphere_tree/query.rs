@@ -30,8 +30,9 @@ use super::cached_point::VoidList;
 use super::feature::FeatureRef;
 use super::normal_choice::{Choice, NormalRule, NormalSettings, choose_normal};
 use super::partner::{NearFace, Partner, Sample};
-pub use super::traversal::Traversal;
-use super::traversal::{Entry, Visitor, alternating, clear_buckets, plain, widest_first};
+use super::traversal::{
+    Entry, Traversal, Visitor, alternating, clear_buckets, plain, widest_first,
+};
 use crate::{Contact, Pose};
 
 /// How many contacts are wanted.
@@ -54,11 +55,12 @@ pub struct Query {
     /// How many contacts are wanted.
     pub selection: Selection,
     /// In which order nodes are visited.
+    #[cfg(feature = "research")]
     pub traversal: Traversal,
     /// How the normals of contacts are chosen.
     pub normals: NormalSettings,
-    /// Look at no more than so many nodes and points, for time-critical use;
-    /// [`QueryStats::truncated`] tells when the rest was dropped.
+    /// Look at no more than so many nodes and points, for time-critical use; the rest is
+    /// dropped.
     pub visit_limit: u32,
 }
 
@@ -70,10 +72,19 @@ impl Query {
         Self {
             tolerance,
             selection: Selection::All,
+            #[cfg(feature = "research")]
             traversal: Traversal::WidestFirst,
             normals: NormalSettings::for_radius(object_radius),
             visit_limit: u32::MAX,
         }
+    }
+
+    /// The orders that ours is compared with need `research`.
+    pub(super) fn traversal(&self) -> Traversal {
+        #[cfg(feature = "research")]
+        return self.traversal;
+        #[cfg(not(feature = "research"))]
+        Traversal::default()
     }
 
     /// The same with another selection.
@@ -97,13 +108,6 @@ pub struct QueryStats {
     /// Points within the tolerance for which no normal was acceptable: they touch
     /// sideways (see [`super::normal_choice`]).
     pub normals_rejected: u32,
-    /// Whether the query stopped because it had enough contacts.
-    pub enough: bool,
-    /// Whether [`Query::visit_limit`] ended the query: raise it if contacts are missed.
-    pub truncated: bool,
-    /// Whether looking for deeper points goes on in the pair's next query
-    /// (self-adapting selection only, see [`super::adapt`]).
-    pub postponed: bool,
 }
 
 impl QueryStats {
@@ -114,9 +118,6 @@ impl QueryStats {
         self.distance_queries += other.distance_queries;
         self.contacts += other.contacts;
         self.normals_rejected += other.normals_rejected;
-        self.enough |= other.enough;
-        self.truncated |= other.truncated;
-        self.postponed |= other.postponed;
     }
 }
 
@@ -162,24 +163,50 @@ impl<P: ?Sized> Clone for Question<'_, P> {
 
 impl<P: ?Sized> Copy for Question<'_, P> {}
 
-/// Up to how many contacts, with which tolerance, and by how much work.
+/// A part of a query: up to how many contacts, how far, and by how much work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stage {
+    /// Contacts of this stage and those before it.
     pub limit: u32,
     pub tolerance: f32,
+    /// What is added to a sphere's radius when it is tested.
+    pub reach: f32,
+    /// How far beyond the tolerance a point is asked that is remembered.
+    pub ahead: f32,
+    /// Whether depth alone counts: then whatever is outside can wait.
+    pub deep: bool,
     /// Nodes and points that may be looked at: only of the deep stage is it counted.
     pub work: u32,
 }
 
 impl Stage {
-    /// As much work as it takes.
-    pub fn new(limit: u32, tolerance: f32) -> Self {
+    /// What is near, by as much work as it takes; `rounding` is a bound of the placement's.
+    pub fn near(limit: u32, tolerance: f32, rounding: f32) -> Self {
         Self {
             limit,
             tolerance,
+            // A negative tolerance does not shrink the reach: a partner may report a
+            // point deeper than it is, and what it reports is what counts.
+            reach: tolerance.max(0.0) + rounding,
+            ahead: 0.0,
+            deep: false,
             work: u32::MAX,
         }
     }
+}
+
+/// Why a query is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// All that is in reach was looked at.
+    Complete,
+    /// It has the contacts that were wanted.
+    Enough,
+    /// [`Query::visit_limit`].
+    VisitLimit,
+    /// Looking for deeper points goes on in the pair's next query (self-adapting selection
+    /// only, see [`super::adapt`]).
+    Postponed,
 }
 
 impl SphereTree {
@@ -197,9 +224,10 @@ impl SphereTree {
             Selection::All => u32::MAX,
             Selection::First(limit) => limit,
         };
-        let stages = [Stage::new(limit, query.tolerance)];
+        let rounding = self.placement_error(pose);
+        let stages = [Stage::near(limit, query.tolerance, rounding)];
         let question = Question::new(pose, partner, query);
-        self.contacts_in_stages(&question, &stages, scratch, out)
+        self.contacts_in_stages(&question, &stages, scratch, out).0
     }
 
     /// Traverses once; when a stage's limit is reached, goes on with the next
@@ -210,13 +238,9 @@ impl SphereTree {
         stages: &[Stage],
         scratch: &mut QueryScratch,
         out: &mut Vec<Contact>,
-    ) -> QueryStats {
+    ) -> (QueryStats, End) {
         let mut run = Run::new(self, question, stages, &mut scratch.faces, out);
-        if stages[0].limit == 0 {
-            run.stats.enough = true;
-            return run.stats;
-        }
-        match question.query.traversal {
+        match question.query.traversal() {
             Traversal::WidestFirst => {
                 clear_buckets(&mut scratch.buckets);
                 scratch.buckets[0].push(Entry::ROOT);
@@ -227,7 +251,7 @@ impl SphereTree {
             }
             Traversal::Naive => plain(self, &mut scratch.current, &mut run),
         }
-        run.stats
+        (run.stats, run.course.end)
     }
 
     /// The slow and certain answer: every point is asked. Oracle of tests.
@@ -240,12 +264,13 @@ impl SphereTree {
         out: &mut Vec<Contact>,
     ) -> QueryStats {
         let mut faces = Vec::new();
-        let stages = [Stage::new(u32::MAX, query.tolerance)];
+        let rounding = self.placement_error(pose);
+        let stages = [Stage::near(u32::MAX, query.tolerance, rounding)];
         let question = Question::new(pose, partner, query);
         let mut run = Run::new(self, &question, &stages, &mut faces, out);
         for point in 0..self.points.len() as u32 {
             let p = pose.point(self.positions[point as usize]);
-            let max = run.limit(point).max(0.0);
+            let max = run.farthest(point);
             if partner.sphere_may_touch(p, max) {
                 run.ask(point, p, max);
             }
@@ -270,50 +295,59 @@ pub(super) struct Asked {
 
 /// Where a query is in its stages: first what is near, then only what is deep.
 pub(super) struct Course<'a> {
-    /// The current stage and those to come.
-    stages: &'a [Stage],
-    /// Of the current stage.
-    pub tolerance: f32,
-    /// Whether the first stage is over.
-    pub deep: bool,
-    /// Nodes and points that may still be looked at after the first stage.
-    pub work: u32,
+    /// The stage under way: its work is what is left of it.
+    pub stage: Stage,
+    later: &'a [Stage],
+    pub end: End,
 }
 
 impl<'a> Course<'a> {
     fn new(stages: &'a [Stage]) -> Self {
+        let stage = stages[0];
         Self {
-            stages,
-            tolerance: stages[0].tolerance,
-            deep: false,
-            work: u32::MAX,
+            stage,
+            later: &stages[1..],
+            end: if stage.limit == 0 {
+                End::Enough
+            } else {
+                End::Complete
+            },
         }
     }
 
     /// Counts what was looked at for deep points.
     #[inline]
     pub fn spend(&mut self, counts: bool) {
-        self.work = self.work.saturating_sub(u32::from(self.deep && counts));
+        let Stage { deep, work, .. } = &mut self.stage;
+        *work = work.saturating_sub(u32::from(*deep && counts));
     }
 
-    /// Goes on when a stage has its contacts: `None` while it has not, else whether there is
-    /// a stage to go on with.
+    /// Goes on to the next stage when this one has its contacts.
     #[inline]
-    fn advance(&mut self, contacts: u32) -> Option<bool> {
-        let [stage, later @ ..] = self.stages else {
-            return None;
-        };
-        if contacts < stage.limit {
-            return None;
+    fn advance(&mut self, contacts: u32) {
+        if contacts < self.stage.limit {
+            return;
         }
-        let next = later.first().filter(|next| next.limit > contacts);
-        if let Some(next) = next {
-            self.tolerance = next.tolerance;
-            self.stages = later;
-            self.work = next.work;
-            self.deep = true;
+        match self.later {
+            [next, later @ ..] if next.limit > contacts => {
+                self.stage = *next;
+                self.later = later;
+            }
+            _ => self.end = End::Enough,
         }
-        Some(next.is_some())
+    }
+
+    /// Whether the query is over, when so many nodes and points of a limit were looked at.
+    #[inline]
+    fn is_over(&mut self, looked_at: u32, visit_limit: u32) -> bool {
+        if self.end == End::Complete {
+            if looked_at >= visit_limit {
+                self.end = End::VisitLimit;
+            } else if self.stage.deep && self.stage.work == 0 {
+                self.end = End::Postponed;
+            }
+        }
+        self.end != End::Complete
     }
 }
 
@@ -322,12 +356,6 @@ pub(super) struct Run<'a, P: ?Sized> {
     pub tree: &'a SphereTree,
     pub question: Question<'a, P>,
     pub course: Course<'a>,
-    /// What is added to a sphere's radius when it is tested.
-    pub reach: f32,
-    /// Whether the reach is the same in all stages.
-    pub keeps_reach: bool,
-    /// How far beyond the tolerance to look when a point is asked that is remembered.
-    pub ahead: f32,
     pub stats: QueryStats,
     pub faces: &'a mut Vec<NearFace>,
     out: &'a mut Vec<Contact>,
@@ -341,16 +369,10 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         faces: &'a mut Vec<NearFace>,
         out: &'a mut Vec<Contact>,
     ) -> Self {
-        let course = Course::new(stages);
         Self {
             tree,
             question: *question,
-            // A negative tolerance does not shrink the reach: a partner may report a
-            // point deeper than it is, and what it reports is what counts.
-            reach: course.tolerance.max(0.0) + tree.placement_error(question.pose),
-            course,
-            keeps_reach: false,
-            ahead: 0.0,
+            course: Course::new(stages),
             stats: QueryStats::default(),
             faces,
             out,
@@ -370,7 +392,8 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         self.course.spend(true);
         let tree = self.tree;
         let node = &tree.nodes[entry.node as usize];
-        let reach = node.radius + self.reach;
+        let own_reach = self.course.stage.reach;
+        let reach = node.radius + own_reach;
         let known = entry.distance;
         if known.is_finite() {
             return (known < reach).then_some(known);
@@ -386,7 +409,7 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         }
         // A leaf's sphere is its point.
         let is_leaf = node.child_count == 0;
-        if !is_leaf && !partner.sphere_may_touch(p, self.reach) {
+        if !is_leaf && !partner.sphere_may_touch(p, own_reach) {
             return Some(f32::INFINITY);
         }
         // What is farther than the tolerance may still be near enough for the sphere.
@@ -397,9 +420,20 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
     #[inline]
     pub fn limit(&self, point: u32) -> f32 {
         if self.tree.points[point as usize].feature == FeatureRef::INTERIOR {
-            self.course.tolerance.min(0.0)
+            self.course.stage.tolerance.min(0.0)
         } else {
-            self.course.tolerance
+            self.course.stage.tolerance
+        }
+    }
+
+    /// Up to which distance to ask about a point.
+    #[inline]
+    pub fn farthest(&self, point: u32) -> f32 {
+        let Stage { ahead, deep, .. } = self.course.stage;
+        if deep {
+            0.0
+        } else {
+            self.limit(point).max(0.0) + ahead
         }
     }
 
@@ -429,10 +463,6 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
         }
     }
 
-    fn slack(&self) -> f32 {
-        self.tree.placement_error(self.question.pose)
-    }
-
     fn choose(&mut self, point: u32, p: Vec3, sample: &Sample) -> Choice {
         let choice = choose_normal(
             || self.tree.feature(point),
@@ -457,14 +487,7 @@ impl<'a, P: Partner + ?Sized> Run<'a, P> {
             point_id: self.tree.points[point as usize].id,
         });
         self.stats.contacts += 1;
-        match self.course.advance(self.stats.contacts) {
-            Some(true) if !self.keeps_reach => {
-                let reach = self.course.tolerance.max(0.0) + self.slack();
-                self.reach = self.reach.min(reach);
-            }
-            Some(false) => self.stats.enough = true,
-            _ => {}
-        }
+        self.course.advance(self.stats.contacts);
     }
 }
 
@@ -472,21 +495,14 @@ impl<P: Partner + ?Sized> Visitor for Run<'_, P> {
     #[inline]
     fn is_over(&mut self) -> bool {
         let looked_at = self.stats.nodes_visited + self.stats.distance_queries;
-        self.stats.truncated |= looked_at >= self.question.query.visit_limit;
-        let Course { deep, work, .. } = self.course;
-        self.stats.postponed |= deep && work == 0 && !self.stats.enough;
-        self.stats.enough || self.stats.truncated || self.stats.postponed
+        let visit_limit = self.question.query.visit_limit;
+        self.course.is_over(looked_at, visit_limit)
     }
 
     #[inline]
     fn visit(&mut self, entry: Entry) -> Option<f32> {
         self.visit_node(entry, |run, point, p| {
-            // Where depth alone counts, whatever is outside can wait.
-            let max = if run.course.deep {
-                0.0
-            } else {
-                run.limit(point).max(0.0)
-            };
+            let max = run.farthest(point);
             run.ask(point, p, max).distance
         })
     }
@@ -546,20 +562,23 @@ mod tests {
     fn the_first_m_are_a_prefix_of_all() {
         let (tree, floor) = (tree(), HalfSpace::new(Vec3::Y, 0.1));
         let query = Query::new(0.0, tree.object_radius());
+        let question = Question::new(&Pose::IDENTITY, &floor, &query);
         let (mut scratch, mut all) = (QueryScratch::default(), Vec::new());
         tree.contacts(&Pose::IDENTITY, &floor, &query, &mut scratch, &mut all);
         for m in 0..=all.len() + 1 {
-            let mut first = Vec::new();
-            let selection = Selection::First(m as u32);
-            let stats = tree.contacts(
-                &Pose::IDENTITY,
-                &floor,
-                &query.select(selection),
-                &mut scratch,
-                &mut first,
-            );
+            let (mut first, mut in_stages) = (Vec::new(), Vec::new());
+            let query = query.select(Selection::First(m as u32));
+            tree.contacts(&Pose::IDENTITY, &floor, &query, &mut scratch, &mut first);
             assert_eq!(first, all[..m.min(all.len())]);
-            assert_eq!(stats.enough, m <= all.len());
+            let stages = [Stage::near(
+                m as u32,
+                0.0,
+                tree.placement_error(&Pose::IDENTITY),
+            )];
+            let (_, end) =
+                tree.contacts_in_stages(&question, &stages, &mut scratch, &mut in_stages);
+            assert_eq!(in_stages, first);
+            assert_eq!(end == End::Enough, m <= all.len(), "{end:?}");
         }
     }
 
@@ -569,10 +588,13 @@ mod tests {
         let mut query = Query::new(0.0, tree.object_radius());
         query.visit_limit = 5;
         let (mut scratch, mut out) = (QueryScratch::default(), Vec::new());
-        let stats = tree.contacts(&Pose::IDENTITY, &floor, &query, &mut scratch, &mut out);
+        let question = Question::new(&Pose::IDENTITY, &floor, &query);
+        let stages = [Stage::near(u32::MAX, 0.0, 0.0)];
+        let (stats, end) = tree.contacts_in_stages(&question, &stages, &mut scratch, &mut out);
         // The last node is looked at with its point.
         let looked_at = stats.nodes_visited + stats.distance_queries;
-        assert!(stats.truncated && (5..=6).contains(&looked_at), "{stats:?}");
+        assert_eq!(end, End::VisitLimit);
+        assert!((5..=6).contains(&looked_at), "{stats:?}");
     }
 
     #[test]

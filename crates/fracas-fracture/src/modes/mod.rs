@@ -95,7 +95,8 @@ pub enum ModesError {
 }
 
 /// Fewest nodes of a body that has modes.
-pub const LEAST_NODES: usize = 8;
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) const LEAST_NODES: usize = 8;
 
 /// The modes of one fragment: what an impact needs to become stress.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,19 +222,22 @@ impl Modes {
 
     /// The fragment's mesh nodes, increasing.
     #[must_use]
-    pub fn nodes(&self) -> &[u32] {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn nodes(&self) -> &[u32] {
         &self.nodes
     }
 
     /// Stresses of nodes per unit of modes, in the order of [`Modes::nodes`].
     #[must_use]
-    pub fn stress(&self) -> &StressModes {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn stress(&self) -> &StressModes {
         &self.stress
     }
 
     /// Volume that belongs to each node (m³), in the order of [`Modes::nodes`].
     #[must_use]
-    pub fn volumes(&self) -> &[f32] {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn volumes(&self) -> &[f32] {
         &self.volumes
     }
 
@@ -245,20 +249,23 @@ impl Modes {
 
     /// Largest distance of a node from the mean of all (m).
     #[must_use]
-    pub fn radius(&self) -> f32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn radius(&self) -> f32 {
         self.radius
     }
 
     /// Mean thickness of its walls, 2 volume / surface (m): the wall of a shell, two
     /// thirds of the radius of a ball.
     #[must_use]
-    pub fn thickness(&self) -> f32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn thickness(&self) -> f32 {
         self.thickness
     }
 
     /// Mean edge length of the mesh (m).
     #[must_use]
-    pub fn mean_edge(&self) -> f32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn mean_edge(&self) -> f32 {
         self.mean_edge
     }
 
@@ -269,7 +276,8 @@ impl Modes {
 
     /// The surface node nearest to a point: its place among the surface nodes.
     #[must_use]
-    pub fn nearest_surface(&self, point: Vec3) -> usize {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn nearest_surface(&self, point: Vec3) -> usize {
         let mut best = (0, f32::INFINITY);
         for (s, p) in self.surface_positions.iter().enumerate() {
             let squared = p.distance_squared(point);
@@ -282,14 +290,16 @@ impl Modes {
 
     /// Displacements of a surface node in all modes (kg^-1/2).
     #[must_use]
-    pub fn shapes_at(&self, surface: usize) -> &[Vec3] {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn shapes_at(&self, surface: usize) -> &[Vec3] {
         let count = self.count();
         &self.shapes[surface * count..(surface + 1) * count]
     }
 
     /// The mesh node of a surface node.
     #[must_use]
-    pub fn surface_node(&self, surface: usize) -> u32 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn surface_node(&self, surface: usize) -> u32 {
         self.nodes[self.surface[surface] as usize]
     }
 }
@@ -299,7 +309,8 @@ impl Modes {
 ///
 /// # Errors
 /// See [`ModesError`].
-pub fn count_below(
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn count_below(
     fragments: &Fragments,
     id: FragmentId,
     material: &Material,

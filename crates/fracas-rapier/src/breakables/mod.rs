@@ -193,19 +193,22 @@ pub struct BreakStages {
 impl BreakStages {
     /// Deciding, cutting, weighing, surfaces.
     #[must_use]
-    pub fn fracture(&self) -> f64 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn fracture(&self) -> f64 {
         self.deciding + self.cutting + self.masses + self.surfaces
     }
 
     /// Field and tree; or parry's shapes.
     #[must_use]
-    pub fn update(&self) -> f64 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn update(&self) -> f64 {
         self.field + self.tree
     }
 
     /// All that breaks of this step cost in it.
     #[must_use]
-    pub fn total(&self) -> f64 {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn total(&self) -> f64 {
         self.fracture() + self.update() + self.replacing
     }
 }

@@ -10,13 +10,13 @@ use super::*;
 use crate::blueprint::Blueprint;
 
 /// A cube with a side of 2, from the origin.
-fn cube() -> FragmentShape {
+pub(crate) fn cube() -> FragmentShape {
     let mesh = Arc::new(box_grid([4; 3], Vec3::splat(2.0)));
     let cube = Blueprint::build(mesh, &Default::default(), &Default::default());
     cube.unwrap().object().1
 }
 
-fn beside(x: f32) -> Pose {
+pub(crate) fn beside(x: f32) -> Pose {
     Pose::from_translation(Vec3::X * x)
 }
 
@@ -91,6 +91,16 @@ fn modes_say_how_they_adapt() {
     assert_eq!(
         ContactMode::Parry(ParryShape::Hull).parry_shape(),
         Some(ParryShape::Hull)
+    );
+    let full = ContactSettings {
+        mode: ContactMode::Full,
+        ..ContactSettings::default()
+    };
+    assert_eq!(
+        format!("{full:?}"),
+        "ContactSettings { mode: Full, traversal: WidestFirst, solver_points: All, \
+         normals: Chosen }",
+        "it names the settings of a snapshot"
     );
     let measuring = ContactSettings::measuring();
     assert_eq!(measuring.mode, ContactMode::Full);
@@ -295,118 +305,5 @@ fn parts_of_a_compound_are_told_in_the_frame_of_the_whole() {
     assert!(places.iter().any(|x| (x + 0.5).abs() < 1e-4));
     for contact in &contacts {
         assert_consistent(contact, &pos12);
-    }
-}
-
-#[test]
-fn looks_are_worth_it_by_the_gap() {
-    let (first, second) = (cube(), cube());
-    let [near, far] = [0.1, 0.5].map(Look::within);
-    let mode = ContactMode::default();
-    let ask = |gap: f32, looks_at: [Look; 2], memory: &mut PairMemory| {
-        choose_looks(&beside(2.0 + gap), &first, &second, looks_at, &mode, memory)
-    };
-    for (gap, both, alone) in [
-        (-0.1, [Some(near), Some(far)], [Some(near), None]),
-        (0.05, [Some(near), Some(far)], [Some(near), None]),
-        (0.3, [None, Some(far)], [None, None]),
-        (0.6, [None, None], [None, None]),
-    ] {
-        let mut memory = PairMemory::default();
-        // A second time the answer is remembered where there was no gap.
-        for _ in 0..2 {
-            assert_eq!(ask(gap, [near, far], &mut memory), both, "{gap}");
-        }
-        let mut memory = PairMemory::default();
-        for _ in 0..2 {
-            assert_eq!(ask(gap, [near, near], &mut memory), alone, "{gap}");
-        }
-    }
-}
-
-#[cfg(feature = "world")]
-#[test]
-fn siblings_are_not_asked_about_what_is_farther_while_they_touch() {
-    use crate::world::{World, WorldSettings};
-    use fracas_core::{Crack, Fracture};
-    let mesh = Arc::new(box_grid([4; 3], Vec3::splat(2.0)));
-    let blueprint = Blueprint::build(mesh.clone(), &Default::default(), &Default::default());
-    let mut world = World::new(WorldSettings::default());
-    world.add(crate::Breakable::new(Arc::new(blueprint.unwrap())));
-    let whole = world.pieces().next().unwrap();
-    let nodes: Vec<u32> = (0..mesh.positions().len() as u32).collect();
-    let level = |n: u32| mesh.positions()[n as usize].x - 0.75;
-    let cracks = vec![Crack::from_level(&mesh, 0, &nodes, level).unwrap()];
-    let fragment = whole.fragment;
-    let pieces = world.break_piece(whole, Fracture { fragment, cracks });
-    let shapes: Vec<&FragmentShape> = pieces.iter().map(|&p| world.shape(p).unwrap()).collect();
-    let left = usize::from(shapes[0].bounds().mins.x > 0.5);
-    let (first, second) = (shapes[left], shapes[1 - left]);
-    let [near, far] = [0.1, 0.5].map(Look::within);
-    for mode in [ContactMode::default(), ContactMode::Full] {
-        for (gap, want) in [
-            (0.0, [Some(near), None]),
-            (0.05, [Some(near), None]),
-            (0.3, [None, Some(far)]),
-            (0.6, [None, None]),
-        ] {
-            let mut memory = PairMemory::default();
-            for _ in 0..2 {
-                let found =
-                    choose_looks(&beside(gap), first, second, [near, far], &mode, &mut memory);
-                assert_eq!(found, want, "{gap} {mode:?}");
-            }
-        }
-    }
-    // Where they were born the look at the gap is spared: nothing is remembered of it.
-    let mut memory = PairMemory::default();
-    let adaptive = ContactMode::default();
-    choose_looks(
-        &beside(0.0),
-        first,
-        second,
-        [near, far],
-        &adaptive,
-        &mut memory,
-    );
-    let pose = to_pose(&beside(0.0).inverse());
-    assert!(!memory.is_not_apart(first.tree(), &pose, near.reach));
-    choose_looks(
-        &beside(0.0),
-        first,
-        second,
-        [near, far],
-        &ContactMode::Full,
-        &mut memory,
-    );
-    assert!(memory.is_not_apart(first.tree(), &pose, near.reach));
-    // Contacts of the newborn lie in the crack, of both.
-    for settings in [ContactSettings::default(), ContactSettings::measuring()] {
-        let mut scratch = PairScratch::default();
-        let memory = &mut PairMemory::default();
-        let look = Look::within(0.01);
-        let stats = ask_fragments(
-            &beside(0.0),
-            first,
-            second,
-            look,
-            &settings,
-            memory,
-            &mut scratch,
-        );
-        assert!(!scratch.contacts.is_empty());
-        assert_eq!(stats.contacts as usize, scratch.contacts.len());
-        let firsts = scratch.contacts.iter();
-        let firsts = firsts
-            .filter(|c| matches!(c.point_id, PointId::OfFirst(_)))
-            .count();
-        assert!(firsts > 0 && firsts < scratch.contacts.len());
-        for contact in scratch
-            .contacts
-            .iter()
-            .filter(|_| settings.mode != ContactMode::Full)
-        {
-            assert!((contact.point1.x - 0.75).abs() < 0.02, "{contact:?}");
-        }
     }
 }

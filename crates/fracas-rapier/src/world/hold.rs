@@ -55,13 +55,15 @@ impl World {
 
     /// What the hand did to the body in the last step; it felt the opposite.
     #[must_use]
-    pub fn hand_wrench(&self, hand: HandId) -> Option<Wrench> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn hand_wrench(&self, hand: HandId) -> Option<Wrench> {
         self.hands.get(&hand).map(|h| h.wrench)
     }
 
     /// The piece that a hand holds now: a fragment, once what it held has broken.
     #[must_use]
-    pub fn held_piece(&self, hand: HandId) -> Option<PieceId> {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn held_piece(&self, hand: HandId) -> Option<PieceId> {
         self.hands.get(&hand).map(|h| h.piece)
     }
 

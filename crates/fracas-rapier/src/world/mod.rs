@@ -42,7 +42,8 @@ pub use stats::{StepStats, StepTimes};
 use crate::breakables::{
     BreakScript, Breakable, Breakables, Clock, Engine, Event, ObjectId, PieceId, system_clock,
 };
-use crate::dispatcher::{Counters, FragmentDispatcher};
+use crate::counters::Counters;
+use crate::dispatcher::FragmentDispatcher;
 use crate::shape::FragmentShape;
 use crate::voxel::VoxelTable;
 use hold::Hand;

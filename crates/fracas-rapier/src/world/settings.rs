@@ -95,7 +95,8 @@ impl WorldSettings {
     /// For measurements as in the paper: nothing sleeps, no contact is kept, merged
     /// or thinned by the engine.
     #[must_use]
-    pub fn measured(step: f32) -> Self {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn measured(step: f32) -> Self {
         Self {
             step,
             sleep: false,

@@ -112,10 +112,8 @@ impl World {
     fn prepare_engine(&mut self) {
         self.hold_asleep();
         self.leave_gone_voxels();
-        let forgotten = self.counters.forgotten();
         let spent = self.stats.times.collision * 1e-3;
-        let told = (forgotten, spent);
-        let voxel = self.voxels.prepare(&self.physics, told, &self.clock);
+        let voxel = self.voxels.prepare(&self.physics, spent, &self.clock);
         let start = (self.clock)();
         self.engine = EngineStep { start, voxel };
     }

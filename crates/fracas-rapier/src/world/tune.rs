@@ -14,7 +14,8 @@ impl World {
     }
 
     /// Changes the density of an object's bodies (kg/m³), those to come included.
-    pub fn set_density(&mut self, object: ObjectId, density: f32) {
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn set_density(&mut self, object: ObjectId, density: f32) {
         let Some(object) = self.breakables.objects.get_mut(object.0 as usize) else {
             return;
         };

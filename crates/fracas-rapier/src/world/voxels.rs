@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rapier3d::prelude::PhysicsWorld;
 
@@ -20,8 +21,9 @@ pub(super) struct Voxels {
     pub(super) chosen: BTreeMap<ObjectId, VoxelSettings>,
     /// What names those of them that are there.
     addresses: BTreeMap<ObjectId, usize>,
-    /// How often pairs were told to forget what they remember.
-    forgotten: u64,
+    /// Whether the next step begins without what the stage learnt: a saved state does not
+    /// hold it.
+    must_forget: AtomicBool,
 }
 
 impl Voxels {
@@ -36,23 +38,28 @@ impl Voxels {
             table: Arc::clone(table),
             chosen: BTreeMap::new(),
             addresses: BTreeMap::new(),
-            forgotten: 0,
+            must_forget: AtomicBool::new(false),
         }
     }
 
-    /// Finds the voxel contacts of the coming step. `forgotten`: how often pairs were
-    /// told to forget, which a saved world and the one restored from it do alike. `spent`:
-    /// seconds that contacts have taken in this step so far.
+    /// Makes the stage forget, before its next step, which pairs were expensive: a saved
+    /// world and the one restored from it go on alike.
+    pub(super) fn forget(&self) {
+        self.must_forget.store(true, Ordering::Relaxed);
+    }
+
+    /// Finds the voxel contacts of the coming step. `spent`: seconds that contacts have taken
+    /// in this step so far.
     pub(super) fn prepare(
         &mut self,
         physics: &PhysicsWorld,
-        (forgotten, spent): (u64, f64),
+        spent: f64,
         clock: &Arc<Clock>,
     ) -> VoxelStats {
         let Some(stage) = &mut self.stage else {
             return VoxelStats::default();
         };
-        if std::mem::replace(&mut self.forgotten, forgotten) != forgotten {
+        if std::mem::take(self.must_forget.get_mut()) {
             stage.forget();
         }
         let reach = physics.integration_parameters.prediction_distance();

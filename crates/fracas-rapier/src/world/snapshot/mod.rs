@@ -144,7 +144,7 @@ impl World {
         let engine = |e: codec::CodecError| SnapshotError::Engine(e.0);
         let ours = codec::write(&Saved::of(self)).map_err(engine)?;
         let theirs = codec::write(&self.physics).map_err(engine)?;
-        self.counters.forget_voxels();
+        self.voxels.forget();
         let mut bytes = MAGIC.to_vec();
         bytes.extend((ours.len() as u64).to_le_bytes());
         bytes.extend(ours);
