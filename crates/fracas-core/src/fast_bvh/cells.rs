@@ -3,31 +3,31 @@
 //! difference within and between neighbouring cells bounds it for all of them. Cells are
 //! joined by eights to larger ones, [`LEVELS`] times, for points farther apart.
 //!
-//! Long triangles would ask for wide cells. They count as cut in pieces with edges of at
-//! most [`Cuts::longest`]; residuals are linear in a triangle, so those of the pieces'
+//! Long triangles would ask for wide cells. They count as cut in tiles with edges of at
+//! most [`Cuts::longest`]; residuals are linear in a triangle, so those of the tiles'
 //! corners are known.
 //!
-//! **Guarantee**: cells are as wide as their reach plus twice the longest edge of a piece,
-//! so two pieces that are at most the reach apart have all their corners in the same or in
-//! neighbouring cells, and a point's residual is a mean of its piece's corners.
+//! **Guarantee**: cells are as wide as their reach plus twice the longest edge of a tile,
+//! so two tiles that are at most the reach apart have all their corners in the same or in
+//! neighbouring cells, and a point's residual is a mean of its tile's corners.
 
 use glam::{DVec3, Vec3};
 
 use super::fit::Rest;
 
-/// How far apart pieces may be for the finest cells to say something, in mean edge lengths.
+/// How far apart tiles may be for the finest cells to say something, in mean edge lengths.
 pub(crate) const CELL_REACH: f64 = 0.6;
-/// The longest edge of a piece, in mean edge lengths, where that makes not too many.
-const LONGEST_PIECE: f64 = 1.5;
+/// The longest edge of a tile, in mean edge lengths, where that makes not too many.
+const LONGEST_TILE: f64 = 1.5;
 /// Sizes of cells, each twice the last.
 pub(crate) const LEVELS: usize = 4;
 
-/// In how many pieces triangles are cut.
+/// In how many tiles triangles are cut.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cuts {
     /// Mean length of edges.
     pub(crate) spacing: f64,
-    /// The longest edge of a piece.
+    /// The longest edge of a tile.
     pub(crate) longest: f64,
 }
 
@@ -35,7 +35,7 @@ impl Cuts {
     /// For triangles by the squares of their longest edges, so that there are at most twice
     /// as many corners inside as vertices.
     pub(crate) fn new(spacing: f64, squares: &[f64], vertices: usize) -> Self {
-        let mut longest = LONGEST_PIECE * spacing;
+        let mut longest = LONGEST_TILE * spacing;
         loop {
             let cuts = Self { spacing, longest };
             let inside = |square: &f64| {
@@ -51,7 +51,7 @@ impl Cuts {
         }
     }
 
-    /// Pieces along an edge of a triangle, by the square of its longest edge.
+    /// Tiles along an edge of a triangle, by the square of its longest edge.
     pub(crate) fn along(&self, square: f64) -> u8 {
         if square <= self.longest * self.longest {
             1
@@ -61,7 +61,7 @@ impl Cuts {
     }
 }
 
-/// A corner of pieces that is no vertex: the corners of its triangle and their weights.
+/// A corner of tiles that is no vertex: the corners of its triangle and their weights.
 #[derive(Clone, Debug)]
 struct Inner {
     corners: [u32; 3],
@@ -145,7 +145,7 @@ impl Cells {
         sorted.sort_unstable();
         let mut inner = Vec::new();
         for (t, corners) in triangles {
-            let n = u32::from(rest.pieces[t as usize]);
+            let n = u32::from(rest.tiles[t as usize]);
             if n < 2 {
                 continue;
             }
@@ -290,9 +290,9 @@ mod tests {
                 let side = |k: usize| corners[k].distance_squared(corners[(k + 1) % 3]);
                 squares.push(side(0).max(side(1)).max(side(2)));
             }
-            // Room for the corners of pieces: here they are more than vertices.
+            // Room for the corners of tiles: here they are more than vertices.
             let cuts = Cuts::new(spacing, &squares, 100 * triangles);
-            rest.pieces = squares.iter().map(|s| cuts.along(*s)).collect();
+            rest.tiles = squares.iter().map(|s| cuts.along(*s)).collect();
             let corners = |t: usize| [0, 1, 2].map(|k| (3 * t + k) as u32);
             let vertices: Vec<u32> = (0..3 * triangles as u32).collect();
             let all = (0..triangles).map(|t| (t as u32, corners(t)));

@@ -31,7 +31,7 @@
 //!   apart. (The theorem holds for points as for features: what counts is that `A` holds
 //!   them farther apart than their residuals can bring them together.)
 //!
-//! Long triangles count as cut in pieces, and their strain is that of so many pieces.
+//! Long triangles count as cut in tiles, and their strain is that of so many tiles.
 //!
 //! A body passes through three stages. *Unknown*: it is tested as any. *Watched*: its
 //! reference shape was taken, and the fits tell how fast it deforms. *Known*: the
@@ -87,7 +87,7 @@ const LENIENCE: u32 = 3;
 /// Bounds of this step.
 struct Limits {
     stretch: f64,
-    /// Of a piece.
+    /// Of a tile.
     strain: f64,
     spread: f64,
     /// For rounding, in each residual.
@@ -282,9 +282,9 @@ fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, margin: f64, most
     for near in head(&own.joined, limits.joined()) {
         let [a, b] = near.triangles;
         let differ = (strain(a) + strain(b)) * (1.0 + 1e-6) + 2.0 * room;
-        let pieces = mean_pieces(&mesh.rest, near.triangles);
+        let tiles = mean_tiles(&mesh.rest, near.triangles);
         // Not proven if not a number.
-        let proven = limits.stretch * pieces * f64::from(near.margin) > differ;
+        let proven = limits.stretch * tiles * f64::from(near.margin) > differ;
         if !proven {
             pairs.push(near.triangles);
         }
@@ -299,7 +299,7 @@ fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, margin: f64, most
             (a - b).length_squared()
         };
         let differ = between(0).max(between(1));
-        let strain = mean_pieces(&mesh.rest, near.triangles) * limits.strain;
+        let strain = mean_tiles(&mesh.rest, near.triangles) * limits.strain;
         let differ = f64::from(differ).sqrt() * (1.0 + 1e-6) + 2.0 * (strain + room);
         // Not proven if not a number.
         let proven = limits.stretch * f64::from(near.margin) > differ * (1.0 + 1e-9);
@@ -313,9 +313,9 @@ fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, margin: f64, most
     true
 }
 
-/// The mean of the pieces along the edges of two triangles.
-fn mean_pieces(rest: &Rest, triangles: [u32; 2]) -> f64 {
-    let [a, b] = triangles.map(|t| f64::from(rest.pieces[t as usize]));
+/// The mean of the tiles along the edges of two triangles.
+fn mean_tiles(rest: &Rest, triangles: [u32; 2]) -> f64 {
+    let [a, b] = triangles.map(|t| f64::from(rest.tiles[t as usize]));
     0.5 * (a + b)
 }
 
@@ -335,9 +335,9 @@ fn watch(mesh: &mut Mesh, body: &mut Body) {
     }
     let spacing = length / (3.0 * body.triangles.len() as f64);
     let cuts = Cuts::new(spacing, &squares, body.vertices.len());
-    mesh.rest.pieces.resize(mesh.corners.len(), 1);
+    mesh.rest.tiles.resize(mesh.corners.len(), 1);
     for (&t, &square) in body.triangles.iter().zip(&squares) {
-        mesh.rest.pieces[t as usize] = cuts.along(square);
+        mesh.rest.tiles[t as usize] = cuts.along(square);
     }
     let shape = Shape::of(&mesh.rest, &body.vertices);
     let own = &mut body.clearance;
@@ -439,12 +439,12 @@ fn learn_body(mesh: &mut Mesh, tree: &Tree, node: u32, body: &mut Body, reach: f
 }
 
 impl Clearance {
-    /// Up to which margin pairs are listed, where a common corner counts by pieces.
-    fn reach_of(&self, shared: usize, pieces: f64) -> f64 {
+    /// Up to which margin pairs are listed, where a common corner counts by tiles.
+    fn reach_of(&self, shared: usize, tiles: f64) -> f64 {
         if shared == 0 {
             self.reach
         } else {
-            JOINED_REACH * self.cuts.spacing * pieces
+            JOINED_REACH * self.cuts.spacing * tiles
         }
     }
 
@@ -455,8 +455,8 @@ impl Clearance {
         let (p, q) = (at(a.corners), at(b.corners));
         let (shared, on) = shared_corners(&a.corners, &b.corners);
         let turned = |t: [glam::DVec3; 3], k: usize| [t[k], t[(k + 1) % 3], t[(k + 2) % 3]];
-        let pieces = mean_pieces(&mesh.rest, [a.id, b.id]);
-        let reach = self.reach_of(shared, pieces);
+        let tiles = mean_tiles(&mesh.rest, [a.id, b.id]);
+        let reach = self.reach_of(shared, tiles);
         let found = match shared {
             0 => {
                 let boxes = places.map(|p| &tree.boxes[p as usize].end);
@@ -481,7 +481,7 @@ impl Clearance {
         if found > reach {
             return;
         }
-        let counted = if shared == 0 { found } else { found / pieces };
+        let counted = if shared == 0 { found } else { found / tiles };
         // Rounded down.
         let near = Near {
             margin: (counted * (1.0 - 1e-6)) as f32,
@@ -520,22 +520,24 @@ pub(crate) fn inherit(mesh: &mut Mesh, old: &Clearance, first: u32, heirs: &[boo
         }
         mesh.bodies[at] = Some(body);
     }
+    // The heir that gets a pair, or `NONE`.
     let home = |near: &Near| {
         let [a, b] = near.triangles.map(|t| mesh.triangle_body[t as usize]);
-        let heir = (a == b && a != NONE)
-            .then(|| a.checked_sub(first))
-            .flatten()?;
-        heirs.get(heir as usize)?.then_some(heir as usize)
+        let heir = a.wrapping_sub(first);
+        let inherits = a == b && heirs.get(heir as usize) == Some(&true);
+        if inherits { heir } else { NONE }
     };
     // Counted first, so that every list is written once, at its size.
     let parted = [&old.joined, &old.apart].map(|list| {
-        let homes: Vec<Option<usize>> = list.iter().map(home).collect();
+        let homes: Vec<u32> = list.iter().map(home).collect();
         let mut counts = vec![0; heirs.len()];
-        homes.iter().flatten().for_each(|&h| counts[h] += 1);
+        for &home in homes.iter().filter(|&&h| h != NONE) {
+            counts[home as usize] += 1;
+        }
         let mut lists: Vec<Vec<Near>> = counts.into_iter().map(Vec::with_capacity).collect();
         for (near, home) in list.iter().zip(homes) {
-            if let Some(home) = home {
-                lists[home].push(*near);
+            if home != NONE {
+                lists[home as usize].push(*near);
             }
         }
         lists

@@ -46,12 +46,12 @@ pub(crate) struct Clearance {
     /// What residuals of near points differed by at the end of the last step, if
     /// that was looked at.
     pub(crate) last_local: Option<[f64; LEVELS]>,
-    /// In what pieces the triangles of the reference shape are cut.
+    /// In what tiles the triangles of the reference shape are cut.
     pub(crate) cuts: Cuts,
     /// Updates in a row that the lists did not reach far enough.
     pub(crate) missed: u32,
     /// Pairs with a common corner, up to a share of the spacing, by margin over the mean of
-    /// the pieces along their edges, which is what is kept.
+    /// the tiles along their edges, which is what is kept.
     pub(crate) joined: Vec<Near>,
     /// Pairs without, up to `reach`, by margin.
     pub(crate) apart: Vec<Near>,

@@ -12,8 +12,8 @@
 //! then *measured*, over all vertices:
 //!
 //! * `spread`, a bound on every vertex's residual `|x - (A q + t)|`;
-//! * `strain`, a bound on the difference of residuals along every edge, of a piece where
-//!   triangles are cut in pieces ([`super::cells`]).
+//! * `strain`, a bound on the difference of residuals along every edge, of a tile where
+//!   triangles are cut in tiles ([`super::cells`]).
 //!
 //! **Guarantee**: both bounds hold for the positions given, rounding included: they
 //! are widened by far more than the arithmetic errs.
@@ -37,8 +37,8 @@ pub(crate) struct Rest {
     pub(crate) reference: Vec<DVec3>,
     /// Residuals at the start and at the end of the step.
     pub(crate) residuals: [Vec<Vec3>; 2],
-    /// Pieces along an edge of each triangle, by its global id ([`super::cells`]).
-    pub(crate) pieces: Vec<u8>,
+    /// Tiles along an edge of each triangle, by its global id ([`super::cells`]).
+    pub(crate) tiles: Vec<u8>,
 }
 
 impl Rest {
@@ -220,8 +220,8 @@ pub(crate) fn fit(
                 .length_squared()
                 .max((b - c).length_squared())
                 .max((c - a).length_squared());
-            let pieces = f32::from(rest.pieces[t as usize]);
-            strain = strain.max(longest / (pieces * pieces));
+            let tiles = f32::from(rest.tiles[t as usize]);
+            strain = strain.max(longest / (tiles * tiles));
         }
         fit.strain = f64::from(strain).sqrt() * (1.0 + 1e-6) + room;
     }

@@ -512,6 +512,56 @@ fn a_body_that_keeps_its_shape_is_clear_until_it_closes() {
     }
 }
 
+/// A sheet that ripples by more than its lists reach, with a long triangle above it and a
+/// small one that comes down on it: cells of space show that it keeps its shape, and what
+/// touches is found.
+#[test]
+fn ripples_beyond_the_lists_reach_leave_a_body_known() {
+    for detection in [Detection::Continuous, Detection::Discrete] {
+        let mut scene = FastBvh::new(Settings {
+            detection,
+            ..Settings::default()
+        });
+        let (mut rest, mut triangles) = sheet(40);
+        let first = rest.len() as u32;
+        rest.extend([(0.5, 0.5), (0.52, 0.5), (0.5, 0.52)].map(|(x, y)| dvec3(x, y, 0.002)));
+        rest.extend([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)].map(|(x, y)| dvec3(x, y, 0.3)));
+        triangles.extend([0, 3].map(|k| [first + k, first + k + 1, first + k + 2]));
+        let at = |frame: u32| -> Vec<DVec3> {
+            let wave = |p: &DVec3| {
+                let phase = std::f64::consts::TAU * p.x + 0.1 * f64::from(frame);
+                let down = if p.z == 0.002 {
+                    4e-4 * f64::from(frame)
+                } else {
+                    0.0
+                };
+                *p + dvec3(0.0, 0.0, 0.008 * libm::sin(phase) - down)
+            };
+            rest.iter().map(wave).collect()
+        };
+        let body = scene.add(&at(0), &triangles).unwrap();
+        scene.update();
+        let (mut rippled, mut touched) = (0, 0);
+        for frame in 1..12 {
+            scene.move_vertices(body, &at(frame)).unwrap();
+            scene.update();
+            scene.validate().unwrap();
+            let known = &scene.mesh.bodies[0].as_ref().unwrap().clearance;
+            let beyond = 2.0 * known.last.spread > known.reach;
+            let mut pairs = Vec::new();
+            scene.intersections(&mut Scratch::default(), &mut pairs);
+            if scene.stats().clear_bodies == 1 && beyond {
+                rippled += 1;
+                touched += usize::from(!pairs.is_empty());
+            }
+            if frame == 9 {
+                assert_eq!(pairs, brute_force::intersections(&scene), "frame {frame}");
+            }
+        }
+        assert!(rippled > 1 && touched > 0, "{rippled} {touched}");
+    }
+}
+
 /// Crumpled bodies that touch themselves, under rigid motion with noise of all sizes,
 /// split and merged on the way.
 #[test]
