@@ -376,6 +376,9 @@ export function start(begun: Begun) {
     if (letters) url.hash = `did=${letters}`;
     return url;
   }
+  // A link that is pasted over this page's own address differs after the # alone, for which no
+  // browser loads anything. (What the page writes there itself is not told here.)
+  window.addEventListener("hashchange", () => location.reload());
   let following = 0;
   /** The address follows what one does, not more often than browsers like. */
   function follow() {

@@ -27,6 +27,8 @@ interface Pose {
   turn: THREE.Quaternion;
 }
 
+/** The share of a narrow picture's width that the stage takes. */
+const WIDE = 0.86;
 /** How many times a thing's size a close look shows. */
 const CLOSE = 1.5;
 /** Milliseconds that the camera takes from a close look to the whole stage. */
@@ -71,12 +73,17 @@ export class View {
   /** Milliseconds from one picture to the next, at least, and when the last was. */
   private least = 0;
   private last = -Infinity;
+  /** Milliseconds that the processor took for the last picture, where it draws; infinite as
+   * long as it is at it. */
+  private took = 0;
   private slow = 0;
   private moving = 0;
   private changed = true;
   /** Whether the visitor chose where to look from: then the camera stays there. */
   private chosen = false;
   private away = 0;
+  /** No body of this world has come yet. */
+  private unseen = false;
   /** The next frame's pieces are to be looked at, wherever they are. */
   private closely = false;
   /** The camera's way to another place: where it and its target were, and go. */
@@ -167,6 +174,7 @@ export class View {
     this.controls.target.copy(this.target());
     this.frame(size);
     this.chosen = false;
+    this.unseen = true;
     this.controls.minDistance = 0.25 * size;
     this.controls.maxDistance = 6 * size;
     this.sun.position.copy(middle).add(new THREE.Vector3(0.55, 1.5, 0.75).multiplyScalar(size));
@@ -224,12 +232,23 @@ export class View {
     return middle.setY(low.y + 0.34 * (high.y - low.y) + 0.06 * high.distanceTo(low));
   }
 
-  /** Steps back until the box fits, on a narrow screen too. */
+  /** Steps back until the stage fits: on a narrow screen until what stands on it now is as
+   * wide as the picture. (What flies away later is followed.) */
   private frame(size: number) {
-    const narrow = Math.min(1, this.camera.aspect);
-    const away = (0.56 * size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.max(0.55, narrow);
-    const from = new THREE.Vector3(0.5, 0.42, 1).normalize().multiplyScalar(away);
-    this.camera.position.copy(this.controls.target).add(from);
+    const tall = Math.tan((this.camera.fov * Math.PI) / 360);
+    const from = new THREE.Vector3(0.5, 0.42, 1).normalize();
+    const right = new THREE.Vector3(0, 1, 0).cross(from).normalize();
+    const high = (0.56 * size) / tall;
+    let away = high;
+    const box = this.boxOfBodies(Infinity, true);
+    const p = new THREE.Vector3();
+    for (let i = 0; box && i < 8; i++) {
+      p.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(this.controls.target);
+      away = Math.max(away, p.dot(from) + Math.abs(p.dot(right)) / (WIDE * tall * this.camera.aspect));
+    }
+    const farthest = high / Math.max(0.55, Math.min(1, this.camera.aspect));
+    away = box ? Math.min(away, farthest) : farthest;
+    this.camera.position.copy(this.controls.target).addScaledVector(from, away);
     this.away = away;
     this.camera.near = size / 100;
     this.camera.far = 60 * size;
@@ -289,12 +308,13 @@ export class View {
         shown.from.turn.copy(shown.to.turn);
       }
     }
-    const box = this.closely ? this.boxOfPieces(Infinity) : null;
+    const box = this.closely ? this.boxOfBodies(Infinity) : null;
     if (box) {
       this.closely = false;
       box.getCenter(this.controls.target);
       this.frame(CLOSE * box.min.distanceTo(box.max));
-    }
+    } else if (this.unseen && !this.closely && !this.chosen) this.frame(this.size());
+    this.unseen = false;
   }
 
   /** Turns the camera by a step to the side and up: for the keyboard. */
@@ -327,18 +347,22 @@ export class View {
   /** The box of all pieces as they are now, less what flew far away. */
   reach(): THREE.Box3 | null {
     if (!this.info) return null;
-    return this.boxOfPieces(2.5 * this.size()) ?? new THREE.Box3(new THREE.Vector3(...this.info.low), new THREE.Vector3(...this.info.high));
+    return this.boxOfBodies(2.5 * this.size()) ?? new THREE.Box3(new THREE.Vector3(...this.info.low), new THREE.Vector3(...this.info.high));
   }
 
-  /** The box of the pieces that are not farther from the stage than that. */
-  private boxOfPieces(far: number): THREE.Box3 | null {
+  /** The box of the pieces that are not farther from the stage than that, and of what else
+   * stands there, unless it is a floor. */
+  private boxOfBodies(far: number, others = false): THREE.Box3 | null {
     if (!this.info) return null;
     const all = new THREE.Box3();
     const middle = new THREE.Vector3(...this.info.low).add(new THREE.Vector3(...this.info.high)).multiplyScalar(0.5);
     const [turned, place] = [new THREE.Matrix4(), new THREE.Vector3(1, 1, 1)];
     for (const s of this.bodies.values()) {
-      const box = s.born.body.kind === "piece" ? s.mesh?.geometry.boundingBox : null;
-      if (!box || s.to.turn.lengthSq() === 0) continue;
+      const { kind } = s.born.body;
+      const geometry = kind === "piece" || (others && kind === "box") ? s.mesh?.geometry : null;
+      if (geometry && !geometry.boundingBox) geometry.computeBoundingBox();
+      const box = geometry?.boundingBox;
+      if (!box || box.min.distanceTo(box.max) > 2 * this.size() || s.to.turn.lengthSq() === 0) continue;
       turned.compose(s.to.place, s.to.turn, place);
       const now = box.clone().applyMatrix4(turned);
       if (now.distanceToPoint(middle) < far) all.union(now);
@@ -382,13 +406,25 @@ export class View {
 
   /** Whether the next picture differs from the last. */
   isMoving(now: number): boolean {
-    return this.stale || now - this.moving <= 2 * this.gap + this.least;
+    return this.stale || this.worldMoves(now);
+  }
+
+  /** Whether the world moved a short while ago: one gap more, for the way between the last two
+   * frames. */
+  private worldMoves(now: number): boolean {
+    return now - this.moving <= 2 * this.gap + this.least;
+  }
+
+  /** Whether it is too soon for the next picture: where the processor draws, half of the time
+   * is for the world, if that moves. */
+  private isTooSoon(now: number): boolean {
+    const share = this.worldMoves(now) ? 2 : 1;
+    return now - this.last < Math.max(this.least, share * this.took);
   }
 
   draw(now: number) {
     this.controls.update();
-    // One gap more, for the way between the last two frames.
-    if (!this.isMoving(now) || now - this.last < this.least) return;
+    if (!this.isMoving(now) || this.isTooSoon(now)) return;
     this.changed = false;
     const elapsed = now - this.last;
     this.last = now;
@@ -410,6 +446,26 @@ export class View {
     // As long as dust is in the air, there is another picture to draw.
     if (this.dust.step(now)) this.stale = true;
     this.renderer.render(this.scene, this.camera);
+    if (this.least > 0) this.timePicture(now);
+  }
+
+  /** Waits until the picture is there, to know what it took. */
+  private timePicture(since: number) {
+    const gl = this.renderer.getContext() as WebGL2RenderingContext;
+    const done = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (!done) return;
+    gl.flush();
+    this.took = Infinity;
+    const look = () => {
+      if (!gl.isContextLost() && gl.getSyncParameter(done, gl.SYNC_STATUS) !== gl.SIGNALED) {
+        setTimeout(look, 10);
+        return;
+      }
+      this.took = Math.min(performance.now() - since, 1000);
+      gl.deleteSync(done);
+      this.onChange();
+    };
+    setTimeout(look, 10);
   }
 
   /** Where on the canvas a place of the world is, from -1 (left) to 1. */

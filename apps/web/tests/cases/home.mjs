@@ -48,6 +48,9 @@ export const tests = {
     await damaged.page.locator("#error:not([hidden])").waitFor();
     await ready(damaged.page);
     assert((await text(damaged.page, "#error p")).includes("damaged"), "it says what is wrong");
+    // The whole link pasted over it, for which no browser loads the page anew by itself.
+    await damaged.page.goto(link);
+    await damaged.page.waitForFunction(() => window.fracas?.state().pieces.filter((p) => p.object === 4).length > 1);
     return [...errors, ...friend.errors, ...damaged.errors];
   },
 

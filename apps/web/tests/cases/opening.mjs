@@ -168,6 +168,12 @@ export const tests = {
       assert(faults.length === 0, `${width} wide: ${faults.join("; ")}`);
       await shot(page, `width-${width}`);
     }
+    // What a phone's notch and its bar at the bottom cover is left free.
+    await page.setViewportSize({ width: 390, height: 640 });
+    const phone = await page.context().newCDPSession(page);
+    await phone.send("Emulation.setSafeAreaInsetsOverride", { insets: { top: 47, bottom: 34 } });
+    const [head, bar] = [await page.locator("#save").boundingBox(), await page.locator("#bar").boundingBox()];
+    assert(head.y >= 47 && bar.y + bar.height <= 640 - 34, `under notch or bar: ${head.y}, ${bar.y + bar.height}`);
     // Where things cannot be brought into view, the camera gives up: nothing is drawn for ever.
     await pause(page);
     await page.click("#reset");
