@@ -8,7 +8,7 @@ use fracas_bake::Repairs;
 use fracas_bake::SurfaceMesh;
 use fracas_bake::model::Model;
 use fracas_bake::model::pieces::{Buffers, ModelPiece};
-use fracas_bake::model::write::{CrackLook, Format, files};
+use fracas_bake::model::write::Format;
 use fracas_bake::shatter::{self as breaking, Pattern, ShatterOptions, SkinChoice, Wardrobe};
 use fracas_core::{
     FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments, SurfaceScratch,
@@ -184,15 +184,14 @@ impl Looks {
 #[pyclass(module = "fracas", frozen)]
 pub struct Broken {
     fragments: Arc<Fragments>,
-    living: Vec<FragmentId>,
-    surfaces: Vec<FragmentSurface>,
+    /// In the order of their names.
+    pieces: Vec<breaking::Piece>,
     looks: Arc<Looks>,
     density: f64,
     skin: SkinChoice,
     crack_scale: f32,
     stats: Option<FractureStats>,
-    /// As parts with materials, and what the user should know of them.
-    dressed: Vec<Vec<Buffers>>,
+    /// What the user should know of the look.
     warning: Option<String>,
     notes: Vec<String>,
     /// The fracture that made it, to bring a field up to date with.
@@ -230,16 +229,17 @@ impl Broken {
             from.crack_scale,
         )
         .map_err(refuse)?;
+        let pieces = living.into_iter().zip(surfaces).zip(dressed);
         Ok(Self {
             fragments: from.fragments,
-            living,
-            surfaces,
+            pieces: pieces
+                .map(|((id, surface), parts)| breaking::Piece { id, surface, parts })
+                .collect(),
             looks: from.looks,
             density: from.density,
             skin: from.skin,
             crack_scale: from.crack_scale,
             stats: None,
-            dressed,
             warning,
             notes: Vec::new(),
             fracture: from.fracture,
@@ -265,12 +265,13 @@ impl Broken {
     }
 
     fn piece(&self, index: usize) -> Piece {
-        let (positions, triangles, cracks) = joined(&self.dressed[index]);
-        let properties = self.surfaces[index].mass_properties();
+        let piece = &self.pieces[index];
+        let (positions, triangles, cracks) = joined(&piece.parts);
+        let properties = piece.surface.mass_properties();
         let mass = properties.volume * self.density;
         Piece {
-            name: name_of(index),
-            fragment: self.living[index].0,
+            name: format!("fragment-{index:03}"),
+            fragment: piece.id.0,
             positions,
             triangles,
             cracks,
@@ -281,26 +282,16 @@ impl Broken {
         }
     }
 
-    fn model_piece(&self, index: usize, explode: f32) -> ModelPiece {
-        let properties = self.surfaces[index].mass_properties();
-        let (lo, hi) = self.fragments.mesh().bounds();
-        let by = explode * (properties.centre.as_vec3() - 0.5 * (lo + hi));
-        let mut surfaces = self.dressed[index].clone();
-        for p in surfaces.iter_mut().flat_map(|s| &mut s.positions) {
-            *p += by;
-        }
-        ModelPiece {
-            name: name_of(index),
-            centre: properties.centre + by.as_dvec3(),
-            volume: properties.volume,
-            mass: properties.volume * self.density,
-            surfaces,
-        }
+    /// The place of a fragment among the pieces.
+    fn place_of(&self, id: FragmentId) -> u32 {
+        let found = self.pieces.binary_search_by_key(&id, |piece| piece.id);
+        found.unwrap_or(0) as u32
     }
-}
 
-fn name_of(index: usize) -> String {
-    format!("fragment-{index:03}")
+    fn piece_volumes(&self) -> impl Iterator<Item = f64> + '_ {
+        let volume = |piece: &breaking::Piece| piece.surface.mass_properties().volume;
+        self.pieces.iter().map(volume)
+    }
 }
 
 pub fn skin_choice(name: &str) -> PyResult<SkinChoice> {
@@ -318,11 +309,11 @@ pub fn skin_choice(name: &str) -> PyResult<SkinChoice> {
 #[pymethods]
 impl Broken {
     fn __len__(&self) -> usize {
-        self.living.len()
+        self.pieces.len()
     }
 
     fn __getitem__(&self, index: isize) -> PyResult<Piece> {
-        let count = self.living.len() as isize;
+        let count = self.pieces.len() as isize;
         let at = if index < 0 { index + count } else { index };
         if !(0..count).contains(&at) {
             return Err(PyIndexError::new_err(format!("there are {count} pieces")));
@@ -334,61 +325,46 @@ impl Broken {
     #[getter]
     fn pieces(&self, py: Python<'_>) -> PyResult<Vec<Piece>> {
         run(py, || {
-            (0..self.living.len()).map(|i| self.piece(i)).collect()
+            (0..self.pieces.len()).map(|i| self.piece(i)).collect()
         })
     }
 
     /// Masses of all pieces (kg).
     #[getter]
     fn masses<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let volume = |s: &FragmentSurface| s.mass_properties().volume;
-        column(
-            py,
-            self.surfaces
-                .iter()
-                .map(|s| volume(s) * self.density)
-                .collect(),
-        )
+        let masses = self.piece_volumes().map(|volume| volume * self.density);
+        column(py, masses.collect())
     }
 
     /// Volumes of all pieces.
     #[getter]
     fn volumes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        column(
-            py,
-            self.surfaces
-                .iter()
-                .map(|s| s.mass_properties().volume)
-                .collect(),
-        )
+        column(py, self.piece_volumes().collect())
     }
 
     /// The number of each piece among all fragments that the object ever had: a world's
     /// pieces are named by it.
     #[getter]
     fn fragments<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        column(py, self.living.iter().map(|id| id.0).collect())
+        column(py, self.pieces.iter().map(|piece| piece.id.0).collect())
     }
 
     /// For each node of the tetrahedra, the piece that holds it.
     #[getter]
     fn node_pieces<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        let place = |id: &FragmentId| self.living.binary_search(id).unwrap_or(0) as u32;
-        column(
-            py,
-            self.fragments.node_fragment().iter().map(place).collect(),
-        )
+        let names = self.fragments.node_fragment().iter();
+        column(py, names.map(|&id| self.place_of(id)).collect())
     }
 
     /// Which pieces were neighbours: pairs `(k, 2)` of their places in `pieces`, and the
     /// areas `(k,)` of the cracks between them, one side.
     fn graph<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py, PyArray2<u32>, PyArray1<f64>>> {
         let shared = run(py, || {
-            let pieces: Vec<_> = self.living.iter().copied().zip(&self.surfaces).collect();
-            breaking::shared_areas(&pieces)
+            let pieces = self.pieces.iter().map(|piece| (piece.id, &piece.surface));
+            breaking::shared_areas(&pieces.collect::<Vec<_>>())
         })?;
-        let place = |id: FragmentId| self.living.binary_search(&id).unwrap_or(0) as u32;
-        let pairs: Vec<[u32; 2]> = shared.iter().map(|s| s.pieces.map(place)).collect();
+        let places = |pieces: [FragmentId; 2]| pieces.map(|id| self.place_of(id));
+        let pairs: Vec<[u32; 2]> = shared.iter().map(|s| places(s.pieces)).collect();
         let areas = shared.iter().map(|s| s.area).collect();
         Ok((index_rows(py, &pairs)?, column(py, areas)))
     }
@@ -421,10 +397,10 @@ impl Broken {
         max_distance: f32,
     ) -> PyResult<Distances<'py>> {
         let points = points_f32(points, "points")?;
-        let Some(&id) = self.living.get(piece) else {
+        let Some(breaking::Piece { id, .. }) = self.pieces.get(piece) else {
             return Err(PyIndexError::new_err(format!(
                 "there are {} pieces",
-                self.living.len()
+                self.pieces.len()
             )));
         };
         let (found, normals) = run(py, || {
@@ -432,7 +408,7 @@ impl Broken {
             Ok::<_, PyErr>(distances(
                 &self.fragments,
                 &field,
-                id,
+                *id,
                 &points,
                 max_distance,
             ))
@@ -452,28 +428,15 @@ impl Broken {
         })?;
         let explode = within(f64::from(explode), "explode", 0.0, 1e6)?;
         run(py, || {
-            let pieces: Vec<ModelPiece> = (0..self.living.len())
-                .map(|i| self.model_piece(i, explode))
+            let (low, high) = self.fragments.mesh().bounds();
+            let (middle, pieces) = (0.5 * (low + high), self.pieces.iter().enumerate());
+            let pieces: Vec<ModelPiece> = pieces
+                .map(|(i, piece)| piece.to_model(i, middle, explode, self.density))
                 .collect();
-            let stem = path
-                .file_stem()
-                .map_or("fragments".into(), |s| s.to_string_lossy());
-            let all = files(
-                &self.looks.model,
-                &pieces,
-                CrackLook::default(),
-                format,
-                &stem,
-            )
-            .map_err(|e| refuse(e.to_string()))?;
+            let all = breaking::files_of(&self.looks.model, &pieces, &path, format);
             let mut written = Vec::new();
-            for (i, (name, bytes)) in all.iter().enumerate() {
-                let path = if i == 0 {
-                    path.clone()
-                } else {
-                    path.with_file_name(name)
-                };
-                save(&path, bytes)?;
+            for (path, bytes) in all.map_err(|e| refuse(e.to_string()))? {
+                save(&path, &bytes)?;
                 written.push(path);
             }
             Ok(written)
@@ -489,7 +452,7 @@ impl Broken {
         };
         format!(
             "<fracas.Broken: {} pieces, skin {skin}, crack scale {}>",
-            self.living.len(),
+            self.pieces.len(),
             self.crack_scale
         )
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Attribute, Model, ModelImage, ModelPart};
 use crate::error::{Place, ReadError, ReadErrorKind};
 use crate::read::beside::path_below;
-use crate::read::gltf::{base64, chunks, percent_decoded, triangles_of};
+use crate::read::gltf::{base64, document_and_blob, percent_decoded, triangles_of};
 
 type Result<T> = std::result::Result<T, ReadError>;
 
@@ -24,19 +24,7 @@ fn damaged(what: &'static str, index: usize, reason: impl Into<String>) -> ReadE
 }
 
 pub(super) fn read(bytes: &[u8], beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Result<Model> {
-    let (json, blob) = if bytes.starts_with(b"glTF") {
-        chunks(bytes)?
-    } else {
-        (bytes, None)
-    };
-    let document: Value = serde_json::from_slice(json).map_err(|error| {
-        ReadError::new(
-            ReadErrorKind::Syntax,
-            Place::Line(error.line().max(1)),
-            format!("the JSON part is not glTF: {error}"),
-            "export the file again",
-        )
-    })?;
+    let (document, blob): (Value, _) = document_and_blob(bytes)?;
     let mut reader = Reader {
         buffers: Vec::new(),
         warnings: Vec::new(),

@@ -16,6 +16,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, Engine as _, GeneralPurpose, GeneralPurposeConfig};
 use glam::{DMat4, DQuat, DVec3, Vec2};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::beside::path_below;
 use super::binary;
@@ -28,19 +29,7 @@ pub(super) fn read(
     bytes: &[u8],
     beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
 ) -> Result<PolygonSoup> {
-    let (json, blob) = if bytes.starts_with(b"glTF") {
-        chunks(bytes)?
-    } else {
-        (bytes, None)
-    };
-    let document: Document = serde_json::from_slice(json).map_err(|error| {
-        ReadError::new(
-            ReadErrorKind::Syntax,
-            Place::Line(error.line().max(1)),
-            format!("the JSON part is not glTF: {error}"),
-            "export the file again",
-        )
-    })?;
+    let (document, blob): (Document, _) = document_and_blob(bytes)?;
     for extension in &document.extensions_required {
         if extension.contains("draco") || extension.contains("meshopt") {
             return Err(fault(
@@ -80,8 +69,26 @@ fn damaged(place: Place, reason: impl Into<String>) -> ReadError {
     )
 }
 
+/// The JSON of a file, as what is wanted of it, and the binary chunk of a GLB.
+pub(crate) fn document_and_blob<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, Option<&[u8]>)> {
+    let (json, blob) = if bytes.starts_with(b"glTF") {
+        chunks(bytes)?
+    } else {
+        (bytes, None)
+    };
+    let document = serde_json::from_slice(json).map_err(|error| {
+        ReadError::new(
+            ReadErrorKind::Syntax,
+            Place::Line(error.line().max(1)),
+            format!("the JSON part is not glTF: {error}"),
+            "export the file again",
+        )
+    })?;
+    Ok((document, blob))
+}
+
 /// JSON and binary chunk of a GLB.
-pub(crate) fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>)> {
+fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>)> {
     let truncated = || {
         fault(
             ReadErrorKind::Truncated,

@@ -233,6 +233,59 @@ pub struct Piece {
     pub parts: Vec<Buffers>,
 }
 
+impl Piece {
+    /// With its mass, named by its number among the pieces, and moved away from the middle by
+    /// `explode` of its way to it.
+    #[must_use]
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    pub(crate) fn to_model(
+        &self,
+        number: usize,
+        middle: Vec3,
+        explode: f32,
+        density: f64,
+    ) -> ModelPiece {
+        let properties = self.surface.mass_properties();
+        let by: Vec3 = explode * (properties.centre.as_vec3() - middle);
+        let mut surfaces = self.parts.clone();
+        for p in surfaces.iter_mut().flat_map(|s| &mut s.positions) {
+            *p += by;
+        }
+        ModelPiece {
+            name: format!("fragment-{number:03}"),
+            centre: properties.centre + by.as_dvec3(),
+            volume: properties.volume,
+            mass: properties.volume * density,
+            surfaces,
+        }
+    }
+}
+
+/// The files of pieces: the first has the name that is given, whatever its ending; the others
+/// stand beside it.
+///
+/// # Errors
+/// When a binary glTF would be larger than the format can be.
+#[cfg_attr(feature = "research", visibility::make(pub))]
+pub(crate) fn files_of(
+    model: &Model,
+    pieces: &[ModelPiece],
+    path: &Path,
+    format: Format,
+) -> Result<Vec<(PathBuf, Vec<u8>)>, GlbError> {
+    let stem = path
+        .file_stem()
+        .map_or("fragments".into(), |s| s.to_string_lossy());
+    let all = files(model, pieces, CrackLook::default(), format, &stem)?;
+    let all = all.into_iter().enumerate();
+    Ok(all
+        .map(|(i, (name, bytes))| {
+            let beside = || path.with_file_name(&name);
+            (if i == 0 { path.into() } else { beside() }, bytes)
+        })
+        .collect())
+}
+
 /// An object in pieces.
 #[derive(Clone, Debug)]
 pub struct Shattered<'a> {
@@ -258,21 +311,7 @@ impl Shattered<'_> {
         let middle = 0.5 * (low + high);
         let pieces = self.pieces.iter().enumerate();
         pieces
-            .map(|(i, piece)| {
-                let properties = piece.surface.mass_properties();
-                let by: Vec3 = explode * (properties.centre.as_vec3() - middle);
-                let mut surfaces = piece.parts.clone();
-                for p in surfaces.iter_mut().flat_map(|s| &mut s.positions) {
-                    *p += by;
-                }
-                ModelPiece {
-                    name: format!("fragment-{i:03}"),
-                    centre: properties.centre + by.as_dvec3(),
-                    volume: properties.volume,
-                    mass: properties.volume * self.density,
-                    surfaces,
-                }
-            })
+            .map(|(i, piece)| piece.to_model(i, middle, explode, self.density))
             .collect()
     }
 
@@ -306,23 +345,11 @@ impl Shattered<'_> {
         format: Format,
         explode: f32,
     ) -> Result<Vec<(PathBuf, Vec<u8>)>, GlbError> {
-        let stem = path
-            .file_stem()
-            .map_or("fragments".into(), |s| s.to_string_lossy());
-        let pieces = self.model_pieces(explode);
-        let all = files(
+        files_of(
             &self.subject.model,
-            &pieces,
-            CrackLook::default(),
+            &self.model_pieces(explode),
+            path,
             format,
-            &stem,
-        )?;
-        let all = all.into_iter().enumerate();
-        Ok(all
-            .map(|(i, (name, bytes))| {
-                let beside = || path.with_file_name(&name);
-                (if i == 0 { path.into() } else { beside() }, bytes)
-            })
-            .collect())
+        )
     }
 }

@@ -515,15 +515,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_new_representative_is_the_point_closest_to_the_old_one() {
+    /// A cube that a crack has parted: the whole's tree, and those of its parts.
+    fn parted_cube(level: impl Fn(Vec3) -> f32) -> (Fragments, Split, SphereTree, Vec<SphereTree>) {
         let mesh = box_grid([4, 4, 4], Vec3::ONE);
         let tree = SphereTree::build(&mesh, &BuildOptions::default()).unwrap();
-        let root = tree.nodes[0].centre;
         let mut fragments = Fragments::new(Arc::new(mesh));
         let mesh = fragments.mesh().clone();
         let nodes = fragments.fragment(FragmentId(0)).nodes().to_vec();
-        let crack = Crack::from_level(&mesh, 0, &nodes, |n| mesh.positions()[n as usize].x - 0.6);
+        let crack = Crack::from_level(&mesh, 0, &nodes, |n| level(mesh.positions()[n as usize]));
         let fracture = Fracture {
             fragment: FragmentId(0),
             cracks: vec![crack.unwrap()],
@@ -531,6 +530,13 @@ mod tests {
         let split = fragments.apply(&fracture).unwrap();
         let mut scratch = SplitScratch::default();
         let parts = tree.apply(&fragments, &split, SplitMethod::default(), &mut scratch);
+        (fragments, split, tree, parts)
+    }
+
+    #[test]
+    fn a_new_representative_is_the_point_closest_to_the_old_one() {
+        let (fragments, split, tree, parts) = parted_cube(|p| p.x - 0.6);
+        let (mesh, root) = (fragments.mesh(), tree.nodes[0].centre);
         for (part, &id) in parts.iter().zip(&split.children) {
             let closest = fragments
                 .fragment(id)
@@ -544,19 +550,8 @@ mod tests {
 
     #[test]
     fn both_sides_of_a_cut_have_opposite_features() {
-        let mesh = box_grid([4, 4, 4], Vec3::ONE);
-        let tree = SphereTree::build(&mesh, &BuildOptions::default()).unwrap();
-        let mut fragments = Fragments::new(Arc::new(mesh));
-        let mesh = fragments.mesh().clone();
-        let nodes = fragments.fragment(FragmentId(0)).nodes().to_vec();
-        let crack = Crack::from_level(&mesh, 0, &nodes, |n| mesh.positions()[n as usize].y - 0.6);
-        let fracture = Fracture {
-            fragment: FragmentId(0),
-            cracks: vec![crack.unwrap()],
-        };
-        let split = fragments.apply(&fracture).unwrap();
-        let mut scratch = SplitScratch::default();
-        let parts = tree.apply(&fragments, &split, SplitMethod::default(), &mut scratch);
+        let (fragments, split, _, parts) = parted_cube(|p| p.y - 0.6);
+        let mesh = fragments.mesh();
         for (part, outward) in parts.iter().zip([Vec3::Y, Vec3::NEG_Y]) {
             let mut cut_points = 0;
             for i in 0..part.point_count() as u32 {
