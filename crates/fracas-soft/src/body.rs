@@ -88,6 +88,9 @@ pub struct SoftBody {
     pub(crate) positions: Vec<Vec3>,
     pub(crate) previous: Vec<Vec3>,
     pub(crate) velocities: Vec<Vec3>,
+    /// Positions when overlaps were looked for, and how contact moves nodes apart.
+    pub(crate) seen: Vec<Vec3>,
+    pub(crate) shifts: Vec<Vec3>,
     pub(crate) inverse_masses: Vec<f32>,
     pub(crate) tets: Vec<[u32; 4]>,
     pub(crate) shapes: Vec<RestShape>,
@@ -119,6 +122,8 @@ impl SoftBody {
             positions: mesh.positions().to_vec(),
             previous: mesh.positions().to_vec(),
             velocities: vec![Vec3::ZERO; nodes],
+            seen: Vec::new(),
+            shifts: Vec::new(),
             inverse_masses: vec![0.0; nodes],
             tets: mesh.tets().to_vec(),
             shapes: Vec::new(),

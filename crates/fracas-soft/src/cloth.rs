@@ -46,6 +46,9 @@ pub struct Cloth {
     pub(crate) positions: Vec<Vec3>,
     pub(crate) previous: Vec<Vec3>,
     pub(crate) velocities: Vec<Vec3>,
+    /// Positions when overlaps were looked for, and how contact moves nodes apart.
+    pub(crate) seen: Vec<Vec3>,
+    pub(crate) shifts: Vec<Vec3>,
     pub(crate) inverse_masses: Vec<f32>,
     pinned: Vec<bool>,
     triangles: Vec<[u32; 3]>,
@@ -85,6 +88,8 @@ impl Cloth {
             positions: rest.clone(),
             previous: rest.clone(),
             velocities: vec![Vec3::ZERO; nodes],
+            seen: Vec::new(),
+            shifts: Vec::new(),
             inverse_masses: Vec::new(),
             rest,
             pinned,

@@ -19,19 +19,7 @@
 use fracas_core::tet_mesh::TET_EDGES;
 use glam::{Mat3, Vec3};
 
-use crate::body::{RestShape, SoftBody, Spring};
-
-/// Derivatives of a constraint by the four nodes, from its derivative by F.
-#[inline]
-fn gradients(by_f: Mat3, inverse: Mat3) -> [Vec3; 4] {
-    let g = by_f * inverse.transpose();
-    [
-        -(g.x_axis + g.y_axis + g.z_axis),
-        g.x_axis,
-        g.y_axis,
-        g.z_axis,
-    ]
-}
+use crate::body::{SoftBody, Spring};
 
 impl SoftBody {
     /// The map from the rest shape of a tetrahedron to its present one.
@@ -59,21 +47,20 @@ impl SoftBody {
                 self.positions[b] -= wb * push;
             }
         }
-        for t in 0..self.tets.len() {
-            let RestShape { inverse, volume } = self.shapes[t];
-            let f = self.deformation(t as u32);
-            let cofactor = Mat3::from_cols(
-                f.y_axis.cross(f.z_axis),
-                f.z_axis.cross(f.x_axis),
-                f.x_axis.cross(f.y_axis),
-            );
-            let gradients = gradients(cofactor, inverse);
-            let nodes = self.tets[t].map(|n| n as usize);
-            let mut response = per_step / (self.material.bulk * volume);
+        for (tet, shape) in self.tets.iter().zip(&self.shapes) {
+            let nodes = tet.map(|n| n as usize);
+            let [a, b, c, d] = nodes.map(|n| self.positions[n]);
+            let (u, v, w) = (b - a, c - a, d - a);
+            // The determinant of F is the volume over that at rest, its derivative by a node
+            // the area across from it.
+            let per_volume = 1.0 / (6.0 * shape.volume);
+            let (by_b, by_c, by_d) = (v.cross(w), w.cross(u), u.cross(v));
+            let gradients = [-(by_b + by_c + by_d), by_b, by_c, by_d].map(|g| g * per_volume);
+            let mut response = per_step / (self.material.bulk * shape.volume);
             for i in 0..4 {
                 response += self.inverse_masses[nodes[i]] * gradients[i].length_squared();
             }
-            let lambda = (1.0 - f.determinant()) / response;
+            let lambda = (1.0 - u.dot(gradients[1])) / response;
             if lambda.is_finite() {
                 for i in 0..4 {
                     let n = nodes[i];
@@ -111,9 +98,14 @@ impl SoftBody {
     pub(crate) fn overstretch(&self, tet: u32, limit: f32) -> Option<(f32, Vec3)> {
         let f = self.deformation(tet);
         let c = f.transpose() * f;
-        // The largest eigenvalue lies between a third of the trace and the trace.
-        let trace = c.x_axis.x + c.y_axis.y + c.z_axis.z;
-        if trace.is_nan() || trace <= limit * limit {
+        // The eigenvalues have the mean `mean` and the variance `spread / 3`, so none is larger
+        // than this (Samuelson 1968).
+        let mean = (c.x_axis.x + c.y_axis.y + c.z_axis.z) / 3.0;
+        let off = c - Mat3::from_diagonal(Vec3::splat(mean));
+        let columns = [off.x_axis, off.y_axis, off.z_axis];
+        let spread: f32 = columns.map(Vec3::length_squared).iter().sum();
+        let largest = mean + (2.0 / 3.0 * spread).sqrt();
+        if largest.is_nan() || largest <= limit * limit {
             return None;
         }
         // Power iteration from the longest column: it is not orthogonal to the

@@ -6,7 +6,8 @@
 //! contact of [Marchal 2004] between all of them.
 //!
 //! ```text
-//!  each substep:  detect -> march to the marked tets -> push -> integrate -> solve
+//!  each substep:  integrate -> solve -> stop what closes, move apart what overlaps
+//!  some of them:  detect -> march to the marked tets -> find pushes
 //!  each step:     tear what is stretched too far -> subdivide tets without inside
 //! ```
 //!
@@ -17,6 +18,7 @@
 //! | tearing along faces | [`tear`] | |
 //! | cutting along a plane or a swept segment | [`knife`] | [`Knife`] |
 //! | cloth that tears | [`cloth`] | [`Cloth`] |
+//! | what a push does | `contact` | |
 //! | all together | [`world`] | [`SoftWorld`] |
 //! | meshes to start from | [`shapes`] | |
 //!
@@ -24,6 +26,7 @@
 
 pub mod body;
 pub mod cloth;
+mod contact;
 pub mod elastic;
 pub mod knife;
 pub mod shapes;

@@ -159,6 +159,12 @@ impl SoftBody {
     /// Tears the body where it is stretched beyond what its material bears, at most
     /// `most` times, worst first. Returns the number of tears.
     pub fn tear(&mut self, most: usize) -> usize {
+        self.tear_unpressed(most, &[])
+    }
+
+    /// As [`SoftBody::tear`], where the tetrahedra of `pressed` (in order) bear everything: they
+    /// overlap something, and what strains them is the contact that moves them out of it.
+    pub(crate) fn tear_unpressed(&mut self, most: usize, pressed: &[u32]) -> usize {
         let limit = self.material.tear_stretch;
         if self.fixed || !limit.is_finite() {
             return 0;
@@ -166,6 +172,7 @@ impl SoftBody {
         let crumbs = self.crumbs();
         let mut failing: Vec<(f32, u32, Vec3)> = (0..self.tets.len() as u32)
             .filter(|&t| !crumbs[self.topology.parts()[t as usize] as usize])
+            .filter(|t| pressed.binary_search(t).is_err())
             .filter_map(|t| self.overstretch(t, limit).map(|(s, d)| (s, t, d)))
             .collect();
         if failing.is_empty() {

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use fracas_scenes::soft::SoftScene;
 use fracas_soft::SoftBody;
+use glam::Vec3;
 
 use crate::board::{Board, Measured, Target};
 
@@ -21,13 +22,20 @@ struct Run {
     deepest: (f32, f32),
     last_tear: u64,
     pieces: usize,
+    /// How fast the fastest part is at the end, by the mean of its nodes, in m/s.
+    speed: f32,
 }
 
 /// Rows of each scene.
 pub fn rows(board: &mut Board) {
     for name in SoftScene::NAMES {
         let row = |what: &str| format!("tet-distance/{name}-{what}");
-        let names = [row("real-time"), row("deep-crumbs"), row("last-tear")];
+        let names = [
+            row("real-time"),
+            row("deep-crumbs"),
+            row("last-tear"),
+            row("speed-at-end"),
+        ];
         if !names.iter().any(|n| board.wants_row(n)) {
             continue;
         }
@@ -54,8 +62,14 @@ pub fn rows(board: &mut Board) {
                 1e3 * run.deepest.0
             ))
         });
-        board.row(&names[2], "step", Target::None, || {
-            Measured::new(run.last_tear as f64).note(format!("of {STEPS}"))
+        board.row(&names[2], "step", Target::AtMost(150.0), || {
+            Measured::new(run.last_tear as f64).note(format!(
+                "of {STEPS}: nothing moves in the last half second, so nothing may tear"
+            ))
+        });
+        board.row(&names[3], "m/s", Target::AtMost(0.5), || {
+            let note = format!("of the fastest part after {STEPS} steps, the mean of its nodes");
+            Measured::new(f64::from(run.speed)).note(note)
         });
     }
 }
@@ -102,5 +116,20 @@ fn play(name: &str) -> Run {
         }
     }
     run.pieces = scene.pieces();
+    let moving = scene.world().bodies().iter().filter(|b| !b.is_fixed());
+    run.speed = moving.map(fastest_part).fold(0.0, f32::max);
     run
+}
+
+fn fastest_part(body: &SoftBody) -> f32 {
+    let speed = |part| {
+        let tets = body.topology().part_tets(part).iter();
+        let nodes = tets.flat_map(|&t| body.tets()[t as usize]);
+        let (sum, count) = nodes.fold((Vec3::ZERO, 0.0_f32), |(sum, count), n| {
+            (sum + body.velocities()[n as usize], count + 1.0)
+        });
+        sum.length() / count.max(1.0)
+    };
+    let parts = 0..body.topology().part_count() as u32;
+    parts.map(speed).fold(0.0, f32::max)
 }

@@ -1,0 +1,94 @@
+//! Contact against the energy and momentum that it may not make.
+
+use fracas_core::testing::Rng;
+use glam::{DVec3, Mat3};
+
+use super::*;
+use crate::SoftWorld;
+use crate::body::Material;
+use crate::shapes::cuboid;
+
+const DT: f32 = 1.0 / 60.0;
+
+fn cube(cells: u32, size: f32, material: Material) -> SoftBody {
+    let mesh = cuboid([cells; 3], Vec3::splat(size)).unwrap();
+    SoftBody::build(&mesh, material).unwrap()
+}
+
+fn kinetic(bodies: &[SoftBody]) -> f64 {
+    let of = |b: &SoftBody| -> f64 {
+        let nodes = b.velocities.iter().zip(&b.inverse_masses);
+        let moving = nodes.filter(|(_, w)| **w > 0.0);
+        moving
+            .map(|(v, w)| 0.5 * v.as_dvec3().length_squared() / f64::from(*w))
+            .sum()
+    };
+    bodies.iter().map(of).sum()
+}
+
+/// Two cubes of 0.2 m, one `away` from the other.
+fn two_cubes(away: Vec3) -> SoftWorld {
+    let body = cube(3, 0.2, Material::default());
+    let mut world = SoftWorld::new();
+    world.gravity = Vec3::ZERO;
+    world.stiffness = 1e8;
+    world.add(body.clone());
+    world.add(body.placed(Mat3::from_rotation_y(0.3), away));
+    world
+}
+
+#[test]
+fn no_push_adds_energy_and_all_keep_momentum() {
+    let mut rng = Rng(3);
+    let (mut pushes, mut taken) = (0, 0);
+    for _ in 0..20 {
+        let mut world = two_cubes(Vec3::new(0.02, 0.15, -0.03));
+        world.step(1e-6);
+        let mut bodies = world.bodies().to_vec();
+        for body in &mut bodies {
+            for v in &mut body.velocities {
+                *v = 3.0 * rng.direction() * rng.unit();
+            }
+            body.shifts.fill(Vec3::ZERO);
+        }
+        let contact = Contact {
+            h: 1.0 / 480.0,
+            stiffness: 10.0_f32.powf(rng.range(2.0, 9.0)),
+            friction: rng.range(0.0, 2.0),
+        };
+        let momentum = |bodies: &[SoftBody]| bodies.iter().map(SoftBody::momentum).sum::<DVec3>();
+        let all = momentum(&bodies);
+        for push in world.pushes() {
+            let before = kinetic(&bodies);
+            contact.apply(push, &mut bodies, None);
+            let after = kinetic(&bodies);
+            assert!(after <= before * (1.0 + 1e-6), "{before} J, then {after}");
+            taken += usize::from(after < before * (1.0 - 1e-6));
+            pushes += 1;
+        }
+        assert!(momentum(&bodies).distance(all) < 1e-4 * 16.0);
+    }
+    assert!(taken * 10 > pushes && pushes > 1000, "{taken} of {pushes}");
+}
+
+/// What overlaps without having come there has done no work: as much energy as contact can
+/// put in is that of parting at [`FASTEST`].
+#[test]
+fn what_overlaps_from_the_start_parts_no_faster_than_it_is_moved() {
+    for depth in [0.02, 0.05, 0.08] {
+        let mut world = two_cubes(Vec3::new(0.01, 0.2 - depth, 0.02));
+        // Both cubes, whatever part of them: 8 kg each.
+        let bound = 0.5 * 16.0 * f64::from(FASTEST * FASTEST);
+        let mut most = 0.0_f64;
+        for _ in 0..60 {
+            world.step(DT);
+            most = most.max(kinetic(world.bodies()));
+        }
+        assert!(most < bound, "{most} J of {bound}, {depth} m deep at first");
+        let deep = |p: &Push| p.depth > 0.03;
+        assert!(
+            !world.pushes().iter().any(deep),
+            "they are still overlapping"
+        );
+    }
+}
