@@ -25,6 +25,7 @@ use crate::convex::{self, Meeting};
 use crate::manifold;
 use crate::pair::{self, ContactMode, ContactSettings, Look, PairScratch};
 use crate::pair_memory::PairMemory;
+use crate::pair_plan::PairPlan;
 use crate::pose::to_pose;
 use crate::shape::FragmentShape;
 use crate::trace;
@@ -98,6 +99,8 @@ pub struct FragmentDispatcher {
     pub(crate) counters: Arc<Counters>,
     /// Contacts that were found before the step: pairs in it are not asked again.
     pub(crate) voxels: Arc<VoxelTable>,
+    /// Pairs that are not asked in this step.
+    pub(crate) plan: Arc<PairPlan>,
 }
 
 /// The dispatcher for a narrow phase: fragments first, everything else as before.
@@ -353,8 +356,7 @@ impl FragmentDispatcher {
         let pair = Pair::of(g1, g2)?;
         let measuring = Self {
             settings: ContactSettings::measuring(),
-            counters: Arc::default(),
-            voxels: Arc::default(),
+            ..Self::default()
         };
         SCRATCH.with_borrow_mut(|scratch| {
             measuring
@@ -387,8 +389,7 @@ impl FragmentDispatcher {
                     mode: ContactMode::Full,
                     ..self.settings
                 },
-                counters: Arc::default(),
-                voxels: Arc::default(),
+                ..Self::default()
             };
             let look = Look::within(reach);
             full.collect_within(&pair, pos12, look, &mut PairMemory::default(), scratch)?;
@@ -433,6 +434,13 @@ where
             .expect("it was just put there");
         #[cfg(feature = "world")]
         ours.saved.clear();
+        if self.plan.waits(g1, g2) {
+            ours.memory.forget_question();
+            manifold::carry_on(manifolds, pos12);
+            let points = manifolds.iter().map(|m| m.points.len()).sum();
+            self.counters.add(&QueryStats::default(), points);
+            return Ok(());
+        }
         SCRATCH.with_borrow_mut(|scratch| {
             let stats = match self.voxels.look_up(pos12, g1, g2, &mut scratch.contacts) {
                 Found::Contacts => QueryStats {
@@ -461,6 +469,7 @@ where
                         visits: visits.unwrap_or(u32::MAX),
                     };
                     let stats = self.collect(&pair, pos12, look, &mut ours.memory, scratch)?;
+                    self.plan.note(g1, g2, stats.distance_queries);
                     if let Some(asked) = asked {
                         let [points, nodes] = [stats.distance_queries, stats.nodes_visited];
                         self.voxels.note_cost(&asked, points, nodes);
