@@ -24,6 +24,7 @@ use crate::looks::{find_contacts, with_whole_and_convex};
 use crate::manifold::{self, PairContact};
 use crate::pair::{ContactMode, ContactSettings, Look, Pair, PairScratch};
 use crate::pair_memory::PairMemory;
+use crate::pair_plan::PairPlan;
 use crate::shape::FragmentShape;
 use crate::trace;
 use crate::voxel::{Found, VoxelTable};
@@ -39,6 +40,8 @@ pub struct FragmentDispatcher {
     pub(crate) counters: Arc<Counters>,
     /// Contacts that were found before the step: pairs in it are not asked again.
     pub(crate) voxels: Arc<VoxelTable>,
+    /// Pairs that are not asked in this step.
+    pub(crate) plan: Arc<PairPlan>,
 }
 
 /// The dispatcher for a narrow phase: fragments first, everything else as before.
@@ -126,7 +129,15 @@ where
         let pair = Pair::of(g1, g2).ok_or(Unsupported)?;
         let pair = with_whole_and_convex(pair, &self.settings.mode);
         let _span = span_of(g1, g2);
-        let memory = &mut Workspace::of(workspace).memory;
+        let ours = Workspace::of(workspace);
+        if self.plan.waits(g1, g2) {
+            ours.memory.forget_question();
+            manifold::carry_on(manifolds, pos12);
+            let points = manifolds.iter().map(|m| m.points.len()).sum();
+            self.counters.add(&QueryStats::default(), points);
+            return Ok(());
+        }
+        let memory = &mut ours.memory;
         SCRATCH.with_borrow_mut(|scratch| {
             let stats = match self.voxels.look_up(pos12, g1, g2, &mut scratch.contacts) {
                 Found::Contacts => QueryStats {
@@ -154,6 +165,7 @@ where
                         visits: visits.unwrap_or(u32::MAX),
                     };
                     let stats = find_contacts(&pair, pos12, look, &self.settings, memory, scratch)?;
+                    self.plan.note(g1, g2, stats.distance_queries);
                     if let Some(asked) = asked {
                         let [points, nodes] = [stats.distance_queries, stats.nodes_visited];
                         self.voxels.note_cost(&asked, points, nodes);

@@ -62,6 +62,7 @@ mod manifold;
 mod object;
 mod pair;
 mod pair_memory;
+mod pair_plan;
 mod parallel;
 mod parry_shape;
 mod partner;

@@ -62,6 +62,12 @@ impl ContactMode {
         }
     }
 
+    /// Whether all pairs of fragments are asked by their sample points.
+    #[cfg(feature = "world")]
+    pub(crate) fn is_by_points(&self) -> bool {
+        matches!(self, Self::Adaptive(_) | Self::Fixed(_) | Self::Full)
+    }
+
     /// The shape of parry's that stands for fragments, where one does.
     pub(crate) fn parry_shape(&self) -> Option<ParryShape> {
         match self {

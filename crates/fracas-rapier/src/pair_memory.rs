@@ -50,6 +50,11 @@ impl PairMemory {
         same
     }
 
+    /// To be told where a pair got contacts without being asked: none of them is an answer.
+    pub(crate) fn forget_question(&mut self) {
+        self.asked = None;
+    }
+
     /// What is remembered of the contacts of a part, in both directions.
     pub(crate) fn part(&mut self, part: usize) -> &mut [PairState; 2] {
         if self.parts.len() <= part {

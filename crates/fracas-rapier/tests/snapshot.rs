@@ -123,6 +123,26 @@ fn a_restored_world_goes_on_with_the_same_bits() {
 }
 
 #[test]
+fn also_where_work_is_handed_on() {
+    let tight = WorldSettings {
+        step_budget: Some(0.2e-3),
+        ..settings()
+    };
+    check(tight, &[14, 15, 16, 17, 18, 19, 20, 30, 45], 110);
+    let bricks: Vec<Breakable> = (0..3)
+        .map(|_| Breakable::new(brick()).with_breaker(fragile(6)))
+        .collect();
+    let mut world = World::new(tight);
+    let mut waited = 0;
+    while world.steps() < 110 {
+        act(&mut world, &bricks);
+        world.step();
+        waited += world.stats().pairs_waiting;
+    }
+    assert!(waited > 20, "{waited} pairs waited");
+}
+
+#[test]
 fn also_without_recycling_with_full_contacts_and_with_parrys_shapes() {
     let full = WorldSettings {
         contacts: ContactSettings {

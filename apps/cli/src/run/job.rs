@@ -39,6 +39,8 @@ pub struct Settings {
     pub step: Option<f32>,
     /// Seconds for contacts in a step.
     pub budget: Option<f64>,
+    /// Seconds of work for a whole step.
+    pub step_budget: Option<f64>,
     pub threads: usize,
     /// Steps, where not the scene's own.
     pub steps: Option<u64>,
@@ -92,6 +94,14 @@ impl Job {
         match &self.what {
             What::Named(_) => None,
             What::File(user, _) => user.budget_ms().map(|ms| 1e-3 * f64::from(ms)),
+        }
+    }
+
+    /// Seconds of work for a whole step that the scene's file asks for.
+    pub fn step_budget(&self) -> Option<f64> {
+        match &self.what {
+            What::Named(_) => None,
+            What::File(user, _) => user.step_budget_ms().map(|ms| 1e-3 * f64::from(ms)),
         }
     }
 
@@ -151,6 +161,7 @@ impl JobWith<'_> {
             seed: self.job.seed,
             contacts: settings.contacts(&self.contacts)?,
             body_budget: settings.frame_budget(),
+            step_budget: settings.step_budget.map(|seconds| seconds as f32),
             restructuring: settings.restructuring,
             traversal: settings.traversal,
             measured: settings.measured,

@@ -43,6 +43,7 @@ Examples:
   fracas run drop-bunnies --count-colliding --defaults
   fracas run drop-bunnies --contacts voxel-tree --budget 2ms --json steps.json
   fracas run drop-bunnies --contacts budgeted --budget 2ms
+  fracas run piggy-bank --step-budget 4ms
   fracas run fresh-fracture --compare
   fracas run piggy-bank --trace piggy.json
   fracas run my-scene.toml
@@ -87,6 +88,11 @@ pub struct Run {
     /// do not repeat bit for bit.
     #[arg(long, value_name = "TIME", value_parser = budget)]
     budget: Option<f64>,
+    /// Work for the whole step, contacts and breaks and all, for example 4ms: counted at
+    /// fixed rates, not by a clock, so that runs repeat bit for bit (with points as contacts:
+    /// adaptive, full or fixed:N). What does not fit is handed on to later steps.
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    step_budget: Option<f64>,
     /// Run as a game would: bodies sleep, the engine keeps contacts of what rests.
     #[arg(long)]
     game: bool,
@@ -189,6 +195,7 @@ pub fn run(options: &Run) -> Result<(), Box<dyn Error>> {
         measured: !options.game,
         step: options.step,
         budget: options.budget.or(job.budget()),
+        step_budget: options.step_budget.or(job.step_budget()),
         threads: options.threads.map_or_else(job::all_threads, usize::from),
         steps: options.steps,
     };

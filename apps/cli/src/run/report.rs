@@ -167,7 +167,7 @@ const fn stage(key: &'static str, name: &'static str, of: fn(&StepStats) -> f64)
 /// So many of [`NUMBERS`] are in the table of every run.
 const ALWAYS: usize = 17;
 
-const NUMBERS: [Number; 23] = [
+const NUMBERS: [Number; 28] = [
     number("total_ms", "total ms", 3, |s| s.times.total),
     number("collision_ms", "collision ms", 3, |s| s.times.collision),
     number("physics_ms", "physics ms", 3, |s| s.times.physics),
@@ -203,6 +203,17 @@ const NUMBERS: [Number; 23] = [
     number("main_pairs", "pairs by points", 0, |s| {
         s.voxel.sphere_tree_pairs as f64
     }),
+    number("work_ms", "work ms", 3, |s| s.work),
+    number("least_work_ms", "  least", 3, |s| s.least_work),
+    number("pairs_waiting", "pairs waiting", 0, |s| {
+        s.pairs_waiting as f64
+    }),
+    number("hits_waiting", "hits waiting", 0, |s| {
+        s.breaks_waiting as f64
+    }),
+    number("parts_spared", "parts spared", 0, |s| {
+        f64::from(s.parts_spared)
+    }),
     number("fragments", "fragments", 0, |s| s.fragments as f64),
     number("fractured", "fractured", 0, |s| s.broken as f64),
 ];
@@ -235,6 +246,18 @@ impl Report {
             }
         }
         let own = world.settings();
+        if own.step_budget.is_some() {
+            let handed_on = [
+                "work_ms",
+                "least_work_ms",
+                "pairs_waiting",
+                "hits_waiting",
+                "parts_spared",
+            ];
+            for n in NUMBERS.iter().filter(|n| handed_on.contains(&n.key)) {
+                rows.push((n.name, recording.summary(n.of), n.digits));
+            }
+        }
         let on = |on: bool| if on { "on" } else { "off" };
         Self {
             scene: scene.name().into(),

@@ -44,6 +44,7 @@ pub fn run(name: &str, options: &Run) -> Result<(), Box<dyn Error>> {
     for (given, option) in [
         (options.contacts.is_some(), "--contacts"),
         (options.budget.is_some(), "--budget"),
+        (options.step_budget.is_some(), "--step-budget"),
         (options.step.is_some(), "--step"),
         (options.seed.is_some(), "--seed"),
         (options.compare, "--compare"),

@@ -33,6 +33,7 @@ use glam::Vec3;
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderHandle, ContactManifold, RigidBody};
 
+use super::budget::keep_hardest;
 use super::loads::Pushed;
 use super::split::{Break, named};
 use super::{After, Breakables, Engine, Event, Object, PieceId};
@@ -62,8 +63,8 @@ const MOST_OF_A_HIT: f32 = 2.0;
 const PARTING: f32 = 1.2;
 
 /// A body that was hit, to be decided.
-struct Question {
-    hit: Waiting,
+pub(super) struct Question {
+    pub(super) hit: Waiting,
     /// Whether this step's impulses hit it.
     of_this_step: bool,
 }
@@ -105,14 +106,24 @@ impl Breakables {
         let most = self.settings.most_breaks_per_step;
         let mut breaks: Vec<Break> = Vec::new();
         while !questions.is_empty() && breaks.len() < most {
-            let rest = questions.split_off(questions.len().min(most - breaks.len()));
+            let fits = self.affordable(&questions, after).min(most - breaks.len());
+            if fits == 0 {
+                break;
+            }
+            let rest = questions.split_off(fits);
             let asked = std::mem::replace(&mut questions, rest);
+            let pieces: Vec<PieceId> = asked.iter().map(|q| q.hit.piece).collect();
+            let before = breaks.len();
             self.decide_all(asked, after.dt, engine, &mut breaks);
+            self.count(&pieces, &breaks[before..]);
         }
         let left = questions.into_iter().map(|question| question.hit);
         self.waiting = left
             .filter(|hit| breaks.iter().all(|b| b.piece != hit.piece))
             .collect();
+        if after.room.is_some() {
+            keep_hardest(&mut self.waiting);
+        }
         self.report.waiting = self.waiting.len();
         breaks
     }

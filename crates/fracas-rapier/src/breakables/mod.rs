@@ -12,6 +12,7 @@
 mod approach;
 mod background;
 mod breakable;
+mod budget;
 mod decide;
 mod give_way;
 mod loads;
@@ -238,6 +239,11 @@ pub struct BreakReport {
     pub broken: usize,
     /// Bodies whose decision waits for the next step.
     pub waiting: usize,
+    /// What it was worth, in nanoseconds at fixed rates; and of it, what could not wait.
+    pub(crate) work: f64,
+    pub(crate) least_work: f64,
+    /// Parts that a step made again would have had.
+    pub(crate) parts_spared: u32,
 }
 
 /// Which step, or part of one, was made.
@@ -255,6 +261,9 @@ pub(crate) struct After {
     pub(crate) is_last: bool,
     /// Whether it may be taken back where something broke.
     pub(crate) may_take_back: bool,
+    /// What is left of the budget for breaking, and what a step of the engine takes, in
+    /// nanoseconds of work at fixed rates; none: there is no budget.
+    pub(crate) room: Option<(f64, f64)>,
 }
 
 impl After {
@@ -267,6 +276,7 @@ impl After {
             part: 0,
             is_last: true,
             may_take_back: true,
+            room: None,
         }
     }
 }
@@ -450,7 +460,8 @@ impl Breakables {
                 self.decide_breaks(&after, engine)
             };
             if may_take_back && breaks.iter().any(|b| b.of_this_step) {
-                again = Some(self.take_step_back(&breaks, after.dt, engine));
+                let parts = self.take_step_back(&breaks, after.dt, engine);
+                again = Some(self.affordable_parts(parts, &after));
             }
             self.report.stages.deciding += ((self.clock)() - start) * 1e3;
             self.break_bodies(breaks, again.unwrap_or(0), engine);

@@ -37,8 +37,8 @@ mod sampler;
 pub(crate) mod stage;
 mod table;
 
-pub(crate) use table::Found;
 pub use table::VoxelTable;
+pub(crate) use table::{Found, key_of};
 
 /// What finding contacts may cost in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

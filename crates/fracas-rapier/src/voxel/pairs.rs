@@ -40,6 +40,27 @@ pub(super) struct Body {
     pub(super) radius: f32,
 }
 
+impl Body {
+    fn seen(&self) -> Seen {
+        Seen {
+            name: self.name,
+            key: self.key,
+            place: self.place,
+            bounds: self.bounds,
+            moves: self.moves,
+            chosen: self.chosen,
+        }
+    }
+
+    /// Whether voxels can answer a pair: a fragment that could not be voxelised keeps the
+    /// sphere-tree method.
+    fn voxels(&self, other: &Self) -> bool {
+        [self, other]
+            .iter()
+            .all(|b| !b.fragment || b.tree.is_some())
+    }
+}
+
 /// What is known of a pair from the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answer {
@@ -118,6 +139,17 @@ struct Swept {
     wanted: bool,
 }
 
+/// What a collider was when its pairs were found.
+#[derive(Clone, Copy, PartialEq)]
+struct Seen {
+    name: u64,
+    key: ShapeKey,
+    place: Pose,
+    bounds: Aabb,
+    moves: bool,
+    chosen: bool,
+}
+
 /// All pairs of a step, in order of their colliders.
 #[derive(Default)]
 pub(super) struct Pairs {
@@ -125,6 +157,8 @@ pub(super) struct Pairs {
     /// Those of the step before.
     before: Vec<Pair>,
     swept: Vec<Swept>,
+    /// All bodies, as they were when the pairs were found.
+    seen: Vec<Seen>,
     keys: Vec<(u32, u32)>,
     /// Pairs that are known to be apart.
     pub(super) apart: usize,
@@ -136,57 +170,111 @@ impl Pairs {
         self.sweep(bodies, chosen_only);
         std::mem::swap(&mut self.list, &mut self.before);
         self.list.clear();
-        self.apart = 0;
         debug_assert!(bodies.is_sorted_by_key(|b| b.name));
         let mut at = 0;
-        for &(a, b) in &self.keys {
-            let (one, two) = (&bodies[a as usize], &bodies[b as usize]);
-            let colliders = [one.name, two.name];
-            let shapes = [one.key, two.key];
-            let pos12 = one.place.inv_mul(&two.place);
-            // Both lists are in the order of colliders. Addresses are compared, never
-            // ordered by.
-            while self.before.get(at).is_some_and(|p| p.colliders < colliders) {
-                at += 1;
-            }
-            let known = self.before.get(at);
-            let known = known.filter(|p| p.colliders == colliders && p.shapes == shapes);
-            let mut pair = Pair {
-                a,
-                b,
-                pos12,
-                by_sphere_tree: false,
-                colliders,
-                shapes,
-                since: known.map_or(pos12, |p| p.since),
-                room: known.map_or(0.0, |p| p.room),
-                answer: known.map_or(Answer::None, |p| p.answer),
-                cost: known.and_then(|p| p.cost),
-            };
-            match (&one.tree, &two.tree) {
-                (Some(tree), Some(other)) => {
-                    if pair.answer == Answer::Apart && !pair.holds(bodies) {
-                        pair.answer = Answer::None;
-                    }
-                    if pair.answer == Answer::None {
-                        let gap = roots_gap(tree, other, &to_pose(&pos12));
-                        if gap > 0.0 {
-                            pair.found(Answer::Apart, 0.99 * gap);
-                        }
-                    }
-                }
-                // A fragment that could not be voxelised keeps the sphere-tree method.
-                _ => {
-                    let voxels = |body: &Body| !body.fragment || body.tree.is_some();
-                    pair.by_sphere_tree = !(voxels(one) && voxels(two));
-                    if pair.answer == Answer::Apart {
-                        pair.answer = Answer::None;
-                    }
-                }
-            }
-            self.apart += usize::from(pair.answer == Answer::Apart);
+        for i in 0..self.keys.len() {
+            let pair = self.pair(self.keys[i], bodies, &mut at);
             self.list.push(pair);
         }
+        self.finish(bodies);
+    }
+
+    /// The same where most bodies are as they were at the last call, in the second of two
+    /// engine steps that make one: pairs of these are taken over as they are.
+    pub(super) fn find_again(&mut self, bodies: &[Body], chosen_only: bool) {
+        // Both lists are in the order of names.
+        let (mut now, mut is_new) = (vec![u32::MAX; self.seen.len()], vec![true; bodies.len()]);
+        let mut at = 0;
+        for (i, body) in bodies.iter().enumerate() {
+            while self.seen.get(at).is_some_and(|s| s.name < body.name) {
+                at += 1;
+            }
+            if self.seen.get(at).is_some_and(|seen| *seen == body.seen()) {
+                (now[at], is_new[i]) = (i as u32, false);
+            }
+        }
+        self.sweep_new(bodies, &is_new, chosen_only);
+        std::mem::swap(&mut self.list, &mut self.before);
+        self.list.clear();
+        let (mut at, mut next) = (0, 0);
+        for i in 0..self.before.len() {
+            let mut pair = self.before[i];
+            (pair.a, pair.b) = (now[pair.a as usize], now[pair.b as usize]);
+            if pair.a == u32::MAX || pair.b == u32::MAX {
+                continue;
+            }
+            while let Some(&key) = self.keys.get(next).filter(|k| **k < (pair.a, pair.b)) {
+                let new = self.pair(key, bodies, &mut at);
+                self.list.push(new);
+                next += 1;
+            }
+            pair.by_sphere_tree = !bodies[pair.a as usize].voxels(&bodies[pair.b as usize]);
+            self.list.push(pair);
+        }
+        for i in next..self.keys.len() {
+            let new = self.pair(self.keys[i], bodies, &mut at);
+            self.list.push(new);
+        }
+        self.finish(bodies);
+    }
+
+    /// A pair as it is now, with what the step before knew of it. `at`: where that is looked
+    /// for, for pairs in order.
+    fn pair(&self, (a, b): (u32, u32), bodies: &[Body], at: &mut usize) -> Pair {
+        let (one, two) = (&bodies[a as usize], &bodies[b as usize]);
+        let colliders = [one.name, two.name];
+        let shapes = [one.key, two.key];
+        let pos12 = one.place.inv_mul(&two.place);
+        // Both lists are in the order of colliders. Addresses are compared, never
+        // ordered by.
+        while self
+            .before
+            .get(*at)
+            .is_some_and(|p| p.colliders < colliders)
+        {
+            *at += 1;
+        }
+        let known = self.before.get(*at);
+        let known = known.filter(|p| p.colliders == colliders && p.shapes == shapes);
+        let mut pair = Pair {
+            a,
+            b,
+            pos12,
+            by_sphere_tree: false,
+            colliders,
+            shapes,
+            since: known.map_or(pos12, |p| p.since),
+            room: known.map_or(0.0, |p| p.room),
+            answer: known.map_or(Answer::None, |p| p.answer),
+            cost: known.and_then(|p| p.cost),
+        };
+        match (&one.tree, &two.tree) {
+            (Some(tree), Some(other)) => {
+                if pair.answer == Answer::Apart && !pair.holds(bodies) {
+                    pair.answer = Answer::None;
+                }
+                if pair.answer == Answer::None {
+                    let gap = roots_gap(tree, other, &to_pose(&pos12));
+                    if gap > 0.0 {
+                        pair.found(Answer::Apart, 0.99 * gap);
+                    }
+                }
+            }
+            _ => {
+                pair.by_sphere_tree = !one.voxels(two);
+                if pair.answer == Answer::Apart {
+                    pair.answer = Answer::None;
+                }
+            }
+        }
+        pair
+    }
+
+    fn finish(&mut self, bodies: &[Body]) {
+        let apart = self.list.iter().filter(|p| p.answer == Answer::Apart);
+        self.apart = apart.count();
+        self.seen.clear();
+        self.seen.extend(bodies.iter().map(Body::seen));
     }
 
     /// Notes what the sphere-tree method cost, by the pairs' places in the list.
@@ -201,44 +289,74 @@ impl Pairs {
     /// Boxes that overlap, into `keys`, sorted.
     fn sweep(&mut self, bodies: &[Body], chosen_only: bool) {
         self.swept.clear();
-        self.swept
-            .extend(bodies.iter().zip(0..).map(|(b, i)| Swept {
-                low: b.bounds.mins,
-                high: b.bounds.maxs,
-                body: i,
-                moves: b.moves,
-                fragment: b.fragment,
-                wanted: !chosen_only || b.chosen,
-            }));
+        let swept = |(b, i)| Swept::of(b, i, chosen_only);
+        self.swept.extend(bodies.iter().zip(0..).map(swept));
         let by_low = |a: &Swept, b: &Swept| a.low.x.total_cmp(&b.low.x).then(a.body.cmp(&b.body));
         self.swept.sort_unstable_by(by_low);
         self.keys.clear();
         for (i, one) in self.swept.iter().enumerate() {
             let reached = self.swept[i + 1..].iter();
             for other in reached.take_while(|o| o.low.x <= one.high.x) {
-                let meets = one.low.y <= other.high.y
-                    && other.low.y <= one.high.y
-                    && one.low.z <= other.high.z
-                    && other.low.z <= one.high.z;
-                if !meets
-                    || !(one.moves || other.moves)
-                    || !(one.fragment || other.fragment)
-                    || !(one.wanted || other.wanted)
-                {
-                    continue;
-                }
-                let (a, b) = (one.body.min(other.body), one.body.max(other.body));
-                let [first, second] = [a, b].map(|i| &bodies[i as usize]);
-                if first.parent.is_some() && first.parent == second.parent {
-                    continue;
-                }
-                // The one with voxels is A; of two the earlier.
-                let voxels_first = first.tree.is_some() || second.tree.is_none();
-                self.keys.push(if voxels_first { (a, b) } else { (b, a) });
+                self.keys.extend(key(one, other, bodies));
             }
         }
         self.keys.sort_unstable();
     }
+
+    /// Boxes that overlap, one of them new, into `keys`, sorted. They are few: every one is
+    /// compared with all.
+    fn sweep_new(&mut self, bodies: &[Body], is_new: &[bool], chosen_only: bool) {
+        self.swept.clear();
+        let swept = |(b, i)| Swept::of(b, i, chosen_only);
+        self.swept.extend(bodies.iter().zip(0..).map(swept));
+        self.keys.clear();
+        for (i, one) in self.swept.iter().enumerate().filter(|(i, _)| is_new[*i]) {
+            for (j, other) in self.swept.iter().enumerate() {
+                // Of two new ones once.
+                let is_first = j > i || !is_new[j];
+                if is_first && one.low.x <= other.high.x && other.low.x <= one.high.x {
+                    self.keys.extend(key(one, other, bodies));
+                }
+            }
+        }
+        self.keys.sort_unstable();
+    }
+}
+
+impl Swept {
+    fn of(body: &Body, place: u32, chosen_only: bool) -> Self {
+        Self {
+            low: body.bounds.mins,
+            high: body.bounds.maxs,
+            body: place,
+            moves: body.moves,
+            fragment: body.fragment,
+            wanted: !chosen_only || body.chosen,
+        }
+    }
+}
+
+/// The pair of two boxes that overlap along x, if it is one.
+fn key(one: &Swept, other: &Swept, bodies: &[Body]) -> Option<(u32, u32)> {
+    let meets = one.low.y <= other.high.y
+        && other.low.y <= one.high.y
+        && one.low.z <= other.high.z
+        && other.low.z <= one.high.z;
+    if !meets
+        || !(one.moves || other.moves)
+        || !(one.fragment || other.fragment)
+        || !(one.wanted || other.wanted)
+    {
+        return None;
+    }
+    let (a, b) = (one.body.min(other.body), one.body.max(other.body));
+    let [first, second] = [a, b].map(|i| &bodies[i as usize]);
+    if first.parent.is_some() && first.parent == second.parent {
+        return None;
+    }
+    // The one with voxels is A; of two the earlier.
+    let voxels_first = first.tree.is_some() || second.tree.is_none();
+    Some(if voxels_first { (a, b) } else { (b, a) })
 }
 
 #[cfg(test)]
@@ -352,6 +470,73 @@ mod tests {
             if known {
                 assert_eq!(pair.holds(&bodies), names[1] != 7, "{names:?}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_found_again_is_what_is_found_anew() {
+        let mut rng = Rng(11);
+        let tree = cube();
+        let places = |rng: &mut Rng| rng.in_box(Vec3::splat(-0.4), Vec3::splat(0.4));
+        for round in 0..20 {
+            let mut bodies: Vec<Body> = (0..80)
+                .map(|i| body(2 * i, places(&mut rng), &tree))
+                .collect();
+            let [mut again, mut anew] = [Pairs::default(), Pairs::default()];
+            for pairs in [&mut again, &mut anew] {
+                pairs.find(&bodies, false);
+                for pair in pairs.list.iter_mut().filter(|p| p.b % 3 == 0) {
+                    let answer = Answer::Contacts {
+                        first: 10 * pair.a,
+                        count: pair.b,
+                        level: None,
+                    };
+                    pair.found(answer, 0.01);
+                }
+            }
+            // Some went, came between the others, moved, fell asleep, or changed their shape;
+            // in the first round all are as they were.
+            for _ in 0..round / 2 {
+                let i = rng.below(bodies.len());
+                match rng.below(5) {
+                    0 => drop(bodies.remove(i)),
+                    1 => {
+                        let name = bodies[i].name + 1;
+                        if bodies.iter().all(|b| b.name != name) {
+                            bodies.insert(i + 1, body(name, places(&mut rng), &tree));
+                        }
+                    }
+                    2 => {
+                        let by = 0.3 * places(&mut rng);
+                        let moved = body(bodies[i].name, bodies[i].place.translation + by, &tree);
+                        bodies[i] = moved;
+                    }
+                    3 => bodies[i].moves = !bodies[i].moves,
+                    _ => bodies[i].key += 10_000,
+                }
+            }
+            again.find_again(&bodies, false);
+            anew.find(&bodies, false);
+            let told = |pairs: &Pairs| -> Vec<String> {
+                let tell = |p: &Pair| {
+                    format!(
+                        "{} {} {:?} {} {:?} {:?} {:?} {} {:?}",
+                        p.a,
+                        p.b,
+                        p.pos12,
+                        p.by_sphere_tree,
+                        p.colliders,
+                        p.shapes,
+                        p.since,
+                        p.room,
+                        p.answer
+                    )
+                };
+                pairs.list.iter().map(tell).collect()
+            };
+            assert_eq!(told(&again), told(&anew), "round {round}");
+            assert_eq!(again.apart, anew.apart);
+            assert!(again.list.len() > 100);
         }
     }
 

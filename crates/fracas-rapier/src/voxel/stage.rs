@@ -215,7 +215,12 @@ impl VoxelStage {
         self.stats.relabel = relabel * 1e3;
         let begun = start + relabel;
         self.started = begun - spent;
-        self.pairs.find(&self.bodies, self.scope == Scope::Chosen);
+        let chosen_only = self.scope == Scope::Chosen;
+        if spent > 0.0 {
+            self.pairs.find_again(&self.bodies, chosen_only);
+        } else {
+            self.pairs.find(&self.bodies, chosen_only);
+        }
         self.engine_work = EngineWork {
             boxes: self.pairs.list.len(),
             voxel_pairs: 0,

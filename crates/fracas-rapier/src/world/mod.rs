@@ -5,6 +5,7 @@
 //! pairs, querying contacts (through [`mod@crate::dispatcher`]) and solving inside its
 //! own step.
 
+mod budget;
 mod debris;
 mod depth;
 mod hand;
@@ -44,8 +45,10 @@ use crate::breakables::{
 };
 use crate::counters::Counters;
 use crate::dispatcher::FragmentDispatcher;
+use crate::pair_plan::PairPlan;
 use crate::shape::FragmentShape;
 use crate::voxel::VoxelTable;
+use budget::Budget;
 use hold::Hand;
 use step::EngineStep;
 use voxels::Voxels;
@@ -62,6 +65,7 @@ pub struct World {
     /// What snapshots refer to.
     stock: snapshot::Stock,
     voxels: Voxels,
+    budget: Budget,
     stats: StepStats,
     steps: u64,
     /// The lowest floor's height.
@@ -104,6 +108,7 @@ impl World {
         let counters = Arc::<Counters>::default();
         let table = Arc::<VoxelTable>::default();
         let voxels = Voxels::new(&settings.contacts.mode, &table);
+        let budget = Budget::new(settings.step_budget, settings.contacts.mode.is_by_points());
         let mut world = Self {
             physics,
             breakables: Breakables::new(settings.breaking()),
@@ -113,6 +118,7 @@ impl World {
             counters,
             stock: snapshot::Stock::default(),
             voxels,
+            budget,
             stats: StepStats::default(),
             steps: 0,
             floor: None,
@@ -134,7 +140,12 @@ impl World {
     pub fn equip(&mut self) {
         let physics = &mut self.physics;
         physics.integration_parameters = self.settings.engine_parameters();
-        let ours = dispatcher(&self.settings, &self.counters, self.voxels.table());
+        let ours = dispatcher(
+            &self.settings,
+            &self.counters,
+            self.voxels.table(),
+            self.budget.plan(),
+        );
         physics.narrow_phase.set_query_dispatcher(ours);
         physics.physics_pipeline.counters.enable();
     }
@@ -426,11 +437,13 @@ fn dispatcher(
     settings: &WorldSettings,
     counters: &Arc<Counters>,
     voxels: &Arc<VoxelTable>,
+    plan: &Arc<PairPlan>,
 ) -> QueryDispatcherChain<FragmentDispatcher, DefaultQueryDispatcher> {
     let ours = FragmentDispatcher {
         settings: settings.contacts,
         counters: Arc::clone(counters),
         voxels: Arc::clone(voxels),
+        plan: Arc::clone(plan),
     };
     ours.chain(DefaultQueryDispatcher)
 }

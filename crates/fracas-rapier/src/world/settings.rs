@@ -44,6 +44,10 @@ pub struct WorldSettings {
     pub contact_frequency: f32,
     /// Breaks of one step beyond this number wait for the next.
     pub most_breaks_per_step: usize,
+    /// What the whole step may cost, contacts and breaks and all: seconds of work, counted at
+    /// fixed rates, not by a clock, so that runs repeat bit for bit. What does not fit is
+    /// handed on to later steps, in a fixed order (docs/guide.md, budgets); none: nothing is.
+    pub step_budget: Option<f32>,
     /// Contacts with a larger impulse (in newton-seconds) are told as events.
     pub event_impulse: f32,
     /// When fragments get modes of their own.
@@ -81,6 +85,7 @@ impl Default for WorldSettings {
             friction_in_bias: false,
             contact_frequency: 40.0,
             most_breaks_per_step: 64,
+            step_budget: None,
             event_impulse: f32::INFINITY,
             fragment_modes: FragmentModesPolicy::Off,
             look_ahead: 1.0,

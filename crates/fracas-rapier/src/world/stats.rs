@@ -42,7 +42,17 @@ pub struct StepStats {
     pub broken: usize,
     /// Parts in which the step was made again because something broke; 0: it was not.
     pub made_again: u32,
-    /// Breaks put off to the next step (raise `most_breaks_per_step`).
+    /// Work of the step, in milliseconds at the fixed rates of
+    /// [`WorldSettings::step_budget`](crate::WorldSettings::step_budget).
+    pub work: f64,
+    /// Of it, what could not wait, whatever the budget.
+    pub least_work: f64,
+    /// Pairs that were not asked because of the budget, and kept their contacts.
+    pub pairs_waiting: u64,
+    /// Parts of a step made again that were left out because of the budget.
+    pub parts_spared: u32,
+    /// Bodies that were hit and are decided in a later step (raise `most_breaks_per_step`, or
+    /// the budget).
     pub breaks_waiting: usize,
     /// Bodies lost since the start.
     pub bodies_lost: usize,

@@ -45,6 +45,7 @@ impl World {
             step: self.steps,
             ..StepStats::default()
         };
+        self.budget.begin_step();
         self.pull_hands();
         self.quarantine();
         let dt = self.physics.integration_parameters.dt;
@@ -62,6 +63,9 @@ impl World {
         self.put_to_sleep();
         self.steps += 1;
         self.stats.times.total += ((self.clock)() - self.begun) * 1e3;
+        let work = self.budget.work();
+        (self.stats.work, self.stats.least_work) = (1e-6 * work.all, 1e-6 * work.least);
+        self.stats.pairs_waiting = self.budget.waiting();
         self.finish_stats();
     }
 
@@ -92,6 +96,9 @@ impl World {
             self.prepare_engine();
             again(&mut self.physics);
             self.note_engine();
+            if part > 1 {
+                self.budget.could_be_spared();
+            }
             self.quarantine();
             let is_last = part == parts;
             self.break_bodies(After {
@@ -113,6 +120,12 @@ impl World {
         self.hold_asleep();
         self.leave_gone_voxels();
         let spent = self.stats.times.collision * 1e-3;
+        if self.settings.step_budget.is_some() {
+            let start = (self.clock)();
+            let kept = self.breakables.work_waiting();
+            self.budget.choose(&self.physics, kept);
+            self.stats.times.collision += ((self.clock)() - start) * 1e3;
+        }
         let voxel = self.voxels.prepare(&self.physics, spent, &self.clock);
         let start = (self.clock)();
         self.engine = EngineStep { start, voxel };
@@ -145,6 +158,7 @@ impl World {
         ]);
         self.stats.voxel = self.voxels.learn(collision * 1e-3);
         let counts = self.counters.take();
+        self.budget.learn(&self.physics, counts);
         self.stats.pairs += counts.pairs;
         self.stats.visited_points += counts.visited_points;
         self.stats.contacts += counts.contacts;
@@ -156,8 +170,12 @@ impl World {
     fn break_bodies(&mut self, after: After) -> Option<u32> {
         let _span = trace::span("breaking", trace::plain);
         let before = self.breakables.events.len();
-        let again = self.follow_step(after);
+        let budget = &self.budget;
+        let room = budget.room().map(|left| (left, budget.engine()));
+        let again = self.follow_step(After { room, ..after });
         let report = self.breakables.report;
+        self.budget.add(report.work, report.least_work);
+        self.stats.parts_spared += report.parts_spared;
         self.stats.times.fracture += report.stages.fracture();
         self.stats.times.update += report.stages.update();
         self.stats.times.physics += report.stages.replacing;

@@ -58,6 +58,8 @@ pub struct SceneOptions {
     pub contacts: ContactMode,
     /// The budget of bodies that have voxel contacts whatever the others have.
     pub body_budget: FrameBudget,
+    /// What a whole step may cost, in seconds of work at fixed rates.
+    pub step_budget: Option<f32>,
     /// How trees are put together after a split.
     pub restructuring: SplitMethod,
     /// In which order points are visited.
@@ -78,6 +80,7 @@ impl Default for SceneOptions {
             seed: 0,
             contacts: ContactMode::default(),
             body_budget: FrameBudget::default(),
+            step_budget: None,
             restructuring: SplitMethod::default(),
             traversal: Traversal::default(),
             measured: true,
@@ -103,6 +106,7 @@ impl SceneOptions {
         };
         WorldSettings {
             length_unit: unit,
+            step_budget: self.step_budget,
             restructuring: self.restructuring,
             contacts: ContactSettings {
                 mode: self.contacts,

@@ -105,6 +105,8 @@ struct File {
     contacts: Option<Spanned<String>>,
     /// Milliseconds for contacts in a step.
     budget_ms: Option<Spanned<f32>>,
+    /// Milliseconds of work for a whole step.
+    step_budget_ms: Option<Spanned<f32>>,
     /// The size of the smallest thing that matters (m).
     length_unit: Option<Spanned<f32>>,
     /// Whether a step in which something breaks is made again with the pieces.
@@ -219,6 +221,12 @@ impl UserScene {
         self.file.budget_ms.as_ref().map(|b| *b.get_ref())
     }
 
+    /// Milliseconds of work for a whole step that the file asks for.
+    #[must_use]
+    pub fn step_budget_ms(&self) -> Option<f32> {
+        self.file.step_budget_ms.as_ref().map(|b| *b.get_ref())
+    }
+
     /// Whether some bodies have voxel contacts of their own.
     #[must_use]
     pub fn has_voxel_bodies(&self) -> bool {
@@ -286,6 +294,7 @@ impl UserScene {
         self.in_range(file.duration.as_ref(), "duration", 0.0..3600.0)?;
         self.in_range(file.length_unit.as_ref(), "length_unit", 1e-4..100.0)?;
         self.in_range(file.budget_ms.as_ref(), "budget_ms", 1e-3..1e3)?;
+        self.in_range(file.step_budget_ms.as_ref(), "step_budget_ms", 1e-3..1e3)?;
         if let Some(budget) = &file.budget_ms
             && !self.has_voxel_bodies()
             && !self.contacts().is_some_and(can_stop_early)
@@ -590,6 +599,10 @@ mod tests {
                 vec!["line 1", "`budget_ms`", "voxel-tree"],
             ),
             (
+                &format!("step_budget_ms = 0.0\n{body}"),
+                vec!["line 1", "`step_budget_ms`"],
+            ),
+            (
                 &format!("budget_ms = 0.0\ncontacts = \"budgeted\"\n{body}"),
                 vec!["line 1", "`budget_ms`"],
             ),
@@ -613,12 +626,13 @@ mod tests {
     fn one_body_of_a_scene_can_have_voxel_contacts() {
         let brick = "[[body]]\nmesh = \"brick\"\nbreakable = false\n";
         let text = format!(
-            "step = 0.01\nbudget_ms = 2.0\nfloor = {{ height = 0.0 }}\n\
+            "step = 0.01\nbudget_ms = 2.0\nstep_budget_ms = 4.0\nfloor = {{ height = 0.0 }}\n\
              {brick}position = [0.0, 0.2, 0.0]\n\
              {brick}position = [1.0, 0.2, 0.0]\ncontacts = \"voxel-tree\"\n"
         );
         let user = UserScene::parse(&text, "t.toml").unwrap();
         assert!(user.has_voxel_bodies() && user.budget_ms() == Some(2.0));
+        assert_eq!(user.step_budget_ms(), Some(4.0));
         let options = SceneOptions {
             body_budget: FrameBudget::Work(10_000),
             ..SceneOptions::default()

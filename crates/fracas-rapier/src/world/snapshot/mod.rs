@@ -36,7 +36,7 @@ use crate::shape::FragmentShape;
 use saved::Saved;
 
 /// First bytes of a snapshot: the name and the version of its layout.
-const MAGIC: [u8; 8] = *b"fracasW\x05";
+const MAGIC: [u8; 8] = *b"fracasW\x06";
 
 /// Why a world cannot be saved.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -190,7 +190,11 @@ impl World {
         breakables.loads.note(&physics.narrow_phase);
         // Voxels are rebuilt from the objects; which pairs were expensive is learnt anew.
         let table = Arc::default();
-        let dispatcher = super::dispatcher(&self.settings, &self.counters, &table);
+        let mode = &self.settings.contacts.mode;
+        self.budget = super::Budget::new(self.settings.step_budget, mode.is_by_points());
+        self.budget.restore(saved.asked());
+        let plan = self.budget.plan();
+        let dispatcher = super::dispatcher(&self.settings, &self.counters, &table, plan);
         let chosen = std::mem::take(&mut self.voxels.chosen);
         self.voxels = super::Voxels::new(&self.settings.contacts.mode, &table);
         physics.narrow_phase.set_query_dispatcher(dispatcher);

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{RestoreError, Shapes, Stock, modes_key};
 use crate::break_apart::Trees;
 use crate::breakables::{Breakable, Breakables, Object, ObjectId, Piece, PieceId, Waiting};
+use crate::world::budget::Known;
 use crate::world::hold::{Hand, HandId};
 use crate::world::{Coupling, World, WorldSettings, Wrench};
 
@@ -20,6 +21,10 @@ type Name = (u32, u32);
 
 /// A body, its place and turn at the last look, and at how many looks it had been slow.
 type SavedPlace = (Name, [f32; 3], [f32; 4], u8);
+
+/// Two colliders, where they were when they were last asked, what that cost, how long they
+/// have waited since, and whether they were new.
+type SavedAsked = ([Name; 2], [f32; 3], [f32; 4], u32, u8, bool);
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {
@@ -34,6 +39,8 @@ pub(super) struct Saved {
     hands: Vec<SavedHand>,
     waiting: Vec<(Name, Vec<SavedImpact>)>,
     pending_modes: Vec<(u64, Name)>,
+    /// Only where the step has a budget.
+    asked: Vec<SavedAsked>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -87,6 +94,17 @@ struct SavedHand {
 /// Point, impulse, then speed, effective mass and radius, then the other's modulus.
 type SavedImpact = ([f32; 3], [f32; 3], [f32; 3], f64);
 
+fn save_asked((pair, known): (&[Name; 2], &Known)) -> SavedAsked {
+    let Known {
+        at,
+        points,
+        waited,
+        young,
+    } = *known;
+    let (place, turn) = (at.translation.to_array(), at.rotation.to_array());
+    (*pair, place, turn, points, waited, young)
+}
+
 fn name(piece: PieceId) -> Name {
     (piece.object.0, piece.fragment.0)
 }
@@ -123,7 +141,24 @@ impl Saved {
                 .pending()
                 .map(|(due, p)| (due, name(p)))
                 .collect(),
+            asked: world.budget.known().iter().map(save_asked).collect(),
         }
+    }
+
+    /// What pairs cost when they were last asked.
+    pub(super) fn asked(&self) -> BTreeMap<[Name; 2], Known> {
+        let asked = self.asked.iter();
+        let read = |&(pair, place, turn, points, waited, young): &SavedAsked| {
+            let turn = Rotation::from_array(turn);
+            let known = Known {
+                at: Pose::from_parts(Vec3::from_array(place), turn),
+                points,
+                waited,
+                young,
+            };
+            (pair, known)
+        };
+        asked.map(read).collect()
     }
 
     /// Where bodies were when they were last looked at.
