@@ -338,6 +338,40 @@ mod tests {
         );
     }
 
+    /// Two cubes of twelve triangles each, of which no middle is inside the other one.
+    #[test]
+    fn few_large_triangles_through_one_another_are_seen_too() {
+        let corners =
+            (0..8).map(|i| DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2)));
+        let faces = [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ];
+        let corners: Vec<DVec3> = corners.collect();
+        let shifted = corners.iter().map(|p| *p + DVec3::splat(0.5));
+        let positions: Vec<DVec3> = corners.iter().copied().chain(shifted).collect();
+        let halves = |[a, b, c, d]: [u32; 4]| [[a, b, c], [a, c, d]];
+        let one: Vec<[u32; 3]> = faces.into_iter().flat_map(halves).collect();
+        let other = one.iter().map(|t| t.map(|v| v + 8));
+        let both = one.iter().copied().chain(other).collect();
+        let two = SurfaceMesh::build(positions.clone(), both).unwrap();
+        let options = FillOptions {
+            size: Some(Size::Tets(3_000)),
+            ..FillOptions::default()
+        };
+        let filled = fill(&two, &options).unwrap();
+        assert_eq!(filled.notes, [FillNote::Crossing]);
+        let volume = filled.made.mesh().volume();
+        assert!((volume - 1.875).abs() < 0.04, "{volume}");
+        // One alone does not run through itself.
+        let alone = SurfaceMesh::build(positions[..8].to_vec(), one).unwrap();
+        assert_eq!(fill(&alone, &options).unwrap().notes, []);
+    }
+
     #[test]
     fn what_encloses_nothing_is_refused_or_thickened() {
         let triangle = SurfaceMesh::build(vec![DVec3::ZERO, DVec3::X, DVec3::Y], vec![[0, 1, 2]]);

@@ -292,4 +292,57 @@ mod tests {
             }
         }
     }
+
+    /// A piece whose foremost corners are where two cracks meet, beside something whole: the gap is
+    /// that of those corners, each of its own object.
+    #[cfg(feature = "world")]
+    #[test]
+    fn the_gap_is_to_the_corners_of_each_ones_own_object() {
+        use crate::world::{World, WorldSettings};
+        use fracas_core::{Crack, Fracture};
+        let mesh = Arc::new(box_grid([4; 3], Vec3::splat(2.0)));
+        let blueprint = Blueprint::build(mesh.clone(), &Default::default(), &Default::default());
+        let mut world = World::new(WorldSettings::default());
+        world.add(crate::Breakable::new(Arc::new(blueprint.unwrap())));
+        let body = world.pieces().next().unwrap();
+        let at = |n: u32| mesh.positions()[n as usize];
+        let mut nodes: Vec<u32> = (0..mesh.positions().len() as u32).collect();
+        // Around the x axis, a wedge with its edge at about (0.65, 0.65, z).
+        let mut cracks = Vec::new();
+        for level in [|p: Vec3| 1.3 - p.x - p.y, |p: Vec3| p.y - p.x] {
+            cracks.push(Crack::from_level(&mesh, 0, &nodes, |n| level(at(n))).unwrap());
+            nodes.retain(|&n| level(at(n)) < 0.0);
+        }
+        let fragment = body.fragment;
+        let pieces = world.break_piece(body, Fracture { fragment, cracks });
+        let shapes = pieces.iter().map(|&p| world.shape(p).unwrap());
+        let wedge = shapes
+            .min_by_key(|shape| {
+                let way = shape.unit_mass().centre.as_vec3() - Vec3::new(1.55, 0.65, 1.0);
+                (1e3 * way.length()) as u32
+            })
+            .unwrap();
+        let foremost = wedge.surface().positions().iter().map(|p| p.x);
+        let foremost = foremost.fold(f32::INFINITY, f32::min);
+        let whole = cube();
+        let [near, far] = [0.1, 0.5].map(Look::within);
+        // Nothing within reach goes unseen. (The widest gap is looked for a few steps long: what
+        // is seen may be narrower.)
+        for (gap, want) in [
+            (0.02, [Some(near), Some(far)]),
+            (0.09, [Some(near), Some(far)]),
+            (9.0, [None, None]),
+        ] {
+            let pos12 = beside(2.0 - foremost + gap);
+            for mode in [ContactMode::default(), ContactMode::Full] {
+                let memory = &mut PairMemory::default();
+                let found = choose_looks(&pos12, &whole, wedge, [near, far], &mode, memory);
+                assert_eq!(found, want, "{gap}");
+                let memory = &mut PairMemory::default();
+                let other = pos12.inverse();
+                let found = choose_looks(&other, wedge, &whole, [near, far], &mode, memory);
+                assert_eq!(found, want, "{gap}, the other way round");
+            }
+        }
+    }
 }

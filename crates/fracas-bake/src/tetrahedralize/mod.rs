@@ -164,9 +164,7 @@ pub enum TetrahedralizeError {
         expected: &'static str,
     },
     /// Nothing is inside.
-    #[error(
-        "nothing is inside the shape at a spacing of {}; is it closed, and are its bounds right?", short(*spacing)
-    )]
+    #[error("{}", empty_text(*spacing))]
     Empty {
         /// The finest spacing tried.
         spacing: f64,
@@ -199,9 +197,7 @@ pub enum TetrahedralizeError {
         spacing: f64,
     },
     /// There is no inside to fill.
-    #[error(
-        "the surface has no inside ({open_edges} open edges): close it, or give it a thickness"
-    )]
+    #[error("{}", no_inside_text(*open_edges))]
     NoInside {
         /// Edges of one triangle only.
         open_edges: usize,
@@ -243,6 +239,28 @@ pub enum TetrahedralizeError {
 /// More tetrahedra than this are not advised: a bake of minutes and gigabytes.
 #[cfg_attr(feature = "research", visibility::make(pub))]
 pub(crate) const MOST_ADVISED: usize = 5_000_000;
+
+/// Why there is no inside to fill.
+fn no_inside_text(open_edges: usize) -> String {
+    if open_edges == 0 {
+        return "the surface is closed, but so thin that nothing is inside: make it thicker, or \
+                give it a thickness"
+            .into();
+    }
+    format!("the surface has no inside ({open_edges} open edges): close it, or give it a thickness")
+}
+
+/// Why nothing is inside.
+fn empty_text(spacing: f64) -> String {
+    // Lengths are kept in single precision, and multiplied.
+    if spacing.is_nan() || spacing >= 1e12 {
+        return "its coordinates are too large to compute with (1e12 at most): scale it".into();
+    }
+    format!(
+        "nothing is inside the shape at a spacing of {}; is it closed, and are its bounds right?",
+        short(spacing)
+    )
+}
 
 fn walls_text(thickness: f64, spacing: f64, missing: f64, edge: f64, tets: usize) -> String {
     let mut fault = format!(

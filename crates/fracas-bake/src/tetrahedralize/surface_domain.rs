@@ -21,6 +21,21 @@ const CLEAR: f64 = 0.25;
 const SAMPLES: usize = 1000;
 /// Places asked whether a surface runs through itself.
 const BURIED: usize = 4000;
+/// In how many parts an edge is divided for it, where there are fewer triangles, at most.
+const MOST_PARTS: usize = 16;
+
+/// The middles of the triangles into which these many parts of each edge divide one.
+fn places([a, b, c]: [DVec3; 3], parts: usize) -> impl Iterator<Item = DVec3> {
+    let rows = (0..parts).flat_map(move |i| (0..parts - i).map(move |j| (i, j)));
+    rows.flat_map(move |(i, j)| {
+        let at = move |shift: f64| {
+            let along = |k: usize| (k as f64 + shift) / parts as f64;
+            a + (b - a) * along(i) + (c - a) * along(j)
+        };
+        let turned = (i + j + 1 < parts).then(|| at(2.0 / 3.0));
+        std::iter::once(at(1.0 / 3.0)).chain(turned)
+    })
+}
 
 /// A shape bounded by triangles.
 #[derive(Debug)]
@@ -68,18 +83,20 @@ impl SurfaceDomain {
         domain
     }
 
-    /// Whether some of the surface (one place of [`BURIED`], evenly over its triangles)
-    /// has the solid on both sides.
+    /// Whether some of the surface (one place of [`BURIED`], evenly over its triangles, and
+    /// over each where they are few) has the solid on both sides.
     fn has_buried_parts(&self) -> bool {
         let count = self.tree.corners.len();
         let step = (count / BURIED).max(1);
+        let parts = (BURIED as f64 / count.max(1) as f64).sqrt() as usize;
         (0..count).step_by(step).any(|entry| {
-            let [a, b, c] = self.tree.corners[entry];
             let off = self.tree.normal(entry as u32) * (1e-3 * self.size);
-            let middle = (a + b + c) / 3.0;
-            // Well beyond what holes and single precision could make of it.
-            let winding = |p: DVec3| winding_number(&self.tree, p);
-            winding(middle + off) > 0.9 && winding(middle - off) > 1.5
+            let mut places = places(self.tree.corners[entry], parts.clamp(1, MOST_PARTS));
+            places.any(|place| {
+                // Well beyond what holes and single precision could make of it.
+                let winding = |p: DVec3| winding_number(&self.tree, p);
+                winding(place + off) > 0.9 && winding(place - off) > 1.5
+            })
         })
     }
 

@@ -552,3 +552,7 @@ pub(crate) fn inherit(mesh: &mut Mesh, old: &Clearance, first: u32, heirs: &[boo
         }
     }
 }
+
+#[cfg(test)]
+#[path = "clearance_tests.rs"]
+mod tests;

@@ -238,3 +238,7 @@ fn clear_beyond_corner(p: [&Moving; 3], q: [&Moving; 3], (i, j): (usize, usize))
     [a, b].iter().flatten().all(|x| normal.dot(*x) > error)
         && [c, d].iter().flatten().all(|x| normal.dot(*x) < -error)
 }
+
+#[cfg(test)]
+#[path = "continuous_tests.rs"]
+mod tests;

@@ -74,6 +74,8 @@ mod split;
 mod traverse;
 mod tree;
 
+#[cfg(test)]
+mod answer_tests;
 pub mod brute_force;
 #[cfg(test)]
 mod tests;

@@ -34,6 +34,8 @@ mod own_faces;
 mod propagate;
 mod query;
 #[cfg(test)]
+mod surface_tests;
+#[cfg(test)]
 mod tests;
 
 pub use locate::{Location, SLACK};

@@ -6,7 +6,7 @@ use crate::testing::{Rng, box_grid};
 use crate::{Crack, Fracture, FragmentSurface, SurfaceScratch};
 
 /// A ball: a box grid whose cubical shells become spherical ones.
-fn ball(cells: u32) -> Arc<TetMesh> {
+pub(super) fn ball(cells: u32) -> Arc<TetMesh> {
     let mesh = box_grid([cells; 3], Vec3::splat(2.0));
     let positions = mesh
         .positions()
@@ -63,7 +63,7 @@ fn break_by_several(fragments: &mut Fragments, rng: &mut Rng) -> Option<Split> {
     fragments.apply(&Fracture { fragment, cracks }).ok()
 }
 
-fn broken(
+pub(super) fn broken(
     mesh: Arc<TetMesh>,
     propagation: Propagation,
     seed: u64,

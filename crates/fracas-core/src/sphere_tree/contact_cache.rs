@@ -622,4 +622,76 @@ mod tests {
         assert!(adapted > 1000, "{adapted}");
         assert!(lost == 0, "{lost} deep points lost in {adapted} queries");
     }
+
+    /// A point that is nearer than the tolerance by less than rounding can do is a contact
+    /// however often it is asked about.
+    #[test]
+    fn what_just_touches_goes_on_touching() {
+        let (tree, mut scratch) = (tree(), QueryScratch::default());
+        let radius = tree.object_radius();
+        let query = Query::new(0.02, radius);
+        let lowest = tree.positions().iter().map(|p| p.y);
+        let lowest = lowest.fold(f32::INFINITY, f32::min);
+        for share in [0.1, 0.5, 0.9] {
+            let floor = HalfSpace::new(Vec3::Y, lowest - 0.02 + share * NOISE * radius);
+            let mut state = PairState::default();
+            for again in 0..4 {
+                let mut found = Vec::new();
+                // Hardly moved: as far as rounding does.
+                let pose = Pose::translation(Vec3::X * (1e-7 * again as f32));
+                tree.contacts_adaptive(
+                    &Question::new(&pose, &floor, &query),
+                    &AdaptiveSettings::default(),
+                    &mut state,
+                    &mut scratch,
+                    &mut found,
+                );
+                assert!(found.len() >= 8, "{share}, {again}: {}", found.len());
+            }
+        }
+    }
+
+    /// A list that was begun while the pair was near, gone on with where it had strayed as far
+    /// as it may, holds for where it strays on the other side, too.
+    #[test]
+    fn a_search_that_goes_on_after_the_pair_strayed_leaves_nothing_out() {
+        let (tree, mut scratch) = (tree(), QueryScratch::default());
+        let radius = tree.object_radius();
+        let lowest = tree.positions().iter().map(|p| p.y);
+        let lowest = lowest.fold(f32::INFINITY, f32::min);
+        let query = Query::new(0.0, radius);
+        let floor = HalfSpace::new(Vec3::Y, lowest);
+        // Sunk just enough for eight contacts, where the search ends; lifted as far as the
+        // list holds, where it is gone on with; sunk as far, where all points are deep.
+        let skin = FIRST_SKIN * radius;
+        let mut state = PairState::default();
+        for (height, deep_work) in [(-0.01, 1), (0.97, u32::MAX), (-0.97, u32::MAX)] {
+            let settings = AdaptiveSettings {
+                deep_work,
+                ..AdaptiveSettings::default()
+            };
+            let pose = Pose::translation(Vec3::Y * (height * skin));
+            let (mut found, mut every) = (Vec::new(), Vec::new());
+            tree.contacts_of_every_point(&pose, &floor, &query, &mut every);
+            // Each query may have one contact more than the last.
+            for _ in 0..=every.len() {
+                found.clear();
+                tree.contacts_adaptive(
+                    &Question::new(&pose, &floor, &query),
+                    &settings,
+                    &mut state,
+                    &mut scratch,
+                    &mut found,
+                );
+                if state.is_adapted() || deep_work == 1 {
+                    break;
+                }
+            }
+            let deep = -1.01 * settings.depth_share * radius;
+            let count = |all: &[Contact]| all.iter().filter(|c| c.distance < deep).count();
+            assert_eq!(count(&found), count(&every), "{height}");
+            assert_eq!(found.len().min(8), every.len().min(8), "{height}");
+            assert_eq!(every.len() > 50, height < 0.0, "{}", every.len());
+        }
+    }
 }

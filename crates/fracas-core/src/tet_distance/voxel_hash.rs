@@ -273,4 +273,33 @@ mod tests {
             assert_eq!(pairs, brute(&boxes), "seed {seed}");
         }
     }
+
+    /// A box that covers all the others, but for one number that is none, meets none of them.
+    #[test]
+    fn boxes_with_one_number_that_is_none_meet_nothing() {
+        let around = |lo: f32, hi: f32, group: u32| GroupedBox {
+            lo: Vec3::splat(lo),
+            hi: Vec3::splat(hi),
+            group,
+        };
+        let sound = [
+            around(0.0, 1.0, 0),
+            around(0.5, 1.5, 1),
+            around(4.0, 5.0, 2),
+        ];
+        for none in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for axis in 0..3 {
+                let (mut low, mut high) = (around(-9.0, 9.0, 3), around(-9.0, 9.0, 4));
+                low.lo[axis] = none;
+                high.hi[axis] = none;
+                for wrong in [&[low][..], &[high], &[low, high]] {
+                    let boxes = [wrong, &sound].concat();
+                    let mut pairs = Vec::new();
+                    VoxelHash::default().pairs(&boxes, &mut pairs);
+                    let first = wrong.len() as u32;
+                    assert_eq!(pairs, [[first, first + 1]], "{none} {axis}");
+                }
+            }
+        }
+    }
 }

@@ -282,3 +282,7 @@ pub(super) fn is_anchored(shape: &FragmentShape, options: &Breakable) -> bool {
                 .any(|(low, high)| p.cmpge(*low).all() && p.cmple(*high).all())
         })
 }
+
+#[cfg(test)]
+#[path = "split_tests.rs"]
+mod tests;

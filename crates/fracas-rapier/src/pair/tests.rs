@@ -307,3 +307,61 @@ fn parts_of_a_compound_are_told_in_the_frame_of_the_whole() {
         assert_consistent(contact, &pos12);
     }
 }
+
+/// Parts in the same place, of which one reaches where the other does not: what is remembered
+/// of the one says nothing of the other.
+#[test]
+fn parts_of_a_compound_are_asked_as_if_each_were_alone() {
+    let here = Pose::identity();
+    let bar = SharedShape::cuboid(0.1, 0.6, 0.1);
+    let board = SharedShape::cuboid(0.6, 0.1, 0.6);
+    let settings = ContactSettings {
+        mode: ContactMode::Adaptive(AdaptiveSettings {
+            first: u32::MAX,
+            ..AdaptiveSettings::default()
+        }),
+        ..ContactSettings::default()
+    };
+    let cube = cube();
+    let ask = |shape: &SharedShape, y: f32, memory: &mut PairMemory| {
+        let mut scratch = PairScratch::default();
+        let pos12 = Pose::from_translation(Vec3::new(1.0, y, 1.0));
+        let look = Look::within(0.02);
+        ask_fragment_and_shape(
+            &pos12,
+            &cube,
+            &**shape,
+            look,
+            &settings,
+            memory,
+            &mut scratch,
+        )
+        .unwrap();
+        let of_first = scratch.contacts.iter().filter_map(|c| match c.point_id {
+            PointId::OfFirst(id) => Some((id, c.distance)),
+            PointId::OfSecond(_) => None,
+        });
+        let mut of_first: Vec<(u32, f32)> = of_first.collect();
+        of_first.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        of_first
+    };
+    for parts in [[&bar, &board], [&board, &bar]] {
+        let whole = SharedShape::compound(parts.map(|p| (here, p.clone())).to_vec());
+        let mut memory = PairMemory::default();
+        // It sinks by less than what is remembered holds for, then farther.
+        for y in [2.095, 2.09, 2.08, 2.0, 2.0] {
+            let mut alone: Vec<(u32, f32)> = parts
+                .iter()
+                .flat_map(|part| ask(part, y, &mut PairMemory::default()))
+                .collect();
+            alone.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            let found = ask(&whole, y, &mut memory);
+            let ids = |all: &[(u32, f32)]| all.iter().map(|c| c.0).collect::<Vec<_>>();
+            assert_eq!(ids(&found), ids(&alone), "{y}");
+            for (c, want) in found.iter().zip(&alone) {
+                assert!((c.1 - want.1).abs() < 1e-5, "{y}: {c:?} {want:?}");
+            }
+            assert!(alone.len() > 9, "{alone:?}");
+        }
+    }
+}

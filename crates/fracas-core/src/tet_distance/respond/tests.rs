@@ -182,17 +182,24 @@ fn point_depth_and_direction_are_those_of_a_linear_field() {
         let (a, b) = (p - rng.direction(), p + rng.direction());
         let part = tet.segment(a, b);
         let steps = 2000;
-        let mut summed = 0.0;
+        let (mut summed, mut of_entry) = (0.0, 0.0);
         for i in 0..steps {
-            let x = a + (b - a) * ((i as f32 + 0.5) / steps as f32);
-            if let Some((_, d)) = tet.point(x) {
+            let s = (i as f32 + 0.5) / steps as f32;
+            let x = a + (b - a) * s;
+            if let (Some((_, d)), Some(part)) = (tet.point(x), part) {
                 summed += d * a.distance(b) / steps as f32;
+                // What presses between two points is borne by them as by a beam's ends.
+                let [enter, leave] = part.along;
+                let share = ((leave - s) / (leave - enter)).clamp(0.0, 1.0);
+                of_entry += share * d * a.distance(b) / steps as f32;
             }
         }
         let integral = part.map_or(0.0, |part| part.integral);
         assert!((integral - summed).abs() < 5e-3, "{integral} {summed}");
         if let Some(part) = part {
             assert!((part.shares[0] + part.shares[1] - 1.0).abs() < 1e-6);
+            let borne = part.shares[0] * part.integral;
+            assert!((borne - of_entry).abs() < 5e-3, "{borne} {of_entry}");
             assert!(part.along[0] >= 0.0 && part.along[1] <= 1.0);
         }
     }
