@@ -229,7 +229,7 @@ impl DepthMap {
         let area = doubled_area(a, b, c);
         // What covers less of a texel has no slope to speak of.
         const LEAST: f32 = 1e-12;
-        if !(area > LEAST) {
+        if area.is_nan() || area <= LEAST {
             return;
         }
         let inverse = 1.0 / area;
