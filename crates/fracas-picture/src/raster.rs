@@ -25,7 +25,9 @@ impl Raster {
         Self {
             width,
             height,
-            nearness: vec![f32::NEG_INFINITY; width * height],
+            // Everything drawn is nearer than nothing. Zeros are not written: memory is
+            // touched where bands draw, beside each other.
+            nearness: vec![0.0; width * height],
             id: vec![NOTHING; width * height],
         }
     }

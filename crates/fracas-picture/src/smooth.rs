@@ -25,34 +25,40 @@ pub(crate) struct Grid<'a> {
 /// Cosine of the angle up to which normals count as of the same surface.
 const SAME_SURFACE: f32 = 0.85;
 
-/// The light of every place, smoothed.
-pub(crate) fn smooth(places: &[Lit], grid: &Grid<'_>) -> Vec<Lit> {
-    let mut smoothed = places.to_vec();
-    let mut rows: Vec<&mut [Lit]> = Vec::with_capacity(grid.height);
-    let mut rest = smoothed.as_mut_slice();
-    for y in 0..grid.height {
-        let [begin, end] = [y, y + 1].map(|y| grid.first[y * grid.width] as usize);
-        let (row, after) = rest.split_at_mut(end - begin);
-        rows.push(row);
-        rest = after;
+/// Smooths the light of every place.
+pub(crate) fn smooth(places: &mut [Lit], grid: &Grid<'_>) {
+    let shown = &*places;
+    let rows = (0..grid.height).into_par_iter();
+    let smoothed: Vec<Vec<Vec4>> = rows.map(|y| smooth_row(shown, grid, y)).collect();
+    let mut rest = places;
+    let mut rows = Vec::with_capacity(grid.height);
+    for lights in &smoothed {
+        let (row, below) = rest.split_at_mut(lights.len());
+        rows.push((row, lights));
+        rest = below;
     }
-    rows.into_par_iter().enumerate().for_each(|(y, row)| {
-        let begin = grid.first[y * grid.width];
-        for x in 0..grid.width {
-            let pixel = y * grid.width + x;
-            for at in grid.first[pixel]..grid.first[pixel + 1] {
-                let place = &mut row[(at - begin) as usize];
-                let own = &places[at as usize];
-                let smoothed = mean_of_single(places, grid, own, [x, y])
-                    .or_else(|| mean(places, grid, own, [x, y], 1))
-                    .or_else(|| mean(places, grid, own, [x, y], 2));
-                if let Some(light) = smoothed {
-                    place.light = light;
-                }
-            }
+    rows.into_par_iter().for_each(|(row, lights)| {
+        for (place, &light) in row.iter_mut().zip(lights) {
+            place.light = light;
         }
     });
-    smoothed
+}
+
+/// The smoothed light of the places of a row of pixels.
+fn smooth_row(places: &[Lit], grid: &Grid<'_>, y: usize) -> Vec<Vec4> {
+    let [begin, end] = [y, y + 1].map(|y| grid.first[y * grid.width]);
+    let mut lights = Vec::with_capacity((end - begin) as usize);
+    for x in 0..grid.width {
+        let pixel = y * grid.width + x;
+        for at in grid.first[pixel]..grid.first[pixel + 1] {
+            let own = &places[at as usize];
+            let light = mean_of_single(places, grid, own, [x, y])
+                .or_else(|| mean(places, grid, own, [x, y], 1))
+                .or_else(|| mean(places, grid, own, [x, y], 2));
+            lights.push(light.unwrap_or(own.light));
+        }
+    }
+    lights
 }
 
 /// Which places are on the same surface as one of them.

@@ -4,6 +4,8 @@
 //! 2. They, lines and points are rasterised at `n x n` samples a pixel.
 //! 3. Samples of one pixel that see the same triangle are shaded once, at their
 //!    mean position (which lies in the triangle, being a mean of its points).
+//!    Small triangles of one mesh that face nearly the same way share the place of their
+//!    light.
 //! 4. Light is gathered direction by direction, see [`light`](crate::light); each pixel
 //!    of four looks at a quarter of the directions.
 //! 5. What neighbours gathered is put together, see [`smooth`](crate::smooth).
@@ -29,7 +31,7 @@ use crate::depth_map::{Caster, Casters};
 use crate::image::Image;
 use crate::light::{Lit, illuminate, key_direction, open_ground};
 use crate::raster::{Corner, NOTHING, Raster, Shape};
-use crate::scene::{Mark, Quality, Scene};
+use crate::scene::{Mark, Mesh, Quality, Scene};
 use crate::smooth::{Grid, smooth};
 
 use triangles::{WorldTriangle, clip, clipped_segment, unique_edges, world_triangles};
@@ -123,7 +125,7 @@ impl Frame {
             pixel: n as f32 / view.focal,
             eye: view.eye,
         };
-        shown.places = smooth(&shown.places, &grid);
+        smooth(&mut shown.places, &grid);
         picture.resolve(&shown, width, height, open_ground(key, rays), through)
     }
 }
@@ -273,6 +275,18 @@ enum Seen {
     Plain(Colour),
 }
 
+/// Samples of a pixel that share a place.
+struct Joined {
+    mesh: u32,
+    samples: u32,
+    place: u32,
+}
+
+/// Cosine of the angle up to which places of a pixel are joined.
+const SAME_WAY: f32 = 0.95;
+/// How far apart they are at most, in pixels.
+const TOGETHER: f32 = 3.0;
+
 struct Picture<'a> {
     scene: &'a Scene,
     triangles: &'a [WorldTriangle],
@@ -344,8 +358,10 @@ impl Picture<'_> {
             ..Shown::default()
         };
         let mut seen: Vec<(u32, u32, Vec3)> = Vec::with_capacity(n * n);
+        let mut joined: Vec<Joined> = Vec::with_capacity(n * n);
         for x in 0..width {
             seen.clear();
+            joined.clear();
             if self.is_empty(x, y) {
                 // Nothing but ground or background: one look at the middle will do.
                 let middle = [x, y].map(|k| (k as f32 + 0.5) * n as f32);
@@ -369,15 +385,18 @@ impl Picture<'_> {
             for &(id, count, sum) in &seen {
                 let position = sum / count as f32;
                 let (what, normal) = self.seen(id, position, centre, ground_reach);
-                let place = row.places.len() as u32;
-                if let Some(normal) = normal {
-                    row.places.push(Lit {
-                        position,
-                        normal,
-                        light: Vec4::ZERO,
-                        turn,
-                    });
-                }
+                let place = match normal {
+                    Some(normal) => {
+                        let lit = Lit {
+                            position,
+                            normal,
+                            light: Vec4::ZERO,
+                            turn,
+                        };
+                        self.join(&mut row.places, &mut joined, what, (lit, count))
+                    }
+                    None => 0,
+                };
                 let seen = match what {
                     Seen::Surface { triangle, .. } => Seen::Surface { triangle, place },
                     Seen::Ground { .. } => Seen::Ground { place },
@@ -392,6 +411,49 @@ impl Picture<'_> {
             row.first_place.push(row.places.len() as u32);
         }
         row
+    }
+
+    /// Adds a place to those of a pixel and returns its number. Triangles that are smaller
+    /// than a pixel share one: those of one mesh that lie together and face nearly the same
+    /// way. Textured ones do not, since a place tells where to look the texture up.
+    fn join(
+        &self,
+        places: &mut Vec<Lit>,
+        joined: &mut Vec<Joined>,
+        seen: Seen,
+        (lit, samples): (Lit, u32),
+    ) -> u32 {
+        let mesh = match seen {
+            Seen::Surface { triangle, .. } => self.triangles[triangle as usize].mesh,
+            _ => GROUND,
+        };
+        let is_textured = |mesh: &Mesh| mesh.texture.is_some();
+        let is_alone = self.scene.meshes.get(mesh as usize).is_none_or(is_textured);
+        if !is_alone {
+            let pixel =
+                self.samples as f32 / self.view.focal * lit.position.distance(self.view.eye);
+            let near = TOGETHER * pixel * (TOGETHER * pixel);
+            for with in joined.iter_mut().filter(|with| with.mesh == mesh) {
+                let place = &mut places[with.place as usize];
+                if place.normal.dot(lit.normal) >= SAME_WAY
+                    && place.position.distance_squared(lit.position) <= near
+                {
+                    let share = samples as f32 / (with.samples + samples) as f32;
+                    place.position = place.position.lerp(lit.position, share);
+                    place.normal = place.normal.lerp(lit.normal, share).normalize();
+                    with.samples += samples;
+                    return with.place;
+                }
+            }
+        }
+        let place = places.len() as u32;
+        places.push(lit);
+        joined.push(Joined {
+            mesh,
+            samples,
+            place,
+        });
+        place
     }
 
     /// Whether no sample of a pixel sees anything that was drawn.

@@ -150,3 +150,51 @@ fn nothing_nan_and_a_camera_inside_do_no_harm() {
     let _ = scene.render(&inside, 40, 30, Quality::Draft);
     let _ = scene.render(&Camera::default(), 40, 30, Quality::Draft);
 }
+
+#[test]
+fn triangles_smaller_than_a_pixel_share_their_light_and_look_the_same() {
+    const AROUND: u32 = 60;
+    let mut positions = Vec::new();
+    let mut triangles = Vec::new();
+    for j in 0..=AROUND {
+        for i in 0..AROUND {
+            let polar = std::f32::consts::PI * j as f32 / AROUND as f32;
+            let turn = std::f32::consts::TAU * i as f32 / AROUND as f32;
+            let (sin, cos) = (libm::sinf(polar), libm::cosf(polar));
+            positions.push(Vec3::new(
+                sin * libm::cosf(turn),
+                cos,
+                sin * libm::sinf(turn),
+            ));
+            if j < AROUND {
+                let [a, b] = [i, (i + 1) % AROUND].map(|i| j * AROUND + i);
+                triangles.extend([[a, b, a + AROUND], [b, b + AROUND, a + AROUND]]);
+            }
+        }
+    }
+    let white = Image::new(1, 1, Colour::WHITE).to_png().unwrap();
+    let white = std::sync::Arc::new(crate::Texture::decode(&white).unwrap());
+    let ball = Mesh::new(positions.clone(), triangles)
+        .smooth(30.0)
+        .gloss(0.5);
+    let draw = |ball: Mesh| {
+        let mut scene = Scene::new();
+        scene.add(ball);
+        scene.ground(-1.0);
+        scene.render(&Camera::default(), 80, 60, Quality::Fine)
+    };
+    // Textured triangles have each a place of their own.
+    let alone = draw(
+        ball.clone()
+            .texture(white, vec![glam::Vec2::ZERO; positions.len()]),
+    );
+    let together = draw(ball);
+    let pairs = alone.pixels().iter().zip(together.pixels());
+    let apart: Vec<u8> = pairs
+        .flat_map(|(a, b)| std::iter::zip(a, b).map(|(a, b)| a.abs_diff(*b)))
+        .collect();
+    let most = *apart.iter().max().unwrap();
+    let mean = apart.iter().map(|&d| f32::from(d)).sum::<f32>() / apart.len() as f32;
+    assert!(most > 0, "none was shared");
+    assert!(most <= 16 && mean < 0.3, "{most} {mean}");
+}
