@@ -77,7 +77,7 @@ fn pairs_are_tested_where_residuals_and_their_rounding_use_up_the_margin() {
                     spread: 10.0,
                     room,
                 };
-                assert!(choose_pairs(&mut mesh, &body, &limits, 9));
+                assert!(choose_pairs(&mut mesh, &body, &limits, f64::INFINITY, 9));
                 let told = mesh.uncertain.len();
                 assert_eq!(
                     told,
@@ -86,14 +86,17 @@ fn pairs_are_tested_where_residuals_and_their_rounding_use_up_the_margin() {
                 );
                 // Gives up where more are to be tested than walking the tree costs.
                 mesh.uncertain.clear();
-                assert_eq!(choose_pairs(&mut mesh, &body, &limits, 0), !tested);
+                assert_eq!(
+                    choose_pairs(&mut mesh, &body, &limits, f64::INFINITY, 0),
+                    !tested
+                );
                 // What is no number proves nothing.
                 mesh.uncertain.clear();
                 let none = Limits {
                     room: f64::NAN,
                     ..limits
                 };
-                assert!(choose_pairs(&mut mesh, &body, &none, 9));
+                assert!(choose_pairs(&mut mesh, &body, &none, f64::INFINITY, 9));
                 assert_eq!(mesh.uncertain.len(), 1);
             }
         }

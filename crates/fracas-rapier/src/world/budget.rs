@@ -29,7 +29,7 @@ use rapier3d::prelude::{
     Collider, ColliderHandle, ContactPair, PhysicsWorld, RigidBody, RigidBodySet,
 };
 
-use crate::dispatcher::Counts;
+use crate::counters::Counts;
 use crate::pair_plan::{PairPlan, ShapePair, shape_pair};
 use crate::shape::FragmentShape;
 
