@@ -69,7 +69,7 @@ pub fn number<T: FromStr + PartialOrd + Copy + Display + Send + Sync>(
 pub fn refuse_same_files(read: &[&Path], written: &[Option<&Path>]) {
     let written: Vec<&Path> = written.iter().copied().flatten().collect();
     for (i, path) in written.iter().enumerate() {
-        let what = if read.iter().any(|r| is_same_file(r, path)) {
+        let what = if read.iter().any(|r| r.exists() && is_same_file(r, path)) {
             "read"
         } else if written[..i].iter().any(|w| is_same_file(w, path)) {
             "written for another option"
@@ -86,9 +86,18 @@ pub fn refuse_same_files(read: &[&Path], written: &[Option<&Path>]) {
 fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b && a.is_file(),
-        (Err(_), Err(_)) => a == b,
+        (Err(_), Err(_)) => place_of(a).is_some_and(|place| place_of(b) == Some(place)),
         _ => false,
     }
+}
+
+/// Where a file that is not there yet will be.
+fn place_of(path: &Path) -> Option<PathBuf> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
 /// Values may be negative numbers everywhere: what says that they are not wanted is the option
@@ -108,6 +117,29 @@ pub fn allow_negative_numbers(command: clap::Command) -> clap::Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_file_by_two_names_is_known_before_it_is_there() {
+        let here = Path::new("src");
+        let same = [
+            ("not-there", "./not-there"),
+            ("not-there", "src/../not-there"),
+        ];
+        for (a, b) in same {
+            assert!(is_same_file(Path::new(a), Path::new(b)), "{a} {b}");
+        }
+        let file = here.join("main.rs");
+        assert!(is_same_file(&file, &here.join("../src/main.rs")));
+        for (a, b) in [
+            ("not-there", "src/not-there"),
+            ("no-folder/a", "no-folder/b"),
+            ("no-folder/a", "other-folder/a"),
+            ("src/main.rs", "not-there"),
+            ("src", "src"),
+        ] {
+            assert!(!is_same_file(Path::new(a), Path::new(b)), "{a} {b}");
+        }
+    }
 
     #[test]
     fn numbers_keep_to_their_bounds() {

@@ -278,12 +278,14 @@ pub fn run(options: &Shatter) -> Result<(), ShatterError> {
     };
     let broken = subject.shatter_with(&options.plan(), &look, &mut |what| say!("{what}"))?;
     tell(options, &subject, &broken);
-    for (path, bytes) in broken.files(&options.output, output_format(options), options.explode)? {
-        files::save(&path, bytes)?;
-        say!("wrote {}", path.display());
-    }
+    let mut files = broken.files(&options.output, output_format(options), options.explode)?;
     if options.hulls {
-        let (path, bytes) = hulls(options, &broken.model_pieces(options.explode))?;
+        files.push(hulls(options, &broken.model_pieces(options.explode))?);
+    }
+    // Buffers, textures and hulls lie beside it, under names that nobody chose.
+    let written: Vec<_> = files.iter().map(|(path, _)| Some(path.as_path())).collect();
+    refuse_same_files(&[&options.mesh], &written);
+    for (path, bytes) in files {
         files::save(&path, bytes)?;
         say!("wrote {}", path.display());
     }

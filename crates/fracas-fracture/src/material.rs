@@ -25,7 +25,7 @@ pub struct Material {
     /// Weibull modulus m of the strength's scatter (no unit); larger is more even.
     pub weibull_modulus: f64,
     /// Stress corrosion exponent n (no unit): `strength` is that of tests that last
-    /// [`SLOW_TEST`]; what is loaded for a shorter time t bears `(SLOW_TEST / t)^(1/n)` times
+    /// twenty seconds; what is loaded for a shorter time t bears `(20 s / t)^(1/n)` times
     /// as much. Glass is 16 (EN 16612); large means that time does not matter.
     pub fatigue_exponent: f64,
     /// Pressure that crushes the material under a contact (Pa): three times its compressive

@@ -205,7 +205,7 @@ impl Breaker {
     }
 
     /// The same where what has no modes falls into as many pieces as its material's cracks
-    /// branch ([`Strength::branched`]), not as many as it is hit too fast.
+    /// branch (`Strength::branched`), not as many as it is hit too fast.
     #[must_use]
     pub fn with_branching(mut self) -> Self {
         self.branching = true;

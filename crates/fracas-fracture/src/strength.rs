@@ -5,8 +5,8 @@
 //! 3.4 m/s for glass, 0.6 m/s for brick. The speed is the impulse over the mass.
 //! Plain and tunable, for games and for fragments whose modes are not ready.
 //!
-//! Into how many pieces is a matter of taste ([`Strength::breaks`]), or of the material
-//! ([`Strength::branched`]): weak materials are overloaded most and still part in few, since
+//! Into how many pieces is a matter of taste (`Strength::breaks`), or of the material
+//! (`Strength::branched`): weak materials are overloaded most and still part in few, since
 //! their cracks branch late.
 
 use glam::Vec3;

@@ -134,7 +134,7 @@ where
             ours.memory.forget_question();
             manifold::carry_on(manifolds, pos12);
             let points = manifolds.iter().map(|m| m.points.len()).sum();
-            self.counters.add(&QueryStats::default(), points);
+            self.counters.add_kept(points);
             return Ok(());
         }
         let memory = &mut ours.memory;

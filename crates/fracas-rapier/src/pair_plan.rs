@@ -61,11 +61,48 @@ impl PairPlan {
         waiting.sort_unstable();
     }
 
-    /// What was noted since the last call, in the order of the pairs.
+    /// What was noted since the last call, in the order of the pairs: a sum for each name, since
+    /// a pair may be asked twice, and two pairs may share their shapes.
     #[cfg(feature = "world")]
     pub(crate) fn take_asked(&self, into: &mut Vec<(ShapePair, u32)>) {
         into.clear();
         into.append(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
         into.sort_unstable();
+        into.dedup_by(|next, sum| {
+            let is_same = next.0 == sum.0;
+            if is_same {
+                sum.1 += next.1;
+            }
+            is_same
+        });
+    }
+}
+
+#[cfg(all(test, feature = "world"))]
+mod tests {
+    use parry3d::shape::Ball;
+
+    use super::*;
+
+    #[test]
+    fn pairs_of_one_name_are_added_up_and_told_once() {
+        let balls = [Ball::new(1.0), Ball::new(2.0), Ball::new(3.0)];
+        let plan = PairPlan::default();
+        plan.note(&balls[0], &balls[1], 7);
+        plan.choose([shape_pair(&balls[0], &balls[2])].into_iter());
+        assert!(plan.waits(&balls[2], &balls[0]) && !plan.waits(&balls[0], &balls[1]));
+        plan.note(&balls[0], &balls[1], 3);
+        plan.note(&balls[2], &balls[1], 5);
+        plan.note(&balls[1], &balls[0], 4);
+        let mut asked = Vec::new();
+        plan.take_asked(&mut asked);
+        let mut wanted = vec![
+            (shape_pair(&balls[0], &balls[1]), 7),
+            (shape_pair(&balls[1], &balls[2]), 5),
+        ];
+        wanted.sort_unstable();
+        assert_eq!(asked, wanted, "the first was noted before anybody chose");
+        plan.take_asked(&mut asked);
+        assert!(asked.is_empty());
     }
 }

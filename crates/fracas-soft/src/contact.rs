@@ -1,8 +1,8 @@
 //! What a push does: it stops what closes, and moves apart what overlaps.
 //!
 //! Penalty contact [Marchal 2004, section 5] pushes by `stiffness * measure`, whatever the
-//! mass of what it meets. Overlaps here are not paid for by work (a fast body is 10 mm deep
-//! before it is seen, a tear changes the field from one step to the next), so what that force
+//! mass of what it meets. Overlaps here are not paid for by work (at 5 m/s a body is up to 42 mm
+//! deep before it is seen, a tear changes the field from one step to the next), so what that force
 //! stores comes out as motion that was never put in: a crumb left at depth / substep, up to
 //! 3 m/s, and a pile never came to rest. So the two halves of the force are parted:
 //!
@@ -13,8 +13,8 @@
 //!
 //! **Guarantee.** No impulse adds kinetic energy. One of size J along n, between things that
 //! part at u, adds `J (u + u') / 2`, and `u <= u' <= 0`; friction takes a share of the sliding
-//! speed. A shift changes no velocity; the strain that it makes is all that it adds. Both
-//! conserve momentum.
+//! speed. A shift changes no velocity; the strain that it makes and the height that it lifts by
+//! are all that it adds. Both conserve momentum.
 
 use fracas_core::tet_distance::Push;
 use glam::Vec3;

@@ -72,7 +72,9 @@ pub struct SoftWorld {
     /// substeps, if anything has moved by a millimetre since; in the others pushes are those
     /// that are known, as deep as their points are by then. A pair that is new waits for its
     /// turn: with 4 (the default), 8 substeps and a step of a sixtieth of a second for 8 ms.
-    /// (The paper looks once in a step.)
+    /// (The paper looks once in a step.) At 5 m/s that is a way of 42 mm: what is thinner is
+    /// passed unseen, and what has come beyond the middle is moved out at the far side. Where
+    /// things are fast or thin, 1 looks every time.
     pub detect_every: u32,
     /// The most tears of one body in one step.
     pub most_tears: usize,

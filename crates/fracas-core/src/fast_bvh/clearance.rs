@@ -194,7 +194,12 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
     own.age += 1;
     let from = mesh.uncertain.len();
     let most = from + (MOST_PAIRS * body.triangles.len() as f64) as usize;
-    let covered = within(limits.joined(), JOINED_REACH * own.cuts.spacing)
+    let holds = within(limits.joined(), JOINED_REACH * own.cuts.spacing);
+    if !holds {
+        // What was measured at the end of the last step is the start of this one alone.
+        own.last_local = None;
+    }
+    let covered = holds
         && cover(mesh, body, &limits)
             .is_some_and(|margin| choose_pairs(mesh, body, &limits, margin, most));
     let own = &mut body.clearance;

@@ -8,7 +8,6 @@
 
 use fracas_core::FragmentId;
 
-use super::decide::Question;
 use super::split::Break;
 use super::{After, Breakables, PieceId, Waiting};
 
@@ -29,15 +28,15 @@ struct Worth {
 }
 
 impl Breakables {
-    /// How many of the first questions fit what is left of the budget.
-    pub(super) fn affordable(&self, questions: &[Question], after: &After) -> usize {
+    /// How many of the first pieces that were hit fit what is left of the budget.
+    pub(super) fn affordable(&self, hit: &[PieceId], after: &After) -> usize {
         let Some((room, _)) = after.room else {
-            return questions.len();
+            return hit.len();
         };
         let mut room = room - self.report.work;
         let is_first = self.is_first();
-        let fit = questions.iter().take_while(|question| {
-            let Worth { decided, broken } = self.worth(question.hit.piece);
+        let fit = hit.iter().take_while(|&&piece| {
+            let Worth { decided, broken } = self.worth(piece);
             room -= decided + broken;
             room >= 0.0 || decided == 0.0
         });

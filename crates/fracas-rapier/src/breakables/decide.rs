@@ -63,8 +63,8 @@ const MOST_OF_A_HIT: f32 = 2.0;
 const PARTING: f32 = 1.2;
 
 /// A body that was hit, to be decided.
-pub(super) struct Question {
-    pub(super) hit: Waiting,
+struct Question {
+    hit: Waiting,
     /// Whether this step's impulses hit it.
     of_this_step: bool,
 }
@@ -106,16 +106,16 @@ impl Breakables {
         let most = self.settings.most_breaks_per_step;
         let mut breaks: Vec<Break> = Vec::new();
         while !questions.is_empty() && breaks.len() < most {
-            let fits = self.affordable(&questions, after).min(most - breaks.len());
+            let hit: Vec<PieceId> = questions.iter().map(|q| q.hit.piece).collect();
+            let fits = self.affordable(&hit, after).min(most - breaks.len());
             if fits == 0 {
                 break;
             }
             let rest = questions.split_off(fits);
             let asked = std::mem::replace(&mut questions, rest);
-            let pieces: Vec<PieceId> = asked.iter().map(|q| q.hit.piece).collect();
             let before = breaks.len();
             self.decide_all(asked, after.dt, engine, &mut breaks);
-            self.count(&pieces, &breaks[before..]);
+            self.count(&hit[..fits], &breaks[before..]);
         }
         let left = questions.into_iter().map(|question| question.hit);
         self.waiting = left

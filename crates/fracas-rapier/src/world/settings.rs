@@ -149,7 +149,9 @@ impl WorldSettings {
             dt: self.step,
             length_unit: self.length_unit,
             normalized_max_linear_velocity: MOST_SPEED / self.length_unit,
-            contact_recycling: self.recycle_contacts,
+            // The engine takes a pair that waits for one that was asked, and would keep it longer
+            // than the budget knows.
+            contact_recycling: self.recycle_contacts && self.step_budget.is_none(),
             contact_clustering: self.cluster_contacts,
             friction_in_bias_pass: self.friction_in_bias,
             contact_softness: SpringCoefficients {

@@ -120,6 +120,8 @@ impl World {
     /// the world's settings it is no part of a snapshot, and stays when one is restored.
     #[cfg_attr(feature = "research", visibility::make(pub))]
     pub(crate) fn set_voxel_contacts(&mut self, object: ObjectId, settings: Option<VoxelSettings>) {
+        // The address of what is gone may be this object's.
+        self.leave_gone_voxels();
         let Some(address) = self.address_of(object) else {
             return;
         };

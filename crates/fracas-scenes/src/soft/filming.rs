@@ -92,8 +92,9 @@ pub fn numbers(scene: &SoftScene, total: f64) -> [f64; NUMBERS] {
     ]
 }
 
-/// Forces of the last substep as [`crate::film::contacts`] has them, evenly picked
-/// where there are many; the impulse is that of the bare penalty.
+/// Pushes as they were when overlaps were last looked for, as [`crate::film::contacts`] has
+/// them, evenly picked where there are many. The impulse is that of the bare penalty in one
+/// substep: the most that a push may give, not what it gave (`fracas_soft::contact`).
 #[must_use]
 pub fn contacts(world: &SoftWorld) -> Vec<f32> {
     let pushes = world.pushes();
