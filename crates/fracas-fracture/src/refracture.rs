@@ -61,8 +61,7 @@ pub enum Breakability {
 impl RefractureRule {
     /// What a living fragment can do.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn of(&self, fragments: &Fragments, id: FragmentId) -> Breakability {
+    pub fn of(&self, fragments: &Fragments, id: FragmentId) -> Breakability {
         if id.0 as usize >= fragments.id_count() {
             return Breakability::Unbreakable;
         }

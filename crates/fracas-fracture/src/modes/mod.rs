@@ -222,8 +222,7 @@ impl Modes {
 
     /// The fragment's mesh nodes, increasing.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn nodes(&self) -> &[u32] {
+    pub fn nodes(&self) -> &[u32] {
         &self.nodes
     }
 
