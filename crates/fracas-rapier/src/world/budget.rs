@@ -9,16 +9,16 @@
 //!
 //! 1. pairs that hold contacts none of which closes within the step;
 //! 2. pairs without contacts whose bodies part;
-//! 3. pairs that have hardly moved since they were asked, and hardly will;
+//! 3. pairs that have hardly moved since they were asked;
 //! 4. bodies that were hit, after the first one: they are decided one of the next steps;
 //! 5. parts of a step that is made again, after the first.
 //!
 //! A pair that waits keeps its contacts at the distances that they have now, and waits for
-//! [`MOST_WAITS`] steps at most, and never while it moves by more than its smaller body
-//! reaches: it may meet elsewhere. (The engine's own recycling of contacts is off with a budget:
-//! it would keep a pair that waits for longer.) What never waits: pairs that are new; that move,
-//! and whose contacts close within the step; that come nearer and have none; the first body that
-//! was hit; one part.
+//! [`MOST_WAITS`] steps at most. (The engine's own recycling of contacts is off with a budget: it
+//! would keep a pair that waits for longer.) What never waits: pairs that are new; that move, and
+//! whose contacts close within the step; that come nearer and have none; that leave a surface of
+//! many parts, which they may meet elsewhere; the first body that was hit; one part. A pair that
+//! parts and turns back, or is moved by the user, within those steps is seen late.
 //! It is counted as the step's least work ([`super::StepStats::least_work`]): the budget holds
 //! but for that.
 
@@ -357,7 +357,6 @@ fn candidate(
     let centre = bodies[1].map_or(places[1].translation, |b| b.center_of_mass());
     let local = places[1].inverse_transform_point(centre);
     let moved = known.map_or(f32::INFINITY, |k| moved_since(&k.at, &at, local, reach));
-    let coming = moved + dt * relative_speed(bodies, centre, reach);
     // A surface of many parts is met elsewhere than where it is left.
     let is_one_piece = [c1, c2]
         .iter()
@@ -365,9 +364,8 @@ fn candidate(
     let need = match (known, apart) {
         (None, _) => Need::Needed,
         (Some(k), _) if k.waited >= MOST_WAITS => Need::Needed,
-        _ if coming.is_nan() || coming >= reach => Need::Needed,
         (_, Some(apart)) if apart > 0.0 && is_one_piece => Need::Parts,
-        (_, Some(_)) if coming < SLOW * reach => Need::Rests,
+        (_, Some(_)) if moved < SLOW * reach => Need::Rests,
         (_, None) if part(bodies) => Need::Apart,
         _ => Need::Needed,
     };
@@ -432,13 +430,6 @@ fn moved_since(then: &Pose, now: &Pose, local: Vec3, reach: f32) -> f32 {
     let cosine = now.rotation.dot(then.rotation).abs().min(1.0);
     // Of half the angle; the chord of the whole one is twice the sine of the half.
     moved + 2.0 * (1.0 - cosine * cosine).max(0.0).sqrt() * reach
-}
-
-/// How fast the pair moves, at most, within `reach` of the second body's centre.
-fn relative_speed([b1, b2]: [Option<&RigidBody>; 2], centre: Vec3, reach: f32) -> f32 {
-    let at_centre = |b: Option<&RigidBody>| b.map_or(Vec3::ZERO, |b| b.velocity_at_point(centre));
-    let spin = |b: Option<&RigidBody>| b.map_or(Vec3::ZERO, RigidBody::angvel);
-    (at_centre(b2) - at_centre(b1)).length() + (spin(b2) - spin(b1)).length() * reach
 }
 
 /// Whether the centres of two bodies move away from each other.
