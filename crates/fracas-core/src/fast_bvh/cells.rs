@@ -14,6 +14,7 @@
 use glam::{DVec3, Vec3};
 
 use super::fit::Rest;
+use super::threads::{map_into, of_chunks};
 
 /// How far apart tiles may be for the finest cells to say something, in mean edge lengths.
 pub(crate) const CELL_REACH: f64 = 0.6;
@@ -126,7 +127,7 @@ impl Cells {
         triangles: impl Iterator<Item = (u32, [u32; 3])>,
         cuts: Cuts,
     ) -> Self {
-        let at = |v: u32| rest.reference[v as usize];
+        let at = |v: u32| rest.reference.get(v);
         let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         for &v in vertices {
             low = low.min(at(v));
@@ -145,7 +146,7 @@ impl Cells {
         sorted.sort_unstable();
         let mut inner = Vec::new();
         for (t, corners) in triangles {
-            let n = u32::from(rest.tiles[t as usize]);
+            let n = u32::from(rest.tiles.get(t));
             if n < 2 {
                 continue;
             }
@@ -218,7 +219,12 @@ impl Cells {
 
     /// The largest difference of residuals of points in the same or neighbouring cells, for
     /// each size, at the start (0) or at the end (1) of the step.
-    pub(crate) fn largest_differences(&self, rest: &Rest, end: usize) -> [f64; LEVELS] {
+    pub(crate) fn largest_differences(
+        &self,
+        rest: &Rest,
+        end: usize,
+        parallel: bool,
+    ) -> [f64; LEVELS] {
         let residuals = &rest.residuals[end];
         let none = [Vec3::INFINITY, Vec3::NEG_INFINITY];
         let widen = |[low, high]: &mut [Vec3; 2], by: [Vec3; 2]| {
@@ -228,13 +234,15 @@ impl Cells {
         let span = |w: &[u32]| {
             let mut span = none;
             for &v in &self.vertices[w[0] as usize..w[1] as usize] {
-                widen(&mut span, [residuals[v as usize]; 2]);
+                widen(&mut span, [residuals.get(v); 2]);
             }
             span
         };
-        let mut spans: Vec<[Vec3; 2]> = self.starts.windows(2).map(span).collect();
+        let mut spans = vec![none; self.starts.len() - 1];
+        let ranges: Vec<&[u32]> = self.starts.windows(2).collect();
+        map_into(parallel, &ranges, &mut spans, |w, out| *out = span(w));
         for point in &self.inner {
-            let [a, b, c] = point.corners.map(|v| residuals[v as usize]);
+            let [a, b, c] = point.corners.map(|v| residuals.get(v));
             let [u, v, w] = point.weights;
             widen(&mut spans[point.cell as usize], [a * u + b * v + c * w; 2]);
         }
@@ -244,10 +252,16 @@ impl Cells {
             for [low, high] in &spans {
                 largest = largest.max((*high - *low).length_squared());
             }
-            for &[i, j] in &level.neighbours {
-                let ([a, b], [c, d]) = (spans[i as usize], spans[j as usize]);
-                largest = largest.max((b.max(d) - a.min(c)).length_squared());
-            }
+            let between = |pairs: &[[u32; 2]]| {
+                let mut largest = 0.0_f32;
+                for &[i, j] in pairs {
+                    let ([a, b], [c, d]) = (spans[i as usize], spans[j as usize]);
+                    largest = largest.max((b.max(d) - a.min(c)).length_squared());
+                }
+                largest
+            };
+            let parts = of_chunks(parallel, &level.neighbours, between).into_iter();
+            largest = parts.fold(largest, f32::max);
             let cells = self.levels.get(l + 1).map_or(0, |next| next.cells);
             let mut next = vec![none; cells];
             if cells > 0 {
@@ -283,16 +297,20 @@ mod tests {
                 let corners = [0, 1, 2].map(|_| (middle + rng.direction() * size).as_dvec3());
                 for (k, corner) in corners.into_iter().enumerate() {
                     rest.push();
-                    rest.reference[3 * t + k] = corner;
-                    rest.residuals[0][3 * t + k] = rng.direction();
-                    rest.residuals[1][3 * t + k] = rng.direction() * 0.1;
+                    let v = (3 * t + k) as u32;
+                    rest.reference.set(v, corner);
+                    rest.residuals[0].set(v, rng.direction());
+                    rest.residuals[1].set(v, rng.direction() * 0.1);
                 }
                 let side = |k: usize| corners[k].distance_squared(corners[(k + 1) % 3]);
                 squares.push(side(0).max(side(1)).max(side(2)));
             }
             // Room for the corners of tiles: here they are more than vertices.
             let cuts = Cuts::new(spacing, &squares, 100 * triangles);
-            rest.tiles = squares.iter().map(|s| cuts.along(*s)).collect();
+            rest.tiles.grow(triangles, 1);
+            for (t, square) in squares.iter().enumerate() {
+                rest.tiles.set(t as u32, cuts.along(*square));
+            }
             let corners = |t: usize| [0, 1, 2].map(|k| (3 * t + k) as u32);
             let vertices: Vec<u32> = (0..3 * triangles as u32).collect();
             let all = (0..triangles).map(|t| (t as u32, corners(t)));
@@ -309,13 +327,15 @@ mod tests {
             }
             let place = |p: &[(usize, f32); 3]| -> DVec3 {
                 p.iter()
-                    .map(|&(v, w)| rest.reference[v] * f64::from(w))
+                    .map(|&(v, w)| rest.reference.get(v as u32) * f64::from(w))
                     .sum()
             };
             for end in 0..2 {
-                let bounds = cells.largest_differences(&rest, end);
+                let bounds = cells.largest_differences(&rest, end, false);
                 let residual = |p: &[(usize, f32); 3]| -> Vec3 {
-                    p.iter().map(|&(v, w)| rest.residuals[end][v] * w).sum()
+                    p.iter()
+                        .map(|&(v, w)| rest.residuals[end].get(v as u32) * w)
+                        .sum()
                 };
                 for a in &points {
                     for b in &points {

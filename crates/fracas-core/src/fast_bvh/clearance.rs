@@ -56,7 +56,9 @@ use super::fit::{Fit, Rest, Shape, fit, least_stretch};
 use super::ids::NONE;
 use super::margin;
 use super::mesh::{Body, Mesh};
+use super::threads::{each, of_chunks};
 use super::tree::{Bounds, Leaf, Tree};
+use crate::primitives::Moving;
 
 /// Triangles whose margins are found in one update: this share of all...
 const BUDGET_SHARE: usize = 16;
@@ -72,6 +74,8 @@ const ADDED_REACH: f64 = 0.45;
 const REACH_GROWTH: f64 = 20.0;
 /// The same for pairs with a common corner.
 const JOINED_REACH: f64 = 0.25;
+/// The same for both kinds of pairs in a body that was just born, which is taken for rigid.
+const NEWBORN_REACH: f64 = 0.01;
 /// How far a body may deform while it is watched, in mean edge lengths.
 const MOST_DEFORMED: f64 = 1.0;
 /// Pairs of the list, per vertex, beyond which it is cheaper to ask cells: to make and ask
@@ -104,42 +108,81 @@ impl Limits {
     }
 }
 
-/// Begins, continues or ends what is known of each body, for the step that was just
-/// closed. Only bodies below one node each can be known.
-pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree) {
-    mesh.uncertain.clear();
-    for body in mesh.bodies.iter_mut().flatten() {
-        body.clearance.clear = false;
-        body.clearance.wanted = None;
-        body.clearance.seen = false;
-    }
-    for &(node, b) in &tree.whole {
-        let Some(mut body) = mesh.bodies[b as usize].take() else {
-            continue;
-        };
-        let info = &tree.info[node as usize];
-        let places = info.first as usize..(info.first + info.count) as usize;
-        body.clearance.seen = true;
-        assess_body(mesh, &mut body, &tree.leaves[places]);
-        mesh.bodies[b as usize] = Some(body);
-    }
-    // Without a fit of each step in a row nothing is known of the next.
-    for body in mesh.bodies.iter_mut().flatten() {
-        if !body.clearance.seen && body.clearance.stage != Stage::Unknown {
-            body.clearance.fail();
+/// What the looks at all bodies share.
+struct Ground<'a> {
+    positions: &'a [Moving],
+    corners: &'a [[u32; 3]],
+    rest: &'a Rest,
+    tree: &'a Tree,
+    /// By number of the body: the node that holds it, or `NONE`.
+    nodes: Vec<u32>,
+    /// Triangles of a body that may be learned in one update.
+    budget: usize,
+    parallel: bool,
+}
+
+impl<'a> Ground<'a> {
+    /// Of a mesh, and its bodies.
+    fn of(
+        mesh: &'a mut Mesh,
+        tree: &'a Tree,
+        nodes: &[(u32, u32)],
+        parallel: bool,
+    ) -> (Self, &'a mut [Option<Body>]) {
+        mesh.rest.tiles.grow(mesh.corners.len(), 1);
+        let budget = budget(mesh);
+        let mut node_of = vec![NONE; mesh.bodies.len()];
+        for &(node, body) in nodes {
+            node_of[body as usize] = node;
         }
+        let ground = Self {
+            positions: &mesh.positions,
+            corners: &mesh.corners,
+            rest: &mesh.rest,
+            tree,
+            nodes: node_of,
+            budget,
+            parallel,
+        };
+        (ground, &mut mesh.bodies)
     }
 }
 
-fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
+/// Begins, continues or ends what is known of each body, for the step that was just
+/// closed. Only bodies below one node each can be known.
+pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree, parallel: bool) {
+    let (ground, bodies) = Ground::of(mesh, tree, &tree.whole, parallel);
+    each(parallel, bodies, |number, body| {
+        let Some(body) = body else { return };
+        body.clearance.clear = false;
+        body.clearance.wanted = None;
+        let node = ground.nodes[number];
+        if node != NONE {
+            let info = &tree.info[node as usize];
+            let places = info.first as usize..(info.first + info.count) as usize;
+            assess_body(&ground, body, &tree.leaves[places]);
+        } else if body.clearance.stage != Stage::Unknown {
+            // Without a fit of each step in a row nothing is known of the next.
+            body.clearance.fail();
+        }
+    });
+}
+
+fn assess_body(ground: &Ground, body: &mut Body, triangles: &[Leaf]) {
     let own = &mut body.clearance;
     if own.stage == Stage::Unknown {
         if own.wait > 0 {
             own.wait -= 1;
             return;
         }
-        watch(mesh, body);
+        watch(ground, body);
+        let newborn = std::mem::take(&mut body.clearance.newborn) && !body.in_motion;
         let own = &mut body.clearance;
+        if newborn && own.stage == Stage::Watched && body.triangles.len() <= ground.budget {
+            // Until `learn_newborn` has looked.
+            (own.newborn, own.clear) = (true, true);
+            own.pairs.clear();
+        }
         if own.added && own.stage == Stage::Watched {
             own.wanted = Some(ADDED_REACH * own.cuts.spacing);
         }
@@ -151,13 +194,15 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
     } else {
         let shape = body.clearance.shape;
         let fine = FINE_STRAIN * body.clearance.cuts.spacing;
+        let (rest, parallel) = (ground.rest, ground.parallel);
         fit(
             &shape,
             &body.vertices,
-            &mesh.positions,
-            triangles.iter().map(|t| (t.id, t.corners)),
-            &mut mesh.rest,
+            ground.positions,
+            triangles,
+            rest,
             fine,
+            parallel,
         )
     };
     let own = &mut body.clearance;
@@ -167,8 +212,8 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
     let before = if body.in_motion { own.last } else { now };
     if !body.in_motion {
         for &v in &body.vertices {
-            let [start, end] = &mut mesh.rest.residuals;
-            start[v as usize] = end[v as usize];
+            let [start, end] = &ground.rest.residuals;
+            start.set(v, end.get(v));
         }
     }
     own.last = now;
@@ -192,23 +237,19 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
         return;
     }
     own.age += 1;
-    let from = mesh.uncertain.len();
-    let most = from + (MOST_PAIRS * body.triangles.len() as f64) as usize;
-    let holds = within(limits.joined(), JOINED_REACH * own.cuts.spacing);
+    let holds = within(limits.joined(), own.joined_reach);
     if !holds {
         // What was measured at the end of the last step is the start of this one alone.
         own.last_local = None;
     }
     let covered = holds
-        && cover(mesh, body, &limits)
-            .is_some_and(|margin| choose_pairs(mesh, body, &limits, margin, most));
+        && cover(ground, body, &limits)
+            .is_some_and(|margin| choose_pairs(ground, body, &limits, margin, most_pairs(body)));
     let own = &mut body.clearance;
     if covered {
         own.clear = true;
         own.missed = 0;
-        own.pairs = (from, mesh.uncertain.len());
     } else {
-        mesh.uncertain.truncate(from);
         own.missed += 1;
         if own.missed >= LENIENCE {
             own.fail();
@@ -218,7 +259,8 @@ fn assess_body(mesh: &mut Mesh, body: &mut Body, triangles: &[Leaf]) {
 
 /// Up to which margin pairs without a common corner have to be looked at one by one, if
 /// those that are not listed are covered.
-fn cover(mesh: &Mesh, body: &mut Body, limits: &Limits) -> Option<f64> {
+fn cover(ground: &Ground, body: &mut Body, limits: &Limits) -> Option<f64> {
+    let (rest, parallel) = (ground.rest, ground.parallel);
     let own = &mut body.clearance;
     let before = own.last_local.take();
     let apart = limits.apart();
@@ -230,14 +272,14 @@ fn cover(mesh: &Mesh, body: &mut Body, limits: &Limits) -> Option<f64> {
         let triangles = body
             .triangles
             .iter()
-            .map(|&t| (t, mesh.corners[t as usize]));
-        Cells::new(&mesh.rest, &body.vertices, triangles, own.cuts)
+            .map(|&t| (t, ground.corners[t as usize]));
+        Cells::new(rest, &body.vertices, triangles, own.cuts)
     });
-    let now = cells.largest_differences(&mesh.rest, 1);
+    let now = cells.largest_differences(rest, 1, parallel);
     let start = match before {
         _ if !body.in_motion => now,
         Some(before) => before,
-        None => cells.largest_differences(&mesh.rest, 0),
+        None => cells.largest_differences(rest, 0, parallel),
     };
     own.last_local = Some(now);
     // Each size of cells covers pairs from where the last one ends to its own reach, beyond
@@ -267,15 +309,61 @@ fn head(list: &[Near], limit: f64) -> &[Near] {
 }
 
 /// Notes the pairs that the theorem does not cover in this step, those without a common
-/// corner up to a margin; gives up when more than `most` are noted.
-fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, margin: f64, most: usize) -> bool {
-    let own = &body.clearance;
-    let pairs = &mut mesh.uncertain;
+/// corner up to a margin; gives up when there are more than `most`.
+fn choose_pairs(
+    ground: &Ground,
+    body: &mut Body,
+    limits: &Limits,
+    margin: f64,
+    most: usize,
+) -> bool {
+    let own = &mut body.clearance;
+    let mut pairs = std::mem::take(&mut own.pairs);
+    pairs.clear();
+    let joined = head(&own.joined, limits.joined());
+    let apart = head(&own.apart, margin);
+    let few = choose(ground, joined, most, &mut pairs, |near| {
+        joined_apart(ground, limits, near)
+    }) && choose(ground, apart, most, &mut pairs, |near| {
+        kept_apart(ground, limits, near)
+    });
+    own.pairs = pairs;
+    few
+}
+
+fn most_pairs(body: &Body) -> usize {
+    (MOST_PAIRS * body.triangles.len() as f64) as usize
+}
+
+/// Adds the pairs of a list that are not proven; stops when there are more than `most`.
+fn choose(
+    ground: &Ground,
+    list: &[Near],
+    most: usize,
+    pairs: &mut Vec<[u32; 2]>,
+    proven: impl Fn(&Near) -> bool + Sync,
+) -> bool {
+    let noted = pairs.len();
+    let unproven = |list: &[Near]| {
+        let open = list.iter().filter(|&near| !proven(near));
+        let open = open.map(|near| near.triangles);
+        // One more than there may be tells that there are too many.
+        open.take((most + 1).saturating_sub(noted))
+            .collect::<Vec<_>>()
+    };
+    for part in of_chunks(ground.parallel, list, unproven) {
+        pairs.extend(part);
+    }
+    pairs.len() <= most
+}
+
+/// Whether a pair with a common corner surely does not touch in this step.
+fn joined_apart(ground: &Ground, limits: &Limits, near: &Near) -> bool {
     // The largest difference along the edges of a triangle.
     let strain = |t: u32| {
-        let corners = mesh.corners[t as usize];
+        let corners = ground.corners[t as usize];
         let along = |end: usize| {
-            let [a, b, c] = mesh.rest.residuals_of(end, corners);
+            let [a, b, c] = ground.rest.residuals_of(end, corners);
             let (ab, bc, ca) = (a - b, b - c, c - a);
             ab.length_squared()
                 .max(bc.length_squared())
@@ -283,68 +371,54 @@ fn choose_pairs(mesh: &mut Mesh, body: &Body, limits: &Limits, margin: f64, most
         };
         f64::from(along(0).max(along(1))).sqrt()
     };
-    let room = limits.room;
-    for near in head(&own.joined, limits.joined()) {
-        let [a, b] = near.triangles;
-        let differ = (strain(a) + strain(b)) * (1.0 + 1e-6) + 2.0 * room;
-        let tiles = mean_tiles(&mesh.rest, near.triangles);
-        // Not proven if not a number.
-        let proven = limits.stretch * tiles * f64::from(near.margin) > differ;
-        if !proven {
-            pairs.push(near.triangles);
-        }
-        if pairs.len() > most {
-            return false;
-        }
-    }
-    for near in head(&own.apart, margin) {
-        let corners = near.triangles.map(|t| mesh.corners[t as usize][0]);
-        let between = |end: usize| {
-            let [a, b] = mesh.rest.residuals_of(end, corners);
-            (a - b).length_squared()
-        };
-        let differ = between(0).max(between(1));
-        let strain = mean_tiles(&mesh.rest, near.triangles) * limits.strain;
-        let differ = f64::from(differ).sqrt() * (1.0 + 1e-6) + 2.0 * (strain + room);
-        // Not proven if not a number.
-        let proven = limits.stretch * f64::from(near.margin) > differ * (1.0 + 1e-9);
-        if !proven {
-            pairs.push(near.triangles);
-        }
-        if pairs.len() > most {
-            return false;
-        }
-    }
-    true
+    let [a, b] = near.triangles;
+    let differ = (strain(a) + strain(b)) * (1.0 + 1e-6) + 2.0 * limits.room;
+    let tiles = mean_tiles(ground.rest, near.triangles);
+    // Not proven if not a number.
+    limits.stretch * tiles * f64::from(near.margin) > differ
+}
+
+/// The same for one without.
+fn kept_apart(ground: &Ground, limits: &Limits, near: &Near) -> bool {
+    let corners = near.triangles.map(|t| ground.corners[t as usize][0]);
+    let between = |end: usize| {
+        let [a, b] = ground.rest.residuals_of(end, corners);
+        (a - b).length_squared()
+    };
+    let differ = between(0).max(between(1));
+    let strain = mean_tiles(ground.rest, near.triangles) * limits.strain;
+    let differ = f64::from(differ).sqrt() * (1.0 + 1e-6) + 2.0 * (strain + limits.room);
+    // Not proven if not a number.
+    limits.stretch * f64::from(near.margin) > differ * (1.0 + 1e-9)
 }
 
 /// The mean of the tiles along the edges of two triangles.
 fn mean_tiles(rest: &Rest, triangles: [u32; 2]) -> f64 {
-    let [a, b] = triangles.map(|t| f64::from(rest.tiles[t as usize]));
+    let [a, b] = triangles.map(|t| f64::from(rest.tiles.get(t)));
     0.5 * (a + b)
 }
 
-fn watch(mesh: &mut Mesh, body: &mut Body) {
+fn watch(ground: &Ground, body: &mut Body) {
+    let rest = ground.rest;
     for &v in &body.vertices {
-        mesh.rest.reference[v as usize] = mesh.positions[v as usize][1];
-        for residuals in &mut mesh.rest.residuals {
-            residuals[v as usize] = Vec3::ZERO;
+        rest.reference.set(v, ground.positions[v as usize][1]);
+        for residuals in &rest.residuals {
+            residuals.set(v, Vec3::ZERO);
         }
     }
     let (mut length, mut squares) = (0.0, Vec::with_capacity(body.triangles.len()));
     for &t in &body.triangles {
-        let [a, b, c] = mesh.corners[t as usize].map(|v| mesh.positions[v as usize][1]);
+        let [a, b, c] = ground.corners[t as usize].map(|v| ground.positions[v as usize][1]);
         let [ab, bc, ca] = [[a, b], [b, c], [c, a]].map(|[p, q]| p.distance_squared(q));
         length += ab.sqrt() + bc.sqrt() + ca.sqrt();
         squares.push(ab.max(bc).max(ca));
     }
     let spacing = length / (3.0 * body.triangles.len() as f64);
     let cuts = Cuts::new(spacing, &squares, body.vertices.len());
-    mesh.rest.tiles.resize(mesh.corners.len(), 1);
     for (&t, &square) in body.triangles.iter().zip(&squares) {
-        mesh.rest.tiles[t as usize] = cuts.along(square);
+        rest.tiles.set(t, cuts.along(square));
     }
-    let shape = Shape::of(&mesh.rest, &body.vertices);
+    let shape = Shape::of(rest, &body.vertices);
     let own = &mut body.clearance;
     own.age = 0;
     own.missed = 0;
@@ -363,38 +437,97 @@ fn watch(mesh: &mut Mesh, body: &mut Body) {
 
 /// Finds the margins of bodies that are to be known, as far as the budget goes. Boxes
 /// must be up to date. `bodies` are those that lie below one node each: node and body.
-pub(crate) fn learn(mesh: &mut Mesh, tree: &Tree, bodies: &[(u32, u32)]) {
-    let budget = BUDGET.max(mesh.live_triangles / BUDGET_SHARE);
+pub(crate) fn learn(mesh: &mut Mesh, tree: &Tree, bodies: &[(u32, u32)], parallel: bool) {
+    if bodies.is_empty() {
+        return;
+    }
+    let budget = budget(mesh);
     let mut spent = 0;
-    for &(node, b) in bodies {
-        let Some(mut body) = mesh.bodies[b as usize].take() else {
+    for &(_, b) in bodies {
+        let Some(body) = mesh.bodies[b as usize].as_mut() else {
             continue;
         };
         let count = body.triangles.len();
         let own = &mut body.clearance;
-        if let Some(reach) = own.wanted.take() {
-            let added = std::mem::take(&mut own.added);
-            if !added && count > budget {
-                own.patience = LONGEST_WAIT;
-                own.fail();
-            } else if added || spent < budget {
-                spent += if added { 0 } else { count };
-                learn_body(mesh, tree, node, &mut body, reach);
-            }
+        let Some(reach) = own.wanted.take() else {
+            continue;
+        };
+        let added = std::mem::take(&mut own.added);
+        if !added && count > budget {
+            own.patience = LONGEST_WAIT;
+            own.fail();
+        } else if added || spent < budget {
+            spent += if added { 0 } else { count };
+            own.wanted = Some(reach);
         }
-        mesh.bodies[b as usize] = Some(body);
     }
+    let (ground, all) = Ground::of(mesh, tree, bodies, parallel);
+    each(parallel, all, |number, body| {
+        let node = ground.nodes[number];
+        if let Some(body) = body
+            && node != NONE
+            && let Some(reach) = body.clearance.wanted.take()
+        {
+            // The reference shape becomes that of now.
+            watch(&ground, body);
+            let joined = JOINED_REACH * body.clearance.cuts.spacing;
+            learn_body(&ground, node, body, [reach, joined]);
+        }
+    });
 }
 
-fn learn_body(mesh: &mut Mesh, tree: &Tree, node: u32, body: &mut Body, reach: f64) {
-    // The reference shape becomes that of now.
-    watch(mesh, body);
+/// Triangles whose margins may be found in one update.
+fn budget(mesh: &Mesh) -> usize {
+    BUDGET.max(mesh.live_triangles / BUDGET_SHARE)
+}
+
+/// Finds the margins of bodies that were just born and rest during the step, as they do in
+/// discrete detection, and whether they are clear in this step already. Boxes must be up to
+/// date. Only what is very near is listed: that costs no more than to test the body against
+/// itself, which has to be done otherwise, so it counts for no budget. Returns whether some
+/// of them are not clear, against what the tree was told.
+pub(crate) fn learn_newborn(mesh: &mut Mesh, tree: &Tree, parallel: bool) -> bool {
+    let (ground, bodies) = Ground::of(mesh, tree, &tree.whole, parallel);
+    each(parallel, bodies, |number, body| {
+        let node = ground.nodes[number];
+        if let Some(body) = body
+            && node != NONE
+            && body.clearance.newborn
+        {
+            let reach = NEWBORN_REACH * body.clearance.cuts.spacing;
+            learn_body(&ground, node, body, [reach; 2]);
+            let own = &mut body.clearance;
+            let fit = own.last;
+            let limits = Limits {
+                stretch: least_stretch(&fit.linear, &fit.linear),
+                strain: fit.strain,
+                spread: fit.spread,
+                room: fit.room,
+            };
+            let holds = limits.joined() < reach && limits.apart() < reach;
+            let clear =
+                holds && choose_pairs(&ground, body, &limits, limits.apart(), most_pairs(body));
+            body.clearance.clear = clear;
+        }
+    });
+    let mut lost = false;
+    for body in bodies.iter_mut().flatten() {
+        lost |= std::mem::take(&mut body.clearance.newborn) && !body.clearance.clear;
+    }
+    lost
+}
+
+/// Lists the pairs of a body that is watched up to a margin: those without a common corner,
+/// and those with one.
+fn learn_body(ground: &Ground, node: u32, body: &mut Body, [reach, joined]: [f64; 2]) {
+    let tree = ground.tree;
     let own = &mut body.clearance;
     if own.stage != Stage::Watched {
         return;
     }
     own.stage = Stage::Known;
     own.reach = reach;
+    own.joined_reach = joined;
     own.joined.clear();
     own.apart.clear();
     let widen = reach as f32 * (1.0 + 1e-6);
@@ -412,7 +545,7 @@ fn learn_body(mesh: &mut Mesh, tree: &Tree, node: u32, body: &mut Body, reach: f
                 }
                 for j in from..y.link() + y.leaf_count() {
                     if own_box.overlaps(&tree.boxes[j as usize].end) {
-                        own.note(mesh, tree, [i, j]);
+                        own.note(ground, [i, j]);
                     }
                 }
             }
@@ -449,18 +582,19 @@ impl Clearance {
         if shared == 0 {
             self.reach
         } else {
-            JOINED_REACH * self.cuts.spacing * tiles
+            self.joined_reach * tiles
         }
     }
 
     /// Lists a pair of places with its margin.
-    fn note(&mut self, mesh: &Mesh, tree: &Tree, places: [u32; 2]) {
+    fn note(&mut self, ground: &Ground, places: [u32; 2]) {
+        let tree = ground.tree;
         let [a, b] = places.map(|p| &tree.leaves[p as usize]);
-        let at = |c: [u32; 3]| c.map(|v| mesh.positions[v as usize][1]);
+        let at = |c: [u32; 3]| c.map(|v| ground.positions[v as usize][1]);
         let (p, q) = (at(a.corners), at(b.corners));
         let (shared, on) = shared_corners(&a.corners, &b.corners);
         let turned = |t: [glam::DVec3; 3], k: usize| [t[k], t[(k + 1) % 3], t[(k + 2) % 3]];
-        let tiles = mean_tiles(&mesh.rest, [a.id, b.id]);
+        let tiles = mean_tiles(ground.rest, [a.id, b.id]);
         let reach = self.reach_of(shared, tiles);
         let found = match shared {
             0 => {
@@ -518,6 +652,7 @@ pub(crate) fn inherit(mesh: &mut Mesh, old: &Clearance, first: u32, heirs: &[boo
                 shape,
                 cells: None,
                 last_local: None,
+                pairs: Vec::new(),
                 joined: Vec::new(),
                 apart: Vec::new(),
                 ..*old

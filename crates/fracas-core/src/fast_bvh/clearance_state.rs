@@ -28,10 +28,10 @@ pub(crate) enum Stage {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clearance {
     pub(crate) stage: Stage,
-    /// Whether it was below one node in this step.
-    pub(crate) seen: bool,
     /// Whether it was added as it is and never looked at.
     pub(crate) added: bool,
+    /// Whether it came to be in a split since the last update, with faces of its own.
+    pub(crate) newborn: bool,
     /// Updates to wait before it is watched.
     pub(crate) wait: u32,
     /// Updates to wait after the next failure.
@@ -50,16 +50,17 @@ pub(crate) struct Clearance {
     pub(crate) cuts: Cuts,
     /// Updates in a row that the lists did not reach far enough.
     pub(crate) missed: u32,
-    /// Pairs with a common corner, up to a share of the spacing, by margin over the mean of
-    /// the tiles along their edges, which is what is kept.
+    /// Pairs with a common corner, up to `joined_reach`, by margin over the mean of the tiles
+    /// along their edges, which is what is kept.
     pub(crate) joined: Vec<Near>,
     /// Pairs without, up to `reach`, by margin.
     pub(crate) apart: Vec<Near>,
     pub(crate) reach: f64,
+    pub(crate) joined_reach: f64,
     /// Whether the theorem covers this step, but for the pairs to test.
     pub(crate) clear: bool,
-    /// Pairs to test in this step, as a range of `Mesh::uncertain`.
-    pub(crate) pairs: (usize, usize),
+    /// Pairs of triangles to test in this step, if it is clear.
+    pub(crate) pairs: Vec<[u32; 2]>,
     /// Whether margins are to be found, and the reach for them.
     pub(crate) wanted: Option<f64>,
 }
@@ -77,11 +78,6 @@ impl Clearance {
     /// its [`Clearance::pairs`].
     pub(crate) fn is_clear(&self) -> bool {
         self.clear
-    }
-
-    /// The pairs to test one by one, of those that the mesh lists.
-    pub(crate) fn pairs<'a>(&self, uncertain: &'a [[u32; 2]]) -> &'a [[u32; 2]] {
-        &uncertain[self.pairs.0..self.pairs.1]
     }
 
     pub(crate) fn is_wanted(&self) -> bool {

@@ -26,17 +26,17 @@ fn listed(shared: bool, margin: f32, differ: f32) -> (Mesh, Body) {
     scene.update();
     let mut mesh = std::mem::take(&mut scene.mesh);
     let mut body = mesh.bodies[id.0 as usize].take().unwrap();
-    for residuals in &mut mesh.rest.residuals {
-        residuals.clear();
-        residuals.resize(count, Vec3::ZERO);
+    let residuals = &mesh.rest.residuals;
+    for v in 0..count as u32 {
+        residuals[0].set(v, Vec3::ZERO);
+        residuals[1].set(v, Vec3::ZERO);
     }
     if shared {
-        mesh.rest.residuals[1][1] = Vec3::X * differ;
-        mesh.rest.residuals[0][3] = Vec3::Y * differ;
+        residuals[1].set(1, Vec3::X * differ);
+        residuals[0].set(3, Vec3::Y * differ);
     } else {
-        mesh.rest.residuals[1][3] = Vec3::Z * differ;
+        residuals[1].set(3, Vec3::Z * differ);
     }
-    mesh.uncertain.clear();
     let near = vec![Near {
         margin,
         triangles: [0, 1],
@@ -70,34 +70,32 @@ fn pairs_are_tested_where_residuals_and_their_rounding_use_up_the_margin() {
             let needed = (differ + 2.0 * room) / stretch;
             for (share, tested) in [(0.98, true), (1.02, false), (0.2, true)] {
                 let margin = (share * needed) as f32;
-                let (mut mesh, body) = listed(shared, margin, 0.1);
+                let (mut mesh, mut body) = listed(shared, margin, 0.1);
                 let limits = Limits {
                     stretch,
                     strain: if shared { 10.0 } else { strain },
                     spread: 10.0,
                     room,
                 };
-                assert!(choose_pairs(&mut mesh, &body, &limits, f64::INFINITY, 9));
-                let told = mesh.uncertain.len();
+                let tree = Tree::default();
+                let (ground, _) = Ground::of(&mut mesh, &tree, &[], false);
+                let mut choose = |limits: &Limits, most| {
+                    let few = choose_pairs(&ground, &mut body, limits, f64::INFINITY, most);
+                    (few, body.clearance.pairs.len())
+                };
                 assert_eq!(
-                    told,
-                    usize::from(tested),
+                    choose(&limits, 9),
+                    (true, usize::from(tested)),
                     "{shared} {stretch} {room} {share}"
                 );
                 // Gives up where more are to be tested than walking the tree costs.
-                mesh.uncertain.clear();
-                assert_eq!(
-                    choose_pairs(&mut mesh, &body, &limits, f64::INFINITY, 0),
-                    !tested
-                );
+                assert_eq!(choose(&limits, 0).0, !tested);
                 // What is no number proves nothing.
-                mesh.uncertain.clear();
                 let none = Limits {
                     room: f64::NAN,
                     ..limits
                 };
-                assert!(choose_pairs(&mut mesh, &body, &none, f64::INFINITY, 9));
-                assert_eq!(mesh.uncertain.len(), 1);
+                assert_eq!(choose(&none, 9), (true, 1));
             }
         }
     }

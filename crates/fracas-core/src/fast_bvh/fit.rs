@@ -20,6 +20,8 @@
 
 use glam::{DMat3, DVec3, Vec3};
 
+use super::threads::{ByteSlots, Slots, WideSlots, of_chunks};
+use super::tree::Leaf;
 use crate::primitives::Moving;
 
 /// Room for rounding, relative to the largest coordinate.
@@ -34,33 +36,33 @@ const SAMPLES: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rest {
     /// Where each was when its body's reference shape was taken.
-    pub(crate) reference: Vec<DVec3>,
+    pub(crate) reference: WideSlots,
     /// Residuals at the start and at the end of the step.
-    pub(crate) residuals: [Vec<Vec3>; 2],
+    pub(crate) residuals: [Slots; 2],
     /// Tiles along an edge of each triangle, by its global id ([`super::cells`]).
-    pub(crate) tiles: Vec<u8>,
+    pub(crate) tiles: ByteSlots,
 }
 
 impl Rest {
     pub(crate) fn push(&mut self) {
-        self.reference.push(DVec3::ZERO);
+        self.reference.push();
         for residuals in &mut self.residuals {
-            residuals.push(Vec3::ZERO);
+            residuals.push();
         }
     }
 
     /// A vertex that comes to be as a copy of another.
     pub(crate) fn copy(&mut self, from: u32, to: u32) {
-        self.reference[to as usize] = self.reference[from as usize];
-        for residuals in &mut self.residuals {
-            residuals[to as usize] = residuals[from as usize];
+        self.reference.set(to, self.reference.get(from));
+        for residuals in &self.residuals {
+            residuals.set(to, residuals.get(from));
         }
     }
 
     /// Residuals at the start (0) or end (1) of the step of some vertices.
     #[inline]
     pub(crate) fn residuals_of<const N: usize>(&self, end: usize, vertices: [u32; N]) -> [Vec3; N] {
-        vertices.map(|v| self.residuals[end][v as usize])
+        vertices.map(|v| self.residuals[end].get(v))
     }
 }
 
@@ -101,7 +103,7 @@ impl Fit {
 impl Shape {
     /// Of the reference positions of a body; `None` when they lie on a line.
     pub(crate) fn of(rest: &Rest, vertices: &[u32]) -> Option<Self> {
-        let at = |v: u32| rest.reference[v as usize];
+        let at = |v: u32| rest.reference.get(v);
         let origin = at(*vertices.first()?);
         let (mut sum, mut count) = (DVec3::ZERO, 0.0);
         let mut far = [(0.0, vertices[0]); 2];
@@ -168,9 +170,10 @@ pub(crate) fn fit(
     shape: &Shape,
     vertices: &[u32],
     positions: &[Moving],
-    triangles: impl Iterator<Item = (u32, [u32; 3])>,
-    rest: &mut Rest,
+    triangles: &[Leaf],
+    rest: &Rest,
     fine: f64,
+    parallel: bool,
 ) -> Option<Fit> {
     let at = |v: u32| positions[v as usize][1];
     let origin = at(vertices[0]);
@@ -178,7 +181,7 @@ pub(crate) fn fit(
     let (mut weight, mut count) = (DVec3::ZERO, 0.0);
     for v in samples(vertices) {
         let x = at(v) - origin;
-        let q = rest.reference[v as usize] - shape.centre;
+        let q = rest.reference.get(v) - shape.centre;
         sum += x;
         weight += q;
         count += 1.0;
@@ -193,16 +196,21 @@ pub(crate) fn fit(
     if !linear.is_finite() {
         return None;
     }
-    let (mut spread, mut size) = (0.0_f64, DVec3::splat(shape.size));
-    for &v in vertices {
-        let (x, q) = (at(v), rest.reference[v as usize] - shape.centre);
-        let residual = x - offset - linear * q;
-        spread = spread.max(residual.length_squared());
-        size = size.max(x.abs());
-        let [start, end] = &mut rest.residuals;
-        start[v as usize] = end[v as usize];
-        end[v as usize] = residual.as_vec3();
-    }
+    let measure = |vertices: &[u32]| {
+        let (mut spread, mut size) = (0.0_f64, DVec3::splat(shape.size));
+        for &v in vertices {
+            let (x, q) = (at(v), rest.reference.get(v) - shape.centre);
+            let residual = x - offset - linear * q;
+            spread = spread.max(residual.length_squared());
+            size = size.max(x.abs());
+            let [start, end] = &rest.residuals;
+            start.set(v, end.get(v));
+            end.set(v, residual.as_vec3());
+        }
+        (spread, size)
+    };
+    let parts = of_chunks(parallel, vertices, measure).into_iter();
+    let (spread, size) = parts.fold((0.0_f64, DVec3::ZERO), |a, b| (a.0.max(b.0), a.1.max(b.1)));
     // Residuals are kept in f32: one part in ten million each.
     let spread = spread.sqrt();
     let room = ROUNDING * size.max_element() + 1e-6 * spread;
@@ -213,16 +221,21 @@ pub(crate) fn fit(
         room,
     };
     if fit.strain > fine {
-        let mut strain = 0.0_f32;
-        for (t, corners) in triangles {
-            let [a, b, c] = rest.residuals_of(1, corners);
-            let longest = (a - b)
-                .length_squared()
-                .max((b - c).length_squared())
-                .max((c - a).length_squared());
-            let tiles = f32::from(rest.tiles[t as usize]);
-            strain = strain.max(longest / (tiles * tiles));
-        }
+        let strain_of = |triangles: &[Leaf]| {
+            let mut strain = 0.0_f32;
+            for triangle in triangles {
+                let [a, b, c] = rest.residuals_of(1, triangle.corners);
+                let longest = (a - b)
+                    .length_squared()
+                    .max((b - c).length_squared())
+                    .max((c - a).length_squared());
+                let tiles = f32::from(rest.tiles.get(triangle.id));
+                strain = strain.max(longest / (tiles * tiles));
+            }
+            strain
+        };
+        let parts = of_chunks(parallel, triangles, strain_of).into_iter();
+        let strain = parts.fold(0.0, f32::max);
         fit.strain = f64::from(strain).sqrt() * (1.0 + 1e-6) + room;
     }
     (fit.spread.is_finite() && fit.strain.is_finite()).then_some(fit)

@@ -65,8 +65,6 @@ pub(crate) struct Mesh {
     pub(crate) positions: Vec<Moving>,
     /// For bodies whose shape is watched.
     pub(crate) rest: Rest,
-    /// Pairs of triangles of clear bodies that have to be tested all the same.
-    pub(crate) uncertain: Vec<[u32; 2]>,
     pub(crate) vertex_owner: Vec<u32>,
     pub(crate) vertex_body: Vec<u32>,
     pub(crate) vertex_local: Vec<u32>,

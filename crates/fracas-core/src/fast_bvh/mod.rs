@@ -71,6 +71,7 @@ mod refit;
 mod restructure;
 mod rewrite;
 mod split;
+mod threads;
 mod traverse;
 mod tree;
 
@@ -79,6 +80,8 @@ mod answer_tests;
 pub mod brute_force;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod update_tests;
 #[cfg(test)]
 mod work_tests;
 
@@ -190,6 +193,9 @@ pub struct Settings {
     /// none, but slow where many features lie in one plane, as on a crack that has just
     /// opened. Without it such features count as touching.
     pub exact: bool,
+    /// Whether updates run on the caller's rayon pool (with the feature `parallel`; without
+    /// it, on this thread). Changes no result. Queries: [`Scratch::parallel`].
+    pub parallel: bool,
 }
 
 impl Default for Settings {
@@ -202,6 +208,7 @@ impl Default for Settings {
             keep_clearance: true,
             non_penetration_filter: true,
             exact: false,
+            parallel: false,
         }
     }
 }
@@ -365,6 +372,7 @@ impl FastBvh {
             builder,
             restructuring,
             keep_clearance,
+            parallel,
             ..
         } = self.settings;
         let moving = detection == Detection::Continuous;
@@ -392,10 +400,18 @@ impl FastBvh {
             ..UpdateStats::default()
         };
         if keep_clearance {
-            clearance::assess(&mut self.mesh, &self.tree);
+            clearance::assess(&mut self.mesh, &self.tree, parallel);
         }
         let mut wanted = self.tree.find_clear(&self.mesh, edited || everything);
-        self.tree.refit(&self.mesh, detection, culling);
+        self.tree.refit(&self.mesh, detection, culling, parallel);
+        if edited
+            && keep_clearance
+            && clearance::learn_newborn(&mut self.mesh, &self.tree, parallel)
+        {
+            wanted = self.tree.find_clear(&self.mesh, true);
+            self.tree.refit(&self.mesh, detection, culling, parallel);
+        }
+        self.tree.judge_fans(&self.mesh);
         if !self.tree.nodes.is_empty() {
             stats.culled_subtrees =
                 self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
@@ -422,7 +438,8 @@ impl FastBvh {
                     self.tree
                         .rewrite(&self.mesh, &none, &chosen, builder, &mut self.rewriting);
                     wanted = self.tree.find_clear(&self.mesh, true);
-                    self.tree.refit(&self.mesh, detection, culling);
+                    self.tree.refit(&self.mesh, detection, culling, parallel);
+                    self.tree.judge_fans(&self.mesh);
                     stats.culled_subtrees =
                         self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
                     self.tree.remember_costs();
@@ -435,7 +452,7 @@ impl FastBvh {
         }
         stats.clear_bodies = self.tree.clear.len();
         self.tree.list_uncertain(&self.mesh);
-        clearance::learn(&mut self.mesh, &self.tree, &wanted);
+        clearance::learn(&mut self.mesh, &self.tree, &wanted, parallel);
         self.stats = stats;
         stats
     }

@@ -229,6 +229,10 @@ impl Mesh {
         }
         let heirs: Vec<bool> = parts.iter().map(|p| p.new_triangles.is_empty()).collect();
         clearance::inherit(self, &body.clearance, first_id, &heirs);
+        let parts = self.bodies[first_id as usize..].iter_mut().flatten();
+        for (part, heir) in parts.zip(heirs) {
+            part.clearance.newborn = !heir;
+        }
         Ok((new_bodies, removed))
     }
 

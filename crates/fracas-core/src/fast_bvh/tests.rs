@@ -197,8 +197,12 @@ impl FastBvh {
         });
         self.tree
             .build_two(&self.mesh, &down, &up, &mut self.rewriting);
-        self.tree
-            .refit(&self.mesh, self.settings.detection, self.settings.culling);
+        self.tree.refit(
+            &self.mesh,
+            self.settings.detection,
+            self.settings.culling,
+            false,
+        );
         self.tree
             .cull(&self.mesh, self.settings.culling, 0, &mut self.culling);
         self.validate().unwrap();
@@ -289,9 +293,12 @@ fn random_edits_match_brute_force() {
             let mut fresh = scene.clone();
             fresh.settings.restructuring = Restructuring::RebuildAlways;
             fresh.rebuild(Builder::Median);
-            fresh
-                .tree
-                .refit(&fresh.mesh, Detection::Continuous, Culling::StarContour);
+            fresh.tree.refit(
+                &fresh.mesh,
+                Detection::Continuous,
+                Culling::StarContour,
+                false,
+            );
             if !fresh.tree.nodes.is_empty() {
                 fresh
                     .tree

@@ -493,7 +493,7 @@ impl Tree {
         self.uncertain.clear();
         for range in &self.clear {
             if let Some(body) = mesh.bodies[range.body as usize].as_ref() {
-                let pairs = body.clearance.pairs(&mesh.uncertain).iter();
+                let pairs = body.clearance.pairs.iter();
                 self.uncertain
                     .extend(pairs.map(|p| p.map(|t| self.place[t as usize])));
             }
