@@ -613,6 +613,7 @@ impl Clearance {
                     p[on[1].0],
                     p[third(on[0].0, on[1].0)],
                     q[third(on[0].1, on[1].1)],
+                    reach,
                 )
             }
             _ => 0.0,

@@ -103,11 +103,22 @@ pub(crate) fn at_corner(p: [DVec3; 3], q: [DVec3; 3], enough: f64) -> f64 {
     best
 }
 
-/// Triangles (a, b, c) and (a, b, d).
-pub(crate) fn at_edge(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
+/// Triangles (a, b, c) and (a, b, d). Stops looking at `enough`.
+///
+/// The first look is one plane through the edge with the apexes on different sides, at least
+/// h from it. Each apex is h from the other triangle. Points of two outer edges are `s` and
+/// `t` of the way from the ends of the edge, of length L, to the apexes: at least `(s + t) h`
+/// apart across the plane and `L - (s + t) X` along the edge, where X is how far an apex lies
+/// from an end, along the edge, at most. So the larger of the two is at least
+/// `L h / (h + X)`, whatever s and t are.
+pub(crate) fn at_edge(a: DVec3, b: DVec3, c: DVec3, d: DVec3, enough: f64) -> f64 {
     let [b, c, d] = [b - a, c - a, d - a];
     let room = ROUNDING * b.abs().max(c.abs()).max(d.abs()).max_element();
     let squared = b.length_squared();
+    let quick = plane_at_edge([b, c, d], squared) - room;
+    if quick >= enough {
+        return quick;
+    }
     let across = |x: DVec3| x - b * (b.dot(x) / squared);
     let (c_off, d_off) = (across(c), across(d));
     let (c_long, d_long) = (c_off.length_squared().sqrt(), d_off.length_squared().sqrt());
@@ -120,6 +131,18 @@ pub(crate) fn at_edge(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
     certain(apex - room)
         .min(outer_edges([DVec3::ZERO, c], [b, d], room))
         .min(outer_edges([b, c], [DVec3::ZERO, d], room))
+}
+
+/// What the plane across the difference of the apexes shows.
+fn plane_at_edge([b, c, d]: [DVec3; 3], squared: f64) -> f64 {
+    let (along_c, along_d) = (b.dot(c), b.dot(d));
+    let (c_off, d_off) = (c - b * (along_c / squared), d - b * (along_d / squared));
+    let normal = c_off - d_off;
+    let scale = 1.0 / normal.length_squared().sqrt();
+    let h = normal.dot(c_off).min(-normal.dot(d_off)) * scale;
+    let length = squared.sqrt();
+    let far = along_c.max(along_d).max(squared - along_c.min(along_d)) / length;
+    certain(h).min(certain(length * h / (h + far)))
 }
 
 /// Two segments: the gap along the line between their closest points, as far as
@@ -181,7 +204,7 @@ mod tests {
             let margin = match shared {
                 0 => disjoint(at(p), at(q), 10.0),
                 1 => at_corner(at(p), at(q), 10.0),
-                _ => at_edge(v[0], v[1], v[2], v[3]),
+                _ => at_edge(v[0], v[1], v[2], v[3], [10.0, 0.0, 0.05][round / 3 % 3]),
             };
             useful[shared] += usize::from(margin > 0.01);
             let features = |t: [usize; 3]| {
@@ -259,7 +282,11 @@ mod tests {
         close(at_corner(wedge(0.5), wedge(-0.5), 9.0), 0.5);
         close(at_corner(wedge(1.0), wedge(1.0), 9.0), 0.0);
         // Over an edge: flat, folded square, folded flat.
+        let at_edge = |a, b, c, d| at_edge(a, b, c, d, 9.0);
         close(at_edge(o, x, y, -y), 0.0_f64.max(at_edge(o, x, y, -y)));
+        // The first look alone: one plane.
+        close(plane_at_edge([x, y, -y], 1.0), 0.5);
+        close(plane_at_edge([x, y, y * 0.5], 1.0), 0.0);
         assert!(at_edge(o, x, y + x * 0.5, -y + x * 0.5) > 0.5);
         assert!(at_edge(o, x, y + x * 0.5, z + x * 0.5) > 0.5);
         close(at_edge(o, x, y, y), 0.0);
@@ -270,7 +297,9 @@ mod tests {
         let o = DVec3::ZERO;
         assert_eq!(disjoint([o; 3], [o; 3], 1.0), 0.0);
         assert_eq!(at_corner([o; 3], [o; 3], 1.0), 0.0);
-        assert_eq!(at_edge(o, o, DVec3::X, DVec3::Y), 0.0);
-        assert_eq!(at_edge(o, DVec3::X, DVec3::Y, DVec3::Y), 0.0);
+        for enough in [0.0, 1.0] {
+            assert_eq!(at_edge(o, o, DVec3::X, DVec3::Y, enough), 0.0);
+            assert_eq!(at_edge(o, DVec3::X, DVec3::Y, DVec3::Y, enough), 0.0);
+        }
     }
 }

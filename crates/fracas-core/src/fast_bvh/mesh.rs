@@ -16,6 +16,7 @@ use super::clearance_state::Clearance;
 use super::edit::{EditError, check_positions, check_triangles};
 use super::fit::Rest;
 use super::ids::{BodyId, NONE};
+use super::split::SplitScratch;
 use crate::primitives::Moving;
 
 /// A body: its vertices and triangles by global id, in the user's order.
@@ -85,6 +86,8 @@ pub(crate) struct Mesh {
     pub(crate) live_triangles: usize,
     /// Vertices whose edges a split builds anew; all false between edits.
     pub(crate) marked: Vec<bool>,
+    /// Memory of splits.
+    pub(crate) splitting: SplitScratch,
     /// Triangles whose corners, edges, neighbours or owned features may be others than at
     /// the last update. Triangles that are new or gone since need not be here.
     pub(crate) changed: Vec<u32>,
@@ -213,7 +216,7 @@ impl Mesh {
                 }
             }
         }
-        self.link(slots);
+        self.link(&mut slots);
         let mut body = Body::new(vertices, triangles);
         body.clearance = Clearance::of_added();
         self.number(&body, id);
@@ -335,8 +338,8 @@ impl Mesh {
     }
 
     /// Makes edges of half-edges (key, triangle * 4 + k), and links triangles.
-    pub(crate) fn link(&mut self, mut slots: Vec<(u64, u32)>) {
-        slots.sort_unstable();
+    pub(crate) fn link(&mut self, slots: &mut Vec<(u64, u32)>) {
+        sort_slots(slots);
         let mut rest = &slots[..];
         while let Some(&(key, first)) = rest.first() {
             let users = rest.iter().take_while(|s| s.0 == key).count();
@@ -420,6 +423,44 @@ impl Mesh {
             self.edge_owner[e as usize] = NONE;
             self.free_edges.push(e);
         }
+    }
+}
+
+/// Bits that are sorted by at a time, and from where: all of a key but what is always zero.
+const DIGIT: u32 = 11;
+const DIGITS: [u32; 6] = [0, 11, 22, 32, 43, 54];
+
+/// Sorts half-edges by their keys, then by slots: in a pass for each digit of the keys, which
+/// are numbers of vertices and so have few of them.
+fn sort_slots(slots: &mut Vec<(u64, u32)>) {
+    if slots.len() < 1 << DIGIT {
+        return slots.sort_unstable();
+    }
+    let digit = |key: u64, from: u32| {
+        // A half has ten digits at its end.
+        let width = if from % 32 == 22 { 10 } else { DIGIT };
+        (key >> from) as usize & ((1 << width) - 1)
+    };
+    let bits = slots.iter().fold(0, |bits, slot| bits | slot.0);
+    let mut sorted = slots.clone();
+    for from in DIGITS.into_iter().filter(|&from| digit(bits, from) > 0) {
+        let mut starts = [0_u32; 1 << DIGIT];
+        for slot in &*slots {
+            starts[digit(slot.0, from)] += 1;
+        }
+        let mut next = 0;
+        for start in &mut starts {
+            next += std::mem::replace(start, next);
+        }
+        for &slot in &*slots {
+            let at = &mut starts[digit(slot.0, from)];
+            sorted[*at as usize] = slot;
+            *at += 1;
+        }
+        std::mem::swap(slots, &mut sorted);
+    }
+    for same in slots.chunk_by_mut(|a, b| a.0 == b.0) {
+        same.sort_unstable();
     }
 }
 

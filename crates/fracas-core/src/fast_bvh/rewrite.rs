@@ -70,11 +70,16 @@ pub(crate) struct RewriteScratch {
 
 impl RewriteScratch {
     /// Makes room for another tree.
-    fn clear(&mut self) {
+    fn clear(&mut self, tree: &Tree) {
         self.nodes.clear();
         self.info.clear();
         self.order.clear();
         self.copied.clear();
+        // A cut adds a node for each unit, of which there are a few: room at once, not by steps.
+        self.nodes.reserve(tree.nodes.len() + tree.nodes.len() / 8);
+        self.info.reserve(tree.nodes.len() + tree.nodes.len() / 8);
+        self.order
+            .reserve(tree.leaves.len() + tree.leaves.len() / 8);
     }
 }
 
@@ -93,7 +98,7 @@ impl Tree {
         scratch: &mut RewriteScratch,
     ) {
         let places = self.leaves.len();
-        scratch.clear();
+        scratch.clear(self);
         self.classify(mesh, changes, scratch);
         let RewriteScratch {
             nodes,
@@ -200,7 +205,7 @@ impl Tree {
         builder: Builder,
         scratch: &mut RewriteScratch,
     ) {
-        scratch.clear();
+        scratch.clear(self);
         let bodies = mesh.bodies.iter().flatten();
         let mut items: Vec<Ref> = bodies
             .flat_map(|b| b.triangles.iter().map(|&t| triangle_ref(mesh, t)))
@@ -221,7 +226,7 @@ impl Tree {
         right: &[u32],
         scratch: &mut RewriteScratch,
     ) {
-        scratch.clear();
+        scratch.clear(self);
         let mut writer = Writer::new(self, mesh, Builder::Median, scratch);
         let handle = writer.open();
         let refs = |half: &[u32]| {
@@ -607,18 +612,22 @@ impl<'a> Writer<'a> {
         let first = self.old.info[node as usize].first;
         let count = self.old.info[node as usize].count;
         let moved = (self.order.len() as u32).wrapping_sub(first);
-        for i in node as usize..end as usize {
-            let mut n = self.old.nodes[i];
-            let by = if n.is_leaf() { moved } else { shift };
-            n.set_link(n.link().wrapping_add(by));
-            self.nodes.push(n);
-            let mut info = self.old.info[i];
-            info.first = info.first.wrapping_add(moved);
-            // Links may have changed within. A subtree of one body stays one, and what
-            // could not be culled waits for its turn.
-            info.flags &= ONE_BODY | IN_VAIN;
-            self.info.push(info);
-        }
+        let range = node as usize..end as usize;
+        self.nodes
+            .extend(self.old.nodes[range.clone()].iter().map(|&old| {
+                let mut n = old;
+                let by = if n.is_leaf() { moved } else { shift };
+                n.set_link(n.link().wrapping_add(by));
+                n
+            }));
+        self.info
+            .extend(self.old.info[range].iter().map(|old| Info {
+                first: old.first.wrapping_add(moved),
+                // Links may have changed within. A subtree of one body stays one, and what
+                // could not be culled waits for its turn.
+                flags: old.flags & (ONE_BODY | IN_VAIN),
+                ..*old
+            }));
         self.copied.push(Copied {
             from: first,
             to: self.order.len() as u32,

@@ -9,17 +9,33 @@ use super::edit::{EditError, NewBody, Part, check_positions, check_triangles, pa
 use super::ids::{BodyId, NONE};
 use super::mesh::{Body, Mesh, edge_key};
 
+/// In [`SplitScratch::copy_of`]: the vertex was marked when it was placed.
+const MARKED: u32 = 1 << 31;
+
+/// Memory that stays between splits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SplitScratch {
+    /// By global id: the part of each triangle of the body that is split.
+    part_of: Vec<u32>,
+    /// By global id: what stands for each vertex of the body in the part that is being made,
+    /// with [`MARKED`]; `NONE` if nothing does yet. All are `NONE` between parts.
+    copy_of: Vec<u32>,
+    /// Half-edges to link, as [`Mesh::link`] takes them.
+    slots: Vec<(u64, u32)>,
+    /// Marked vertices and the triangles that have them.
+    owners: Vec<(u32, u32)>,
+}
+
 /// A split under way. Numbers in bodies are written at the end: until then
 /// `vertex_local` of an old vertex is its index in the old body.
 struct Splitting<'a> {
     /// The body that is split, taken out of the mesh.
     body: &'a Body,
+    scratch: &'a mut SplitScratch,
     /// The vertices that are marked.
     marks: Vec<u32>,
     /// Which of the body's vertices a part has taken.
     held: Vec<bool>,
-    /// What stands for each of the body's vertices in the part that is being made.
-    copy_of: Vec<u32>,
     /// Whether a vertex was marked after a triangle that has it was seen: that happens
     /// only where parts touch in a point without a link across it.
     late: bool,
@@ -38,12 +54,12 @@ struct NewPart {
 }
 
 impl<'a> Splitting<'a> {
-    fn new(body: &'a Body) -> Self {
+    fn new(body: &'a Body, scratch: &'a mut SplitScratch) -> Self {
         Self {
             body,
+            scratch,
             marks: Vec::new(),
             held: vec![false; body.vertices.len()],
-            copy_of: vec![NONE; body.vertices.len()],
             late: false,
         }
     }
@@ -51,6 +67,11 @@ impl<'a> Splitting<'a> {
     /// Marks the vertices that the crack runs through: ends of links between parts, and
     /// corners of triangles that go.
     fn mark_crack(&mut self, mesh: &mut Mesh, part_of: &[u32]) {
+        let parts = &mut self.scratch.part_of;
+        parts.resize(mesh.corners.len(), NONE);
+        for (&t, &part) in self.body.triangles.iter().zip(part_of) {
+            parts[t as usize] = part;
+        }
         for (&t, &part) in self.body.triangles.iter().zip(part_of) {
             let corners = mesh.corners[t as usize];
             if part == NONE {
@@ -60,8 +81,10 @@ impl<'a> Splitting<'a> {
                 continue;
             }
             for k in 0..3 {
+                // A link is looked at from one side: its ends are the same from the other. All
+                // corners of triangles that go are marked anyway.
                 let n = mesh.neighbours[t as usize][k];
-                if n != NONE && part_of[mesh.triangle_local[n as usize] as usize] != part {
+                if n != NONE && n > t && parts[n as usize] != part {
                     mark(&mut mesh.marked, &mut self.marks, corners[k]);
                     mark(&mut mesh.marked, &mut self.marks, corners[(k + 1) % 3]);
                 }
@@ -72,54 +95,61 @@ impl<'a> Splitting<'a> {
     fn make_part(&mut self, mesh: &mut Mesh, part: &Part) -> NewPart {
         let mut made = NewPart {
             triangles: Vec::with_capacity(part.kept.len() + part.new_triangles.len()),
+            // About as many as a surface with a border has.
+            vertices: Vec::with_capacity(part.kept.len() + part.new_positions.len()),
+            origin: Vec::with_capacity(part.kept.len() + part.new_positions.len()),
             ..NewPart::default()
         };
         self.take_kept(mesh, part, &mut made);
         self.add_new(mesh, part, &mut made);
         for &local in &made.origin {
-            if let Some(copy) = self.copy_of.get_mut(local as usize) {
-                *copy = NONE;
+            if let Some(&old) = self.body.vertices.get(local as usize) {
+                self.scratch.copy_of[old as usize] = NONE;
             }
         }
         made
     }
 
     /// The vertex that stands for one of the body's in a part: the first part that uses
-    /// it keeps it, each other part copies it.
-    fn place(&mut self, mesh: &mut Mesh, made: &mut NewPart, local: u32) -> u32 {
-        let at = local as usize;
-        if self.copy_of[at] == NONE {
-            let old = self.body.vertices[at];
-            self.copy_of[at] = if self.held[at] {
-                let copy = mesh.new_vertex(mesh.positions[old as usize]);
-                mesh.rest.copy(old, copy);
-                self.late |= !mesh.marked[old as usize];
-                mark(&mut mesh.marked, &mut self.marks, old);
-                mark(&mut mesh.marked, &mut self.marks, copy);
-                copy
-            } else {
-                self.held[at] = true;
-                old
-            };
-            made.vertices.push(self.copy_of[at]);
-            made.origin.push(local);
+    /// it keeps it, each other part copies it. With [`MARKED`] if it is.
+    #[inline]
+    fn place(&mut self, mesh: &mut Mesh, made: &mut NewPart, old: u32) -> u32 {
+        let copy = self.scratch.copy_of[old as usize];
+        if copy == NONE {
+            self.place_first(mesh, made, old)
+        } else {
+            copy
         }
-        self.copy_of[at]
+    }
+
+    fn place_first(&mut self, mesh: &mut Mesh, made: &mut NewPart, old: u32) -> u32 {
+        let local = mesh.vertex_local[old as usize];
+        let held = &mut self.held[local as usize];
+        let (vertex, flag) = if *held {
+            let copy = mesh.new_vertex(mesh.positions[old as usize]);
+            mesh.rest.copy(old, copy);
+            self.late |= !mesh.marked[old as usize];
+            mark(&mut mesh.marked, &mut self.marks, old);
+            mark(&mut mesh.marked, &mut self.marks, copy);
+            (copy, MARKED)
+        } else {
+            *held = true;
+            let marked = mesh.marked[old as usize];
+            (old, if marked { MARKED } else { 0 })
+        };
+        made.vertices.push(vertex);
+        made.origin.push(local);
+        self.scratch.copy_of[old as usize] = vertex | flag;
+        vertex | flag
     }
 
     /// The triangles that the part keeps.
     fn take_kept(&mut self, mesh: &mut Mesh, part: &Part, made: &mut NewPart) {
         for &t in &part.kept {
             let t = self.body.triangles[t as usize];
-            let mut marked = false;
-            for k in 0..3 {
-                let v = mesh.corners[t as usize][k];
-                let local = mesh.vertex_local[v as usize];
-                let v = self.place(mesh, made, local);
-                mesh.corners[t as usize][k] = v;
-                marked |= mesh.marked[v as usize];
-            }
-            if marked {
+            let placed = mesh.corners[t as usize].map(|v| self.place(mesh, made, v));
+            if placed.iter().any(|v| v & MARKED != 0) {
+                mesh.corners[t as usize] = placed.map(|v| v & !MARKED);
                 made.at_marks.push(made.triangles.len() as u32);
             }
             made.triangles.push(t);
@@ -133,7 +163,7 @@ impl<'a> Splitting<'a> {
         let mut place_old = |t: &[u32; 3]| {
             t.map(|v| {
                 if is_old(v) {
-                    self.place(mesh, made, v)
+                    self.place(mesh, made, self.body.vertices[v as usize]) & !MARKED
                 } else {
                     v
                 }
@@ -175,7 +205,9 @@ impl Mesh {
         let part_of = self.check_split(id, parts, removed)?;
         let body = self.bodies[id.0 as usize].take().expect("checked");
         self.marked.resize(self.positions.len(), false);
-        let mut splitting = Splitting::new(&body);
+        let mut scratch = std::mem::take(&mut self.splitting);
+        scratch.copy_of.resize(self.positions.len(), NONE);
+        let mut splitting = Splitting::new(&body, &mut scratch);
         splitting.mark_crack(self, &part_of);
         let removed = removed.iter().map(|&t| body.triangles[t as usize]);
         let removed: Vec<u32> = removed.collect();
@@ -218,7 +250,8 @@ impl Mesh {
             }
         }
         let kept: Vec<usize> = parts.iter().map(|p| p.kept.len()).collect();
-        self.relink(first_id, &kept, &near);
+        self.relink(first_id, &kept, &near, &mut scratch);
+        self.splitting = scratch;
         for v in marks {
             self.marked[v as usize] = false;
         }
@@ -266,9 +299,15 @@ impl Mesh {
     /// it (all of them see the same ends), so no edge is half in and half out. `near`
     /// lists for each body which triangles can have marked vertices, and the first `kept`
     /// of a body are old.
-    fn relink(&mut self, first: u32, kept: &[usize], near: &[Vec<u32>]) {
-        let mut slots: Vec<(u64, u32)> = Vec::new();
-        let mut owners: Vec<(u32, u32)> = Vec::new();
+    fn relink(
+        &mut self,
+        first: u32,
+        kept: &[usize],
+        near: &[Vec<u32>],
+        SplitScratch { slots, owners, .. }: &mut SplitScratch,
+    ) {
+        slots.clear();
+        owners.clear();
         for (p, near) in near.iter().enumerate() {
             let at = first as usize + p;
             let body = self.bodies[at].take().expect("just made");
@@ -296,10 +335,10 @@ impl Mesh {
             }
             self.bodies[at] = Some(body);
         }
-        for &(v, _) in &owners {
+        for &(v, _) in &*owners {
             self.vertex_owner[v as usize] = NONE;
         }
-        for (v, t) in owners {
+        for &(v, t) in &*owners {
             if self.vertex_owner[v as usize] == NONE {
                 self.vertex_owner[v as usize] = t;
             }

@@ -379,6 +379,8 @@ impl Tree {
         }
         self.leaves.clear();
         self.neighbours.clear();
+        self.leaves.reserve(order.len());
+        self.neighbours.reserve(order.len());
         let nowhere = Copied {
             from: 0,
             to: order.len() as u32,

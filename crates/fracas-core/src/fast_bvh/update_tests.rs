@@ -181,12 +181,12 @@ fn where_a_step_starts_is_not_told_by_an_older_step() {
     let mut rng = Rng(3);
     let mut shape = |shake: f64, push: f64| -> Vec<DVec3> {
         let place = |(i, p): (usize, &DVec3)| {
-            let ripple = 0.3 * spacing * libm::sin(std::f64::consts::TAU * p.x);
+            let ripple = 0.26 * spacing * libm::sin(std::f64::consts::TAU * p.x);
             let off = dvec3(p.x - 0.5, p.y - 0.5, 0.0).length_squared();
             let pushed = if i < count as usize {
                 0.0
             } else {
-                push * spacing * libm::exp(-off / 0.05)
+                push * spacing * libm::exp(-off / 0.12)
             };
             let noise = rng.direction().as_dvec3() * shake * spacing;
             *p + noise + dvec3(0.0, 0.0, ripple - pushed)
@@ -195,7 +195,7 @@ fn where_a_step_starts_is_not_told_by_an_older_step() {
     };
     let frames: Vec<Vec<DVec3>> = [(0.0, 0.0); 4]
         .into_iter()
-        .chain([(0.3, 0.0), (0.0, 0.7), (0.0, 0.0)])
+        .chain([(0.3, 0.0), (0.0, 0.56), (0.0, 0.0)])
         .map(|(shake, push)| shape(shake, push))
         .collect();
     let play = |keep_clearance: bool| {
@@ -218,5 +218,5 @@ fn where_a_step_starts_is_not_told_by_an_older_step() {
     let (_, truth) = play(false);
     assert_eq!(clear[3..6], [1, 0, 0], "known, shaken, shaken at the start");
     assert!(!truth.vertex_face.is_empty());
-    assert_eq!(found, truth, "{clear:?}");
+    assert!(found == truth, "{clear:?}");
 }
