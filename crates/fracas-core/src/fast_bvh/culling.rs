@@ -55,13 +55,14 @@
 //! whole step (it does not subdivide time), so it culls a little less than an exact
 //! one would, and misses nothing.
 
-use glam::{DVec2, DVec3};
+use glam::{DVec2, DVec3, Vec3};
 
 use super::Culling;
 use super::cone::SMALLEST_COSINE;
 use super::ids::NONE;
 use super::mesh::Mesh;
-use super::tree::{CLEAR, CULLED, IN_VAIN, Tree};
+use super::threads::{CHUNK, both};
+use super::tree::{CLEAR, COMPONENT_KNOWN, CULLED, IN_VAIN, Info, Leaf, Node, ONE_COMPONENT, Tree};
 use crate::primitives::Moving;
 use crate::primitives::bernstein::ROUND;
 
@@ -102,51 +103,83 @@ impl Tree {
         &mut self,
         mesh: &Mesh,
         culling: Culling,
-        node: usize,
         scratch: &mut CullScratch,
+        parallel: bool,
     ) -> u32 {
-        if self.info[node].flags & CLEAR != 0 {
-            self.info[node].flags |= CULLED;
-            self.info[node].cost_self = 0.0;
+        let culler = Culler {
+            mesh,
+            nodes: &self.nodes,
+            leaves: &self.leaves,
+            neighbours: &self.neighbours,
+            normals: &self.normals,
+            culling,
+            round: self.round,
+            parallel,
+        };
+        culler.cull(&mut self.info, 0, scratch)
+    }
+}
+
+/// What culling reads.
+struct Culler<'a> {
+    mesh: &'a Mesh,
+    nodes: &'a [Node],
+    leaves: &'a [Leaf],
+    neighbours: &'a [[u32; 3]],
+    normals: &'a [Vec3],
+    culling: Culling,
+    round: u32,
+    parallel: bool,
+}
+
+impl Culler<'_> {
+    /// Of the subtree of a node, whose `info` it is. Large ones are cut in two for threads.
+    fn cull(&self, info: &mut [Info], node: usize, scratch: &mut CullScratch) -> u32 {
+        let (own, below) = info.split_first_mut().expect("the node itself");
+        if own.flags & CLEAR != 0 {
+            own.flags |= CULLED;
+            own.cost_self = 0.0;
             return 1;
         }
-        let waits = self.info[node].flags & IN_VAIN != 0
+        let waits = own.flags & IN_VAIN != 0
             && !(node as u32)
                 .wrapping_add(self.round)
                 .is_multiple_of(PATIENCE);
-        let own = !waits && self.decide(mesh, culling, node, scratch);
-        let leaf = self.nodes[node].is_leaf();
-        let info = &mut self.info[node];
-        info.flags &= !(CULLED | IN_VAIN);
-        info.flags |= if own { CULLED } else { IN_VAIN };
-        if own {
-            info.cost_self = 0.0;
+        let culled = !waits && self.decide(own, scratch);
+        own.flags &= !(CULLED | IN_VAIN);
+        own.flags |= if culled { CULLED } else { IN_VAIN };
+        if culled {
+            own.cost_self = 0.0;
             return 1;
         }
-        if leaf {
-            info.cost_self = (info.count * (info.count - 1) / 2) as f32;
+        if self.nodes[node].is_leaf() {
+            own.cost_self = (own.count * (own.count - 1) / 2) as f32;
             return 0;
         }
         let (l, r) = (node + 1, self.nodes[node].link() as usize);
-        let culled = self.cull(mesh, culling, l, scratch) + self.cull(mesh, culling, r, scratch);
-        let (left, right) = (&self.info[l], &self.info[r]);
-        self.info[node].cost_self =
-            left.cost_inter + right.cost_inter + left.cost_self + right.cost_self;
-        culled
+        let (left, right) = below.split_at_mut(r - l);
+        let mut culled = [0; 2];
+        if self.parallel && own.count as usize > CHUNK {
+            let [in_left, in_right] = &mut culled;
+            both(
+                true,
+                || *in_left = self.cull(left, l, scratch),
+                || *in_right = self.cull(right, r, &mut CullScratch::default()),
+            );
+        } else {
+            culled = [self.cull(left, l, scratch), self.cull(right, r, scratch)];
+        }
+        let (left, right) = (&left[0], &right[0]);
+        own.cost_self = left.cost_inter + right.cost_inter + left.cost_self + right.cost_self;
+        culled[0] + culled[1]
     }
 
-    fn decide(
-        &mut self,
-        mesh: &Mesh,
-        culling: Culling,
-        node: usize,
-        scratch: &mut CullScratch,
-    ) -> bool {
-        let info = &self.info[node];
+    fn decide(&self, info: &mut Info, scratch: &mut CullScratch) -> bool {
+        let culling = self.culling;
         if culling == Culling::StarContour {
             let moving = self.normals.len() > self.leaves.len();
-            return info.count >= FEWEST && self.normals_on_one_side(node) && {
-                self.see_contour(mesh, node, true, &mut scratch.contour);
+            return info.count >= FEWEST && self.normals_on_one_side(info) && {
+                self.see_contour(info, true, &mut scratch.contour);
                 if moving {
                     star_shaped::<2>(&scratch.contour)
                 } else {
@@ -158,21 +191,21 @@ impl Tree {
             return false;
         }
         // The paper's modes cull connected patches only.
-        if !self.one_component(node, &mut scratch.stack, &mut scratch.seen) {
+        if !self.one_component(info, &mut scratch.stack, &mut scratch.seen) {
             return false;
         }
         match culling {
             Culling::Off | Culling::StarContour => false,
             Culling::NormalCone => true,
             Culling::DualCone => {
-                let (normals, binormals) = (&self.info[node].normals, &self.info[node].binormals);
+                let (normals, binormals) = (&info.normals, &info.binormals);
                 binormals.is_empty()
                     || binormals.is_valid()
                         && normals.axis.dot(binormals.axis).abs() < binormals.cosine
             }
             Culling::FullContour | Culling::RealContour => {
                 let full = culling == Culling::FullContour;
-                self.see_contour(mesh, node, full, &mut scratch.contour);
+                self.see_contour(info, full, &mut scratch.contour);
                 (!full || one_loop(&mut scratch.contour)) && edges_apart(&scratch.contour)
             }
         }
@@ -180,8 +213,7 @@ impl Tree {
 
     /// Condition 1 of the theorem over the step, with V the mean normal: each
     /// direction of each triangle, until one fails.
-    fn normals_on_one_side(&self, node: usize) -> bool {
-        let info = &self.info[node];
+    fn normals_on_one_side(&self, info: &Info) -> bool {
         let stride = self.normals.len() / self.leaves.len();
         let sum = info.normals.axis;
         let length = sum.length();
@@ -195,10 +227,37 @@ impl Tree {
             .all(|n| n.dot(v) > SMALLEST_COSINE)
     }
 
+    /// Whether the triangles of a node hang together across edges, remembered.
+    fn one_component(&self, info: &mut Info, stack: &mut Vec<u32>, seen: &mut Vec<bool>) -> bool {
+        if info.flags & COMPONENT_KNOWN != 0 {
+            return info.flags & ONE_COMPONENT != 0;
+        }
+        let (first, count) = (info.first, info.count);
+        seen.clear();
+        seen.resize(count as usize, false);
+        stack.clear();
+        stack.push(first);
+        seen[0] = true;
+        let mut reached = 1;
+        while let Some(place) = stack.pop() {
+            for n in self.neighbours[place as usize] {
+                let local = n.wrapping_sub(first);
+                if local < count && !seen[local as usize] {
+                    seen[local as usize] = true;
+                    reached += 1;
+                    stack.push(n);
+                }
+            }
+        }
+        let one = reached == count;
+        info.flags |= COMPONENT_KNOWN | if one { ONE_COMPONENT } else { 0 };
+        one
+    }
+
     /// The boundary half-edges of a node seen along the axis of its normal cone:
     /// all, or those that bound the mesh itself.
-    fn see_contour(&self, mesh: &Mesh, node: usize, internal: bool, contour: &mut Vec<Seen>) {
-        let info = &self.info[node];
+    fn see_contour(&self, info: &Info, internal: bool, contour: &mut Vec<Seen>) {
+        let mesh = self.mesh;
         let (first, count) = (info.first, info.count);
         let axis = info.normals.axis.as_dvec3().normalize();
         let (u, v) = axis.any_orthonormal_pair();

@@ -21,28 +21,147 @@
 //! because an opposite edge that passes c so closely would have no certain normal. So
 //! rounding can only add crossings, and a fan that winds twice is never cleared.
 
+use std::ops::Range;
+
 use glam::{DVec3, Vec3};
 
 use super::cone::SMALLEST_COSINE;
 use super::ids::NONE;
 use super::mesh::Mesh;
-use super::tree::{Fans, Tree};
+use super::threads::{ByteSlots, Slots, each};
+use super::tree::{Leaf, Tree};
 
 /// Not clear, whatever the crossings.
 const UNCLEAR: u8 = u8::MAX;
 
+/// Places that one task looks at.
+const TASK: usize = 1024;
+
+/// What is known of the fan of each vertex.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fans {
+    /// Opposite edges that the ray crosses, or that it is not clear; by global id.
+    crossings: ByteSlots,
+    /// Sum of the normals.
+    axis: Slots,
+    homes: Homes,
+}
+
+/// Which task looks at a vertex, when tasks run on threads: the one that has all its
+/// triangles. Of the others all are looked at by one thread, in their order. So the normals
+/// of a fan are added up in the same order as without threads.
+#[derive(Clone, Debug, Default)]
+struct Homes {
+    /// By global id: a task, or `NONE`.
+    home: Vec<u32>,
+    /// Places with a corner that no task has to itself.
+    border: Vec<u32>,
+    known: bool,
+}
+
+impl Homes {
+    fn find(&mut self, leaves: &[Leaf], vertices: usize) {
+        const UNSEEN: u32 = NONE - 1;
+        self.home.clear();
+        self.home.resize(vertices, UNSEEN);
+        for (place, leaf) in leaves.iter().enumerate() {
+            let task = (place / TASK) as u32;
+            for v in leaf.corners {
+                let home = &mut self.home[v as usize];
+                *home = if *home == UNSEEN || *home == task {
+                    task
+                } else {
+                    NONE
+                };
+            }
+        }
+        let border = |leaf: &Leaf| leaf.corners.iter().any(|&v| self.home[v as usize] == NONE);
+        self.border.clear();
+        let places = leaves.iter().enumerate().filter(|(_, leaf)| border(leaf));
+        self.border.extend(places.map(|(place, _)| place as u32));
+        self.known = true;
+    }
+}
+
+impl Fans {
+    #[inline]
+    pub(crate) fn is_clear(&self, vertex: u32) -> bool {
+        self.crossings.get(vertex) == 1
+    }
+
+    /// The tree was written anew.
+    pub(crate) fn forget_places(&mut self) {
+        self.homes.known = false;
+    }
+}
+
+/// The vertices that a task looks at: all, or those of a home.
+#[derive(Clone, Copy)]
+struct Wanted<'a>(Option<(&'a [u32], u32)>);
+
+impl Wanted<'_> {
+    #[inline(always)]
+    fn has(self, vertex: u32) -> bool {
+        self.0
+            .is_none_or(|(home, task)| home[vertex as usize] == task)
+    }
+}
+
+/// Places that are not of bodies that are clear.
+struct Judged {
+    ranges: Vec<Range<usize>>,
+}
+
+impl Judged {
+    /// Calls `look` for each place and the corners that are to be looked at there.
+    fn visit(&self, homes: Option<&Homes>, look: impl Fn(usize, Wanted) + Sync) {
+        let Some(homes) = homes else {
+            for place in self.ranges.iter().cloned().flatten() {
+                look(place, Wanted(None));
+            }
+            return;
+        };
+        let after = |place: usize| self.ranges.partition_point(|r| r.end <= place);
+        let end = self.ranges.last().map_or(0, |r| r.end);
+        let mut tasks: Vec<usize> = (0..end.div_ceil(TASK)).collect();
+        each(true, &mut tasks, |task, _| {
+            let (from, to) = (task * TASK, (task + 1) * TASK);
+            let ranges = self.ranges[after(from)..].iter();
+            for range in ranges.take_while(|r| r.start < to) {
+                for place in range.start.max(from)..range.end.min(to) {
+                    look(place, Wanted(Some((&homes.home, task as u32))));
+                }
+            }
+        });
+        for &place in &homes.border {
+            let range = self.ranges.get(after(place as usize));
+            if range.is_some_and(|r| r.contains(&(place as usize))) {
+                look(place as usize, Wanted(Some((&homes.home, NONE))));
+            }
+        }
+    }
+}
+
 impl Tree {
     /// Decides for all vertices of bodies that are not clear themselves; needs the
     /// normals of their triangles. Without them no fan is clear.
-    pub(crate) fn judge_fans(&mut self, mesh: &Mesh) {
-        let Fans { crossings, axis } = &mut self.fans;
-        crossings.clear();
-        crossings.resize(mesh.positions.len(), 0);
+    pub(crate) fn judge_fans(&mut self, mesh: &Mesh, parallel: bool) {
+        let Fans {
+            crossings,
+            axis,
+            homes,
+        } = &mut self.fans;
+        crossings.reset(mesh.positions.len());
         if self.normals.is_empty() {
             return;
         }
-        axis.clear();
-        axis.resize(mesh.positions.len(), Vec3::ZERO);
+        axis.reset(mesh.positions.len());
+        let parallel = parallel && cfg!(feature = "parallel");
+        if parallel && !homes.known {
+            homes.find(&self.leaves, mesh.positions.len());
+        }
+        let homes = parallel.then_some(&*homes);
+        let (crossings, axis) = (&*crossings, &*axis);
         let stride = self.normals.len() / self.leaves.len();
         let mut ranges = Vec::with_capacity(self.clear.len() + 1);
         let mut from = 0;
@@ -52,16 +171,21 @@ impl Tree {
             from = (info.first + info.count) as usize;
         }
         ranges.push(from..self.leaves.len());
-        let normals_of = |place: usize| &self.normals[place * stride..][..stride];
-        for place in ranges.iter().cloned().flatten() {
+        ranges.retain(|r| !r.is_empty());
+        let judged = Judged { ranges };
+        let (leaves, neighbours, normals) = (&self.leaves, &self.neighbours, &self.normals);
+        let normals_of = |place: usize| &normals[place * stride..][..stride];
+        judged.visit(homes, |place, wanted| {
             let normal = normals_of(place)[stride / 2];
-            for v in self.leaves[place].corners {
-                axis[v as usize] += normal;
+            for v in leaves[place].corners {
+                if wanted.has(v) {
+                    axis.set(v, axis.get(v) + normal);
+                }
             }
-        }
-        for place in ranges.into_iter().flatten() {
-            let (linked, normals) = (&self.neighbours[place], normals_of(place));
-            let [a, b, c] = self.leaves[place].corners;
+        });
+        judged.visit(homes, |place, wanted| {
+            let (linked, normals) = (&neighbours[place], normals_of(place));
+            let [a, b, c] = leaves[place].corners;
             let at = |v: u32| mesh.positions[v as usize][0];
             let [p, q, r] = [at(a), at(b), at(c)];
             let unlinked = [
@@ -72,21 +196,21 @@ impl Tree {
             let around = [(a, p, q, r), (b, q, r, p), (c, r, p, q)];
             for k in 0..3 {
                 let (vertex, centre, next, last) = around[k];
-                let state = &mut crossings[vertex as usize];
-                let axis = axis[vertex as usize];
-                if *state == UNCLEAR {
+                let state = crossings.get(vertex);
+                if !wanted.has(vertex) || state == UNCLEAR {
                     continue;
                 }
+                let axis = axis.get(vertex);
                 if unlinked[k] || !all_along(normals, axis) {
-                    *state = UNCLEAR;
+                    crossings.set(vertex, UNCLEAR);
                     continue;
                 }
                 let up = across(axis);
                 if (next - centre).dot(up) < 0.0 && (last - centre).dot(up) >= 0.0 {
-                    *state = (*state + 1).min(UNCLEAR - 1);
+                    crossings.set(vertex, (state + 1).min(UNCLEAR - 1));
                 }
             }
-        }
+        });
     }
 }
 

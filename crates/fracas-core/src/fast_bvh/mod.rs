@@ -411,10 +411,12 @@ impl FastBvh {
             wanted = self.tree.find_clear(&self.mesh, true);
             self.tree.refit(&self.mesh, detection, culling, parallel);
         }
-        self.tree.judge_fans(&self.mesh);
+        self.tree.judge_fans(&self.mesh, parallel);
         if !self.tree.nodes.is_empty() {
-            stats.culled_subtrees =
-                self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
+            stats.culled_subtrees = self
+                .tree
+                .cull(&self.mesh, culling, &mut self.culling, parallel)
+                as usize;
             if edited || everything {
                 self.tree.remember_costs();
             }
@@ -439,9 +441,11 @@ impl FastBvh {
                         .rewrite(&self.mesh, &none, &chosen, builder, &mut self.rewriting);
                     wanted = self.tree.find_clear(&self.mesh, true);
                     self.tree.refit(&self.mesh, detection, culling, parallel);
-                    self.tree.judge_fans(&self.mesh);
+                    self.tree.judge_fans(&self.mesh, parallel);
                     stats.culled_subtrees =
-                        self.tree.cull(&self.mesh, culling, 0, &mut self.culling) as usize;
+                        self.tree
+                            .cull(&self.mesh, culling, &mut self.culling, parallel)
+                            as usize;
                     self.tree.remember_costs();
                 }
             }

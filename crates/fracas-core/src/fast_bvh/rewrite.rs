@@ -256,6 +256,7 @@ impl Tree {
         self.connect(mesh, order, copied, leaves, neighbours);
         // What was said about places and nodes holds no more.
         self.clear.clear();
+        self.fans.forget_places();
         self.uncertain.clear();
         self.find_bodies(mesh);
         self.depth = self.levels();

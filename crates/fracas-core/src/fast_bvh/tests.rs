@@ -203,8 +203,9 @@ impl FastBvh {
             self.settings.culling,
             false,
         );
+        self.tree.judge_fans(&self.mesh, false);
         self.tree
-            .cull(&self.mesh, self.settings.culling, 0, &mut self.culling);
+            .cull(&self.mesh, self.settings.culling, &mut self.culling, false);
         self.validate().unwrap();
     }
 }
@@ -299,10 +300,11 @@ fn random_edits_match_brute_force() {
                 Culling::StarContour,
                 false,
             );
+            fresh.tree.judge_fans(&fresh.mesh, false);
             if !fresh.tree.nodes.is_empty() {
                 fresh
                     .tree
-                    .cull(&fresh.mesh, Culling::StarContour, 0, &mut fresh.culling);
+                    .cull(&fresh.mesh, Culling::StarContour, &mut fresh.culling, false);
             }
             let (mut scratch, mut a, mut b) =
                 (Scratch::default(), Contacts::default(), Contacts::default());

@@ -100,6 +100,16 @@ macro_rules! slots {
                 }
             }
 
+            /// Makes so many, all zero.
+            #[allow(dead_code)]
+            pub(crate) fn reset(&mut self, len: usize) {
+                self.0.resize_with(len, Default::default);
+                for slot in &mut self.0 {
+                    *slot = Default::default();
+                }
+            }
+
+            #[allow(dead_code)]
             pub(crate) fn push(&mut self) {
                 self.0.push(Default::default());
             }
@@ -145,6 +155,14 @@ impl ByteSlots {
     #[inline]
     pub(crate) fn set(&self, at: u32, to: u8) {
         self.0[at as usize].store(to, Relaxed);
+    }
+
+    /// Makes so many, all zero.
+    pub(crate) fn reset(&mut self, len: usize) {
+        self.0.resize_with(len, AtomicU8::default);
+        for byte in &mut self.0 {
+            *byte.get_mut() = 0;
+        }
     }
 
     /// Makes room; new ones hold `value`.

@@ -5,6 +5,7 @@
 use glam::{DVec3, Vec3, Vec3A, Vec4};
 
 use super::cone::Cone;
+use super::fans::Fans;
 use super::ids::NONE;
 use super::mesh::Mesh;
 
@@ -295,22 +296,6 @@ pub(crate) struct ClearRange {
     pub(crate) at_rest: bool,
 }
 
-/// What is known of the fan of each vertex ([`super::fans`]).
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Fans {
-    /// Opposite edges that the ray crosses, or that it is not clear; by global id.
-    pub(crate) crossings: Vec<u8>,
-    /// Sum of the normals.
-    pub(crate) axis: Vec<Vec3>,
-}
-
-impl Fans {
-    #[inline]
-    pub(crate) fn is_clear(&self, vertex: u32) -> bool {
-        self.crossings[vertex as usize] == 1
-    }
-}
-
 /// A range of places whose triangles stay together in their order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copied {
@@ -500,39 +485,6 @@ impl Tree {
                     .extend(pairs.map(|p| p.map(|t| self.place[t as usize])));
             }
         }
-    }
-
-    /// Whether the triangles of a node hang together across edges, remembered.
-    pub(crate) fn one_component(
-        &mut self,
-        node: usize,
-        stack: &mut Vec<u32>,
-        seen: &mut Vec<bool>,
-    ) -> bool {
-        let info = self.info[node];
-        if info.flags & COMPONENT_KNOWN != 0 {
-            return info.flags & ONE_COMPONENT != 0;
-        }
-        let (first, count) = (info.first, info.count);
-        seen.clear();
-        seen.resize(count as usize, false);
-        stack.clear();
-        stack.push(first);
-        seen[0] = true;
-        let mut reached = 1;
-        while let Some(place) = stack.pop() {
-            for n in self.neighbours[place as usize] {
-                let local = n.wrapping_sub(first);
-                if local < count && !seen[local as usize] {
-                    seen[local as usize] = true;
-                    reached += 1;
-                    stack.push(n);
-                }
-            }
-        }
-        let one = reached == count;
-        self.info[node].flags |= COMPONENT_KNOWN | if one { ONE_COMPONENT } else { 0 };
-        one
     }
 
     /// Checks everything the queries rely on.
