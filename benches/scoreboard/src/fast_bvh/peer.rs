@@ -21,6 +21,7 @@ struct Step {
 /// Rows against the peer, and on several threads.
 pub fn rows(board: &mut Board) {
     threads(board);
+    update_threads(board);
     let sheets = ["ripple", "folded-free", "folded-touching"];
     let row = |name: &str| format!("fast-bvh/{name}-vs-ipctk");
     let wanted = |board: &mut Board, name: &str| board.wants_row(&row(name));
@@ -126,6 +127,52 @@ fn threads(board: &mut Board) {
             ))
         });
     }
+}
+
+/// The update of the same sheet. By the wall's clock.
+fn update_threads(board: &mut Board) {
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    for (threads, target) in [(2, 1.8), (16, 8.0)] {
+        let name = format!("fast-bvh/update-on-{threads}-threads");
+        if !board.wants_row(&name) {
+            continue;
+        }
+        if threads > most {
+            board.skip(&name, &format!("there are {most} processors"));
+            continue;
+        }
+        let step = sheet("folded-touching");
+        let (one, many) = (update_ms(&step, 1), update_ms(&step, threads));
+        board.row(&name, "x", Target::AtLeast(target), || {
+            Measured::new(one / many).note(format!(
+                "{one:.1} ms on one, {many:.1} on {threads}; folded sheet that touches"
+            ))
+        });
+    }
+}
+
+/// The shortest of some updates from the first to the second shape, on so many threads.
+fn update_ms(step: &Step, threads: usize) -> f64 {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.expect("threads can be made");
+    let mut scene = FastBvh::new(Settings {
+        parallel: true,
+        ..Settings::default()
+    });
+    let body = scene.add(&step.start, &step.triangles).expect("valid");
+    pool.install(|| {
+        let mut best = f64::INFINITY;
+        scene.update();
+        for _ in 0..7 {
+            scene.move_vertices(body, &step.start).expect("finite");
+            scene.update();
+            scene.move_vertices(body, &step.end).expect("finite");
+            let start = std::time::Instant::now();
+            scene.update();
+            best = best.min(start.elapsed().as_secs_f64() * 1e3);
+        }
+        best
+    })
 }
 
 fn compare(board: &mut Board, name: &str, step: &Step, python: &Path) {

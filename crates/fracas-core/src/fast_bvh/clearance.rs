@@ -156,11 +156,13 @@ pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree, parallel: bool) {
         let Some(body) = body else { return };
         body.clearance.clear = false;
         body.clearance.wanted = None;
+        // Only the update after its birth is told by this.
+        let newborn = std::mem::take(&mut body.clearance.newborn);
         let node = ground.nodes[number];
         if node != NONE {
             let info = &tree.info[node as usize];
             let places = info.first as usize..(info.first + info.count) as usize;
-            assess_body(&ground, body, &tree.leaves[places]);
+            assess_body(&ground, body, &tree.leaves[places], newborn);
         } else if body.clearance.stage != Stage::Unknown {
             // Without a fit of each step in a row nothing is known of the next.
             body.clearance.fail();
@@ -168,7 +170,7 @@ pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree, parallel: bool) {
     });
 }
 
-fn assess_body(ground: &Ground, body: &mut Body, triangles: &[Leaf]) {
+fn assess_body(ground: &Ground, body: &mut Body, triangles: &[Leaf], newborn: bool) {
     let own = &mut body.clearance;
     if own.stage == Stage::Unknown {
         if own.wait > 0 {
@@ -176,9 +178,13 @@ fn assess_body(ground: &Ground, body: &mut Body, triangles: &[Leaf]) {
             return;
         }
         watch(ground, body);
-        let newborn = std::mem::take(&mut body.clearance.newborn) && !body.in_motion;
+        let resting = !body.in_motion;
         let own = &mut body.clearance;
-        if newborn && own.stage == Stage::Watched && body.triangles.len() <= ground.budget {
+        if newborn
+            && resting
+            && own.stage == Stage::Watched
+            && body.triangles.len() <= ground.budget
+        {
             // Until `learn_newborn` has looked.
             (own.newborn, own.clear) = (true, true);
             own.pairs.clear();
