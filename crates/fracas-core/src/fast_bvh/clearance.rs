@@ -41,7 +41,9 @@
 //! that loses its shape becomes unknown again; each time it does so early, it is left
 //! alone twice as long.
 //!
-//! Parts of a split that have no new triangles inherit what is known of the whole.
+//! Parts of a split that have no new triangles inherit what is known of the whole. Those that
+//! have are *newborn*: if they rest during the step they are watched and known in the same
+//! update, for a short reach ([`learn_newborn`]).
 //!
 //! **Deviations**: [Heo 2010] has nothing of the kind; its bodies deform. What is
 //! listed per update is bounded (`BUDGET`), so that the frames around an event share
