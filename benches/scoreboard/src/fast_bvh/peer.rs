@@ -84,11 +84,12 @@ fn sheet(name: &str) -> Step {
     }
 }
 
-/// The query of the folded sheet that touches, on several threads. By the wall's clock.
-fn threads(board: &mut Board) {
+/// Calls `row` for each number of threads that there are processors for, with the row's name
+/// and the target.
+fn on_threads(board: &mut Board, what: &str, row: impl Fn(&mut Board, &str, usize, Target)) {
     let most = std::thread::available_parallelism().map_or(1, usize::from);
     for (threads, target) in [(2, 1.8), (16, 8.0)] {
-        let name = format!("fast-bvh/contacts-on-{threads}-threads");
+        let name = format!("fast-bvh/{what}-on-{threads}-threads");
         if !board.wants_row(&name) {
             continue;
         }
@@ -96,14 +97,19 @@ fn threads(board: &mut Board) {
             board.skip(&name, &format!("there are {most} processors"));
             continue;
         }
+        row(board, &name, threads, Target::AtLeast(target));
+    }
+}
+
+/// The query of the folded sheet that touches, on several threads. By the wall's clock.
+fn threads(board: &mut Board) {
+    on_threads(board, "contacts", |board, name, threads, target| {
         let step = sheet("folded-touching");
         let mut scene = FastBvh::new(Settings::default());
         let body = scene.add(&step.start, &step.triangles).expect("valid");
         scene.update();
         scene.move_vertices(body, &step.end).expect("finite");
-        let updating = std::time::Instant::now();
         scene.update();
-        let update = updating.elapsed().as_secs_f64() * 1e3;
         let ask = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let pool = pool.expect("threads can be made");
@@ -118,37 +124,27 @@ fn threads(board: &mut Board) {
         };
         let (one, alone) = ask(1);
         let (many, shared) = ask(threads);
-        board.row(&name, "x", Target::AtLeast(target), || {
+        board.row(name, "x", target, || {
             assert_eq!(alone, shared, "the same bits on any number of threads");
             Measured::new(one / many).note(format!(
-                "{one:.1} ms on one, {many:.1} on {threads}; folded sheet that touches, {} contacts; \
-                 update {update:.1} ms, on one thread",
+                "{one:.1} ms on one, {many:.1} on {threads}; folded sheet that touches, {} contacts",
                 alone.vertex_face.len() + alone.edge_edge.len()
             ))
         });
-    }
+    });
 }
 
 /// The update of the same sheet. By the wall's clock.
 fn update_threads(board: &mut Board) {
-    let most = std::thread::available_parallelism().map_or(1, usize::from);
-    for (threads, target) in [(2, 1.8), (16, 8.0)] {
-        let name = format!("fast-bvh/update-on-{threads}-threads");
-        if !board.wants_row(&name) {
-            continue;
-        }
-        if threads > most {
-            board.skip(&name, &format!("there are {most} processors"));
-            continue;
-        }
+    on_threads(board, "update", |board, name, threads, target| {
         let step = sheet("folded-touching");
         let (one, many) = (update_ms(&step, 1), update_ms(&step, threads));
-        board.row(&name, "x", Target::AtLeast(target), || {
+        board.row(name, "x", target, || {
             Measured::new(one / many).note(format!(
                 "{one:.1} ms on one, {many:.1} on {threads}; folded sheet that touches"
             ))
         });
-    }
+    });
 }
 
 /// The shortest of some updates from the first to the second shape, on so many threads.

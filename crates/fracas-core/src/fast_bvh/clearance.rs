@@ -491,7 +491,7 @@ fn budget(mesh: &Mesh) -> usize {
 
 /// Finds the margins of bodies that were just born and rest during the step, as they do in
 /// discrete detection, and whether they are clear in this step already. Boxes must be up to
-/// date. Only what is very near is listed: that costs no more than to test the body against
+/// date. Only what is very near is listed: that costs about as much as to test the body against
 /// itself, which has to be done otherwise, so it counts for no budget. Returns whether some
 /// of them are not clear, against what the tree was told.
 pub(crate) fn learn_newborn(mesh: &mut Mesh, tree: &Tree, parallel: bool) -> bool {

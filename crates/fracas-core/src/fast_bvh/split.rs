@@ -95,9 +95,9 @@ impl<'a> Splitting<'a> {
     fn make_part(&mut self, mesh: &mut Mesh, part: &Part) -> NewPart {
         let mut made = NewPart {
             triangles: Vec::with_capacity(part.kept.len() + part.new_triangles.len()),
-            // About as many as a surface with a border has.
-            vertices: Vec::with_capacity(part.kept.len() + part.new_positions.len()),
-            origin: Vec::with_capacity(part.kept.len() + part.new_positions.len()),
+            // As many as a closed surface has; with a border there are a few more.
+            vertices: Vec::with_capacity(part.kept.len() / 2 + part.new_positions.len() + 2),
+            origin: Vec::with_capacity(part.kept.len() / 2 + part.new_positions.len() + 2),
             ..NewPart::default()
         };
         self.take_kept(mesh, part, &mut made);

@@ -100,16 +100,6 @@ macro_rules! slots {
                 }
             }
 
-            /// Makes so many, all zero.
-            #[allow(dead_code)]
-            pub(crate) fn reset(&mut self, len: usize) {
-                self.0.resize_with(len, Default::default);
-                for slot in &mut self.0 {
-                    *slot = Default::default();
-                }
-            }
-
-            #[allow(dead_code)]
             pub(crate) fn push(&mut self) {
                 self.0.push(Default::default());
             }
@@ -129,6 +119,14 @@ slots!(Slots, Vec3, AtomicU32);
 slots!(WideSlots, DVec3, AtomicU64);
 
 impl Slots {
+    /// Makes so many, all zero.
+    pub(crate) fn reset(&mut self, len: usize) {
+        self.0.resize_with(len, Default::default);
+        for slot in self.0.iter_mut().flatten() {
+            *slot.get_mut() = 0;
+        }
+    }
+
     #[inline]
     fn number(bits: u32) -> f32 {
         f32::from_bits(bits)
