@@ -1,5 +1,6 @@
 // The page: wires panel, picture and worker together.
 
+import type { MeshPhysicalMaterial } from "three";
 import { type Begun, FIRST, newWorker } from "./boot";
 import { bundle, tooLarge } from "./bundle";
 import { Card, gameTitle, isGame } from "./challenges";
@@ -236,7 +237,7 @@ export function start(begun: Begun) {
     const link = !film && !i.soft;
     $("link").hidden = !link;
     menu.offer({ pieces: !film && !i.soft, animation: !i.soft, recording: !film, link });
-    $<HTMLSelectElement>("material").options[0].text = current.file ? "as it came (earthenware)" : "as in the scene";
+    $<HTMLSelectElement>("material").options[0].text = current.file ? "as it came" : "as in the scene";
     if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}: ▶ lets it fall, a click shoots at it. Break or cut it by hand, then explode it, to see pieces first`;
     if (tour.stop()?.scene === current.scene) arrange(tour.stop());
     else look();
@@ -689,7 +690,8 @@ export function start(begun: Begun) {
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);
-          return { number: b.number, object: b.object, place: p.toArray(), screen: [(s.x + 1) / 2, (1 - s.y) / 2] };
+          const paint = [b.mesh?.material ?? []].flat() as MeshPhysicalMaterial[];
+          return { number: b.number, object: b.object, place: p.toArray(), screen: [(s.x + 1) / 2, (1 - s.y) / 2], opacity: paint[0]?.opacity, inside: paint.at(-1)?.color.toArray() };
         }),
       }),
     },

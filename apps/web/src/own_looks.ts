@@ -10,8 +10,8 @@ const WRAPS: Record<number, THREE.Wrapping> = {
   10497: THREE.RepeatWrapping,
 };
 
-/** Where something broke it is this much lighter: fresh, and without a polish. */
-const FRESH = { colour: new THREE.Color(0xfff4e4), share: 0.3 };
+/** Where something broke it is lighter by this share of the way to white, and more colourful. */
+const FRESH = { lighter: 0.15, fuller: 1.4 };
 
 export class OwnLooks {
   /** Told when a picture has come. */
@@ -91,7 +91,10 @@ export class OwnLooks {
   }
 }
 
-const fresh = (colour: THREE.Color) => colour.clone().lerp(FRESH.colour, FRESH.share);
+function fresh(colour: THREE.Color): THREE.Color {
+  const { h, s, l } = colour.getHSL({ h: 0, s: 0, l: 0 }, THREE.SRGBColorSpace);
+  return new THREE.Color().setHSL(h, Math.min(1, FRESH.fuller * s), l + FRESH.lighter * (1 - l), THREE.SRGBColorSpace);
+}
 
 /** The mean colour of a picture, where it is not clear. */
 function mean(image: ImageBitmap): THREE.Color {

@@ -206,4 +206,5 @@ export type FromWorker =
   | { t: "error"; text: string; loading: boolean }
   /** With how many bodies that were not there before. */
   | { t: "rehearsed"; born: number }
-  | { t: "digest"; digest: string; milliseconds: number; longest: number; steps: number };
+  /** `most`: points that were asked in one step. */
+  | { t: "digest"; digest: string; milliseconds: number; longest: number; most: number; steps: number };

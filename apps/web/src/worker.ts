@@ -4,7 +4,7 @@
 import init, { materials, patterns, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
 import { hasGraphicsCard } from "./graphics";
 import type { Body, Born, Deed, Done, Frame, FromWorker, Game, Look, Overlay, OwnMaterial, OwnPicture, Story, ToWorker } from "./protocol";
-import { SMOOTH_MS } from "./protocol";
+import { SMOOTH_MS, STAT } from "./protocol";
 
 const SLICE = { width: 160, height: 112, reach: 0.06, every: 120 };
 /** Spheres and cubes of one body that the page is asked to draw. */
@@ -313,15 +313,16 @@ function wake() {
  * tests. */
 function digest({ scene, steps, shown, smooth }: Extract<ToWorker, { t: "digest" }>) {
   const it = shown ? sceneWorld(scene, 0, smooth) : SoftSimulation.knows(scene) ? new SoftSimulation(scene, false) : Simulation.of_scene(scene, 0, false, budget(smooth), () => undefined);
-  let [milliseconds, longest] = [0, 0];
+  let [milliseconds, longest, most] = [0, 0, 0];
   for (let i = 0; i < steps; i++) {
     const start = performance.now();
     it.step();
     const took = performance.now() - start;
     milliseconds += took;
     longest = Math.max(longest, took);
+    most = Math.max(most, it.stats()[STAT.visited]);
   }
-  post({ t: "digest", digest: it.digest(), milliseconds, longest, steps });
+  post({ t: "digest", digest: it.digest(), milliseconds, longest, most, steps });
   it.free();
 }
 
