@@ -545,7 +545,8 @@ export function start(begun: Begun) {
     $<HTMLInputElement>("explode").value = String(stop?.explode ?? 0);
     explode();
     look();
-    if (info) view.frameAll();
+    // In the tour nobody follows what falls.
+    if (info) view.frameAll(stop !== null);
     const [side, up, near] = stop?.camera ?? [0, 0, 0];
     if (stop) {
       view.turn(side, up);

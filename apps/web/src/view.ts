@@ -33,6 +33,8 @@ const WIDE = 0.86;
  * fill at first. */
 const TALL = 0.8;
 const FULL = 0.86;
+/** The camera is at least at this share of the way from which the whole stage is seen. */
+const NEAREST = 0.5;
 /** Milliseconds that the camera takes from a close look to the whole stage. */
 const WAY = 600;
 
@@ -191,11 +193,12 @@ export class View {
     u.cell.value = size > 3 ? 1 : size > 0.6 ? 0.1 : 0.05;
   }
 
-  /** Looks at the whole stage, as at the beginning. */
-  frameAll() {
+  /** Looks at what is on the stage, as at the beginning; `whole`: at all of the stage, also where
+   * there is nothing yet. */
+  frameAll(whole = false) {
     this.way = null;
     this.controls.target.copy(this.target());
-    this.frame(this.size());
+    this.frame(this.size(), true, whole ? 1 : NEAREST);
     this.chosen = false;
     this.stale = true;
   }
@@ -236,13 +239,13 @@ export class View {
 
   /** Steps back until what stands on the stage now fills the picture, with the floor below it.
    * (What flies away later is followed.) */
-  private frame(size: number, floor = true) {
+  private frame(size: number, floor = true, least = NEAREST) {
     const tall = Math.tan((this.camera.fov * Math.PI) / 360);
     const from = new THREE.Vector3(0.5, 0.42, 1).normalize();
     const right = new THREE.Vector3(0, 1, 0).cross(from).normalize();
     const up = from.clone().cross(right);
     const high = (0.56 * size) / tall;
-    let away = 0.5 * high;
+    let away = least * high;
     const box = this.boxOfBodies(Infinity, true);
     if (floor) box?.expandByPoint(box.getCenter(new THREE.Vector3()).setY(this.info!.low[1]));
     const wide = this.wide() * tall * this.camera.aspect;
