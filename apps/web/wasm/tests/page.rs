@@ -72,7 +72,14 @@ fn painted() -> Vec<u8> {
 
 #[test]
 fn pieces_taken_home_keep_their_paint_and_stand_where_they_lie() {
-    let stage = build("block.glb", &painted(), Material::PLASTER, None, &mut |_| ()).unwrap();
+    let stage = build(
+        "block.glb",
+        &painted(),
+        Material::PLASTER,
+        None,
+        &mut |_| (),
+    )
+    .unwrap();
     let mut world = Simulation::new(stage);
     for _ in 0..20 {
         world.step();
