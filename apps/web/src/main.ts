@@ -40,7 +40,7 @@ const title = (name: string) => TITLES[name] ?? gameTitle(name) ?? (name[0].toUp
 interface Source {
   scene?: string;
   seed?: number;
-  /** Whether long steps hand work on, so that the break does not stutter. */
+  /** Whether long steps are to hand work on, so that the break does not stutter. */
   smooth?: boolean;
   /** To be done again, as a link says. */
   deeds?: Done[];
@@ -48,6 +48,9 @@ interface Source {
   /** Of what the file's mesh is made. */
   material?: string;
 }
+
+/** A game is the same for everybody. */
+const isSmooth = (source: Source) => (source.smooth ?? true) && !isGame(source.scene);
 
 export function start(begun: Begun) {
   const { library } = begun;
@@ -130,7 +133,10 @@ export function start(begun: Begun) {
 
   /** Prepares something beside what is on the stage, which waits until it is there. */
   function load(source: Source) {
+    const box = $<HTMLInputElement>("smooth");
+    source.smooth = box.checked;
     stopLoading();
+    box.checked = source.smooth;
     hideError();
     if (source.file && source.file.size > MOST_BYTES)
       return fail(tooLarge(source.file.name, source.file.size, MOST_BYTES));
@@ -140,8 +146,7 @@ export function start(begun: Begun) {
     const made = spare ?? spawn();
     spare = null;
     next = { worker: made, epoch: to, source };
-    // A game is the same for everybody.
-    const smooth = (source.smooth = $<HTMLInputElement>("smooth").checked && !isGame(source.scene));
+    const smooth = isSmooth(source);
     busy(source.scene ? `preparing ${title(source.scene)}` : "preparing", worker !== null);
     breathe();
     made.postMessage({ t: "run", on: false } satisfies ToWorker);
@@ -172,6 +177,7 @@ export function start(begun: Begun) {
     next = null;
     busy(null);
     $<HTMLSelectElement>("scene").value = current.scene ?? "";
+    $<HTMLInputElement>("smooth").checked = current.smooth ?? true;
     breathe();
   }
 
@@ -392,7 +398,7 @@ export function start(begun: Begun) {
     if (!current.scene) return url;
     if (current.scene !== FIRST) url.searchParams.set("scene", current.scene);
     if (current.seed) url.searchParams.set("seed", String(current.seed));
-    if (!$<HTMLInputElement>("smooth").checked) url.searchParams.set("smooth", "0");
+    if (current.smooth === false) url.searchParams.set("smooth", "0");
     const letters = link.write(deeds);
     if (letters) url.hash = `did=${letters}`;
     return url;
@@ -434,7 +440,7 @@ export function start(begun: Begun) {
     busy("playing it again", true);
     try {
       const story: Story = {
-        scene: current.scene, seed: current.seed ?? 0, smooth: current.smooth ?? true, deeds, steps: step,
+        scene: current.scene, seed: current.seed ?? 0, smooth: isSmooth(current), deeds, steps: step,
         file: file && { name: file.name, bytes: await file.arrayBuffer(), material },
       };
       const made = await replay.play(story, as, (text) => busy(text, true));

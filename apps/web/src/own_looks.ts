@@ -31,7 +31,7 @@ export class OwnLooks {
     this.cracks = this.materials.map((m) => new THREE.MeshPhysicalMaterial({ color: fresh(m.color), roughness: 0.95 }));
     materials.forEach((m, i) => {
       if (m.opacity >= 1 && !m.blends) return;
-      // A picture that says where it is clear, and is clear nowhere, changes nothing.
+      // Below 1, so that it is drawn as something clear: its picture says where.
       this.materials[i].userData.opacity = Math.min(m.opacity, 0.999);
       if (m.opacity < 1) this.cracks[i].userData.opacity = Math.min(0.9, m.opacity + 0.4);
     });

@@ -52,6 +52,9 @@ export const tests = {
     const [smooth, whole] = [await run(true), await run(false)];
     console.log(`      points of the largest step: ${smooth.most} and ${whole.most}; longest ${smooth.longest.toFixed(0)} and ${whole.longest.toFixed(0)} ms`);
     assert(smooth.most < 0.7 * whole.most, `points of the largest step: ${smooth.most}, ${whole.most} without a budget`);
+    // Given up, it is as it was. (Both at once, since the other world may be there before a click.)
+    await page.evaluate(() => ["#smooth", "#cancel"].forEach((id) => document.querySelector(id).click()));
+    assert(await page.locator("#smooth").isChecked(), "given up, it is smooth as it was");
     const before = await epoch(page);
     await page.locator("#smooth").uncheck();
     await ready(page, before);
