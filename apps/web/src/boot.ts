@@ -29,7 +29,7 @@ function begin(): Begun {
   // Who asks for something else waits until it is known whether there is such a thing.
   const epoch = location.search || location.hash ? 0 : 1;
   post({ t: "run", on: false });
-  if (epoch) post({ t: "scene", name: FIRST, seed: 0, deeds: [], epoch });
+  if (epoch) post({ t: "scene", name: FIRST, seed: 0, smooth: true, deeds: [], epoch });
   // Where it fails, the page will say so.
   library.then((module) => post({ t: "init", module }), () => undefined);
   return { library, worker, said, epoch };

@@ -41,21 +41,24 @@ export class Dust {
     if (!impact.broke || impact.area < LEAST_AREA || !this.card || this.calm.matches) return;
     const { colour, much } = dustOf(impact.material);
     const size = this.size();
-    const many = Math.round(Math.min(80, 10 + 2500 * impact.area) * much);
+    const many = Math.round(Math.min(48, 8 + 1500 * impact.area) * much);
     // As wide as what broke: its cracks are about as large.
     const wide = Math.min(0.2 * size, Math.sqrt(impact.area));
+    // Of a large scene a small part broke: its dust is not as large as the scene.
+    const reach = Math.min(size, 6 * wide);
     const [place, paint] = [this.attribute("position"), this.attribute("color")];
     const random = () => Math.random() * 2 - 1;
     for (let n = 0; n < many; n++) {
       const i = this.next;
       this.next = (i + 1) % MOST;
       const out = new THREE.Vector3(random(), 0.6 * random(), random());
-      place.setXYZ(i, impact.at[0] + wide * 0.5 * out.x, Math.max(0.01 * size, impact.at[1] + wide * 0.4 * out.y), impact.at[2] + wide * 0.5 * out.z);
-      out.multiplyScalar(0.35 * size * Math.random()).y += 0.1 * size;
+      this.first[i] = reach * (0.02 + 0.035 * Math.random());
+      // Above the floor, which would cut it off.
+      place.setXYZ(i, impact.at[0] + wide * 0.7 * out.x, Math.max(this.first[i], impact.at[1] + wide * 0.5 * out.y), impact.at[2] + wide * 0.7 * out.z);
+      out.multiplyScalar(0.4 * reach * Math.random()).y += 0.12 * reach;
       this.speed.set(out.toArray(), 3 * i);
       this.age[i] = 0;
       this.life[i] = 0.5 + 0.8 * Math.random();
-      this.first[i] = size * (0.012 + 0.02 * Math.random());
       const shade = 0.85 + 0.15 * Math.random();
       paint.setXYZ(i, colour.r * shade, colour.g * shade, colour.b * shade);
     }
@@ -80,8 +83,8 @@ export class Dust {
       }
       alive = true;
       for (let k = 0; k < 3; k++) this.speed[3 * i + k] *= slow;
-      place.setXYZ(i, place.getX(i) + dt * this.speed[3 * i], Math.max(0, place.getY(i) + dt * this.speed[3 * i + 1]), place.getZ(i) + dt * this.speed[3 * i + 2]);
-      form.setXY(i, this.first[i] * (1 + 2.2 * share), 0.34 * Math.min(1, 8 * share) * (1 - share) ** 1.5);
+      place.setXYZ(i, place.getX(i) + dt * this.speed[3 * i], Math.max(0.7 * this.first[i] * (1 + 2.2 * share), place.getY(i) + dt * this.speed[3 * i + 1]), place.getZ(i) + dt * this.speed[3 * i + 2]);
+      form.setXY(i, this.first[i] * (1 + 2.2 * share), 0.13 * Math.min(1, 8 * share) * (1 - share) ** 1.5);
     }
     place.needsUpdate = form.needsUpdate = true;
     this.points.visible = alive;

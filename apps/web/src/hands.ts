@@ -6,9 +6,12 @@ import * as THREE from "three";
 import type { Allowed } from "./challenges";
 import type { Deed } from "./protocol";
 import type { View } from "./view";
+import { tell } from "./words";
 
 /** Pixels that a click may wander. */
 const STILL = 6;
+/** How far beside a piece, in pixels, a blow still meets it: shards are thin. */
+const BESIDE = [8, 16, 24];
 /** Milliseconds after which a touch that stays hits instead of shooting. */
 const HOLD = 450;
 /** Steel balls: share of the scene's size, and metres per second per metre of it. */
@@ -217,9 +220,12 @@ export class Hands {
       return;
     }
     if (d.held) return this.post({ t: "release" });
-    if (cancelled || d.struck || Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL) return;
+    if (cancelled || d.struck) return;
+    // Whoever holds Shift over a piece means to hit it, also where the hand shakes.
+    const struck = d.shift && d.found?.piece;
+    if (!struck && Math.hypot(e.clientX - d.x, e.clientY - d.y) > STILL) return;
     this.aimAt(e);
-    if (d.shift) this.hit(d.found);
+    if (d.shift) this.hit(struck ? d.found : this.beside(e));
     else if (this.tool === "break" && !this.rule) this.shatter(d.found);
     else this.shoot(d.found ?? this.find());
   }
@@ -251,7 +257,8 @@ export class Hands {
   }
 
   private hit(found: Found | null) {
-    if (!found?.piece || this.rule) return;
+    if (this.rule) return;
+    if (!found?.piece) return tell("There is nothing to hit.");
     const at = [...found.at.toArray(), ...found.normal.toArray()];
     this.post({ t: "hit", piece: found.piece, at, speed: this.force * HAMMER.speed, radius: HAMMER.radius * this.view.size() });
   }
@@ -292,6 +299,19 @@ export class Hands {
   private onScreen(x: number, y: number): [number, number] {
     const box = this.view.canvas.getBoundingClientRect();
     return [((x - box.left) / box.width) * 2 - 1, 1 - ((y - box.top) / box.height) * 2];
+  }
+
+  /** A piece a little beside the pointer, as near as there is one. */
+  private beside(e: PointerEvent): Found | null {
+    for (const far of BESIDE) {
+      for (let k = 0; k < 8; k++) {
+        const turn = (k * Math.PI) / 4;
+        this.aim(...this.onScreen(e.clientX + far * Math.cos(turn), e.clientY + far * Math.sin(turn)));
+        const found = this.find();
+        if (found?.piece) return found;
+      }
+    }
+    return null;
   }
 
   private aim(x: number, y: number) {

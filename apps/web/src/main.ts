@@ -1,5 +1,6 @@
 // The page: wires panel, picture and worker together.
 
+import type { MeshPhysicalMaterial } from "three";
 import { type Begun, FIRST, newWorker } from "./boot";
 import { bundle, tooLarge } from "./bundle";
 import { Card, gameTitle, isGame } from "./challenges";
@@ -28,6 +29,8 @@ const TITLES: Record<string, string> = {
 };
 /** What somebody does to see it happen: time does not wait for them to press a button, too. */
 const THROWS: ReadonlySet<Deed["t"]> = new Set(["shoot", "hit", "grab"]);
+/** Who has done as many of one kind of thing needs no hint. */
+const ENOUGH = 4;
 /** Files larger than this are not even read. */
 const MOST_BYTES = 200e6;
 
@@ -37,12 +40,17 @@ const title = (name: string) => TITLES[name] ?? gameTitle(name) ?? (name[0].toUp
 interface Source {
   scene?: string;
   seed?: number;
+  /** Whether long steps are to hand work on, so that the break does not stutter. */
+  smooth?: boolean;
   /** To be done again, as a link says. */
   deeds?: Done[];
   file?: File;
   /** Of what the file's mesh is made. */
   material?: string;
 }
+
+/** A game is the same for everybody. */
+const isSmooth = (source: Source) => (source.smooth ?? true) && !isGame(source.scene);
 
 export function start(begun: Begun) {
   const { library } = begun;
@@ -61,8 +69,18 @@ export function start(begun: Begun) {
   const overlays = new Overlays(view);
   const hands = new Hands(view, (deed) => {
     post({ t: "do", deed });
+    learn(deed.t);
     if (hangs && THROWS.has(deed.t)) run(true);
   });
+  /** What the visitor has done shows that they need no hint any more. */
+  const learnt = new Set<Deed["t"]>();
+  let practised = 0;
+  function learn(what: Deed["t"]) {
+    if (what === "move" || what === "release") return;
+    learnt.add(what);
+    practised += 1;
+    if (learnt.size > 1 || practised > ENOUGH) document.body.classList.add("practised");
+  }
   const sound = new Sound($("sound"), (on) => post({ t: "listen", on }));
   const chart = new Chart($<HTMLCanvasElement>("chart"));
 
@@ -115,7 +133,10 @@ export function start(begun: Begun) {
 
   /** Prepares something beside what is on the stage, which waits until it is there. */
   function load(source: Source) {
+    const box = $<HTMLInputElement>("smooth");
+    source.smooth = box.checked;
     stopLoading();
+    box.checked = source.smooth;
     hideError();
     if (source.file && source.file.size > MOST_BYTES)
       return fail(tooLarge(source.file.name, source.file.size, MOST_BYTES));
@@ -125,6 +146,7 @@ export function start(begun: Begun) {
     const made = spare ?? spawn();
     spare = null;
     next = { worker: made, epoch: to, source };
+    const smooth = isSmooth(source);
     busy(source.scene ? `preparing ${title(source.scene)}` : "preparing", worker !== null);
     breathe();
     made.postMessage({ t: "run", on: false } satisfies ToWorker);
@@ -135,14 +157,14 @@ export function start(begun: Begun) {
     // The first may have been begun before the page was there.
     if (made === begun.worker && to === begun.epoch) return;
     if (source.scene) {
-      made.postMessage({ t: "scene", name: source.scene, seed: source.seed ?? 0, deeds: source.deeds ?? [], epoch: to } satisfies ToWorker);
+      made.postMessage({ t: "scene", name: source.scene, seed: source.seed ?? 0, smooth, deeds: source.deeds ?? [], epoch: to } satisfies ToWorker);
     } else if (source.file) {
       const file = source.file;
       const material = (source.material = $<HTMLSelectElement>("material").value || "earthenware");
       file.arrayBuffer().then((bytes) => {
         const m: ToWorker = file.name.endsWith(".film")
           ? { t: "film", file: file.name, bytes, epoch: to }
-          : { t: "mesh", file: file.name, bytes, material, epoch: to };
+          : { t: "mesh", file: file.name, bytes, material, smooth, epoch: to };
         made.postMessage(m, [bytes]);
       }, () => broke(made, `${file.name} could not be read. Is it a folder?`));
     }
@@ -155,6 +177,7 @@ export function start(begun: Begun) {
     next = null;
     busy(null);
     $<HTMLSelectElement>("scene").value = current.scene ?? "";
+    $<HTMLInputElement>("smooth").checked = current.smooth ?? true;
     breathe();
   }
 
@@ -216,10 +239,11 @@ export function start(begun: Begun) {
       $<HTMLInputElement>("scrub").max = String(i.length);
       sought(0);
     }
-    const link = current.scene !== undefined && !i.soft;
+    // Of a model of one's own it says what to pass on instead.
+    const link = !film && !i.soft;
     $("link").hidden = !link;
     menu.offer({ pieces: !film && !i.soft, animation: !i.soft, recording: !film, link });
-    $<HTMLSelectElement>("material").options[0].text = current.file ? "as it came (earthenware)" : "as in the scene";
+    $<HTMLSelectElement>("material").options[0].text = current.file ? "as it came" : "as in the scene";
     if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}: ▶ lets it fall, a click shoots at it. Break or cut it by hand, then explode it, to see pieces first`;
     if (tour.stop()?.scene === current.scene) arrange(tour.stop());
     else look();
@@ -322,6 +346,8 @@ export function start(begun: Begun) {
     post({ t: "do", deed: tuning() });
   }
   for (const id of ["material", "strength", "again"]) $(id).addEventListener("input", tune);
+  // What was done was done in another world.
+  $("smooth").oninput = () => load({ ...(next?.source ?? current), deeds: undefined });
   /** The panel says what a link begins with. */
   function show(of: Done[] | undefined) {
     const first = of?.find(([step, d]) => step === 0 && d.t === "tune")?.[1];
@@ -372,6 +398,7 @@ export function start(begun: Begun) {
     if (!current.scene) return url;
     if (current.scene !== FIRST) url.searchParams.set("scene", current.scene);
     if (current.seed) url.searchParams.set("seed", String(current.seed));
+    if (current.smooth === false) url.searchParams.set("smooth", "0");
     const letters = link.write(deeds);
     if (letters) url.hash = `did=${letters}`;
     return url;
@@ -386,6 +413,7 @@ export function start(begun: Begun) {
     following = setTimeout(() => history.replaceState(null, "", address()), 400);
   }
   const copyLink = async () => {
+    if (current.file) return tell("A link cannot hold a model of your own. Save all that happened, and pass on that file.");
     clearTimeout(following);
     history.replaceState(null, "", address());
     if (link.write(deeds) === null) return tell("Too much was done for one link: it leads to the scene alone.");
@@ -412,7 +440,7 @@ export function start(begun: Begun) {
     busy("playing it again", true);
     try {
       const story: Story = {
-        scene: current.scene, seed: current.seed ?? 0, deeds, steps: step,
+        scene: current.scene, seed: current.seed ?? 0, smooth: isSmooth(current), deeds, steps: step,
         file: file && { name: file.name, bytes: await file.arrayBuffer(), material },
       };
       const made = await replay.play(story, as, (text) => busy(text, true));
@@ -523,7 +551,8 @@ export function start(begun: Begun) {
     $<HTMLInputElement>("explode").value = String(stop?.explode ?? 0);
     explode();
     look();
-    if (info) view.frameAll();
+    // In the tour nobody follows what falls.
+    if (info) view.frameAll(stop !== null);
     const [side, up, near] = stop?.camera ?? [0, 0, 0];
     if (stop) {
       view.turn(side, up);
@@ -658,9 +687,9 @@ export function start(begun: Begun) {
         window.addEventListener("settled", done, { once: true });
         post({ t: "settle" });
       }).then(() => undefined),
-      digest: (scene: string, n: number, shown = false) => new Promise((done) => {
+      digest: (scene: string, n: number, shown = false, smooth = shown) => new Promise((done) => {
         window.addEventListener("digest", (e) => done((e as CustomEvent).detail), { once: true });
-        post({ t: "digest", scene, steps: n, shown });
+        post({ t: "digest", scene, steps: n, shown, smooth });
       }),
       now: asked,
       state: () => ({
@@ -668,7 +697,8 @@ export function start(begun: Begun) {
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);
-          return { number: b.number, object: b.object, place: p.toArray(), screen: [(s.x + 1) / 2, (1 - s.y) / 2] };
+          const paint = [b.mesh?.material ?? []].flat() as MeshPhysicalMaterial[];
+          return { number: b.number, object: b.object, place: p.toArray(), screen: [(s.x + 1) / 2, (1 - s.y) / 2], opacity: paint[0]?.opacity, inside: paint.at(-1)?.color.toArray() };
         }),
       }),
     },
@@ -677,6 +707,7 @@ export function start(begun: Begun) {
   /** What the address asks for: `?scene=NAME&seed=N`, `?open=FILE`, `#did=…`. */
   function first(names: string[]) {
     const asked = new URLSearchParams(location.search);
+    $<HTMLInputElement>("smooth").checked = asked.get("smooth") !== "0";
     const open = asked.get("open");
     if (open) {
       let from: URL;

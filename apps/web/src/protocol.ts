@@ -8,6 +8,8 @@ export type Body =
       material?: string | null;
       /** Whether the scene's own colour holds, not the material's. */
       dyed?: boolean;
+      /** Whether the visitor chose the material. */
+      chosen?: boolean;
     }
   | { kind: "ball"; radius: number; colour?: [number, number, number] }
   | { kind: "box"; half: [number, number, number]; colour?: [number, number, number] }
@@ -34,6 +36,12 @@ export interface OwnMaterial {
   colour: [number, number, number, number];
   rough: number;
   metal: number;
+  /** How much of it is drawn before what is behind it; below 1 it is clear. */
+  opacity: number;
+  /** Whether its picture says where it is clear. */
+  blends: boolean;
+  /** From which opacity of its picture on it is there at all; 0: everywhere. */
+  cutoff: number;
   /** Number of its picture. */
   picture: number | null;
   mime: string | null;
@@ -98,6 +106,7 @@ export type Done = [step: number, deed: Deed];
 export interface Story {
   scene?: string;
   seed: number;
+  smooth: boolean;
   /** A mesh of the visitor's own, and of what it was made. */
   file?: { name: string; bytes: ArrayBuffer; material: string };
   deeds: Done[];
@@ -141,11 +150,15 @@ export interface Look {
 
 export type Overlay = "spheres" | "tets" | "voxels";
 
+/** What a step of a smooth world may cost, in milliseconds of work (`WorldSettings::step_budget`). */
+export const SMOOTH_MS = 6;
+
+/** `smooth`: long steps hand work on to the next. */
 export type ToWorker =
   /** First of all: the library, compiled. */
   | { t: "init"; module: WebAssembly.Module }
-  | { t: "scene"; name: string; seed: number; deeds: Done[]; epoch: number }
-  | { t: "mesh"; file: string; bytes: ArrayBuffer; material: string; epoch: number }
+  | { t: "scene"; name: string; seed: number; smooth: boolean; deeds: Done[]; epoch: number }
+  | { t: "mesh"; file: string; bytes: ArrayBuffer; material: string; smooth: boolean; epoch: number }
   | { t: "film"; file: string; bytes: ArrayBuffer; epoch: number }
   | { t: "run"; on: boolean }
   | { t: "speed"; factor: number }
@@ -166,7 +179,7 @@ export type ToWorker =
   | { t: "state" }
   /** Plays a story as fast as it goes, and asks for a file of it. */
   | { t: "remake"; story: Story; as: "glb" | "film" }
-  | { t: "digest"; scene: string; steps: number; shown: boolean }
+  | { t: "digest"; scene: string; steps: number; shown: boolean; smooth: boolean }
   /** Breaks something that nobody sees. */
   | { t: "rehearse" };
 
@@ -193,4 +206,5 @@ export type FromWorker =
   | { t: "error"; text: string; loading: boolean }
   /** With how many bodies that were not there before. */
   | { t: "rehearsed"; born: number }
-  | { t: "digest"; digest: string; milliseconds: number; longest: number; steps: number };
+  /** `most`: points that were asked in one step. */
+  | { t: "digest"; digest: string; milliseconds: number; longest: number; most: number; steps: number };

@@ -29,8 +29,12 @@ interface Pose {
 
 /** The share of a narrow picture's width that the stage takes. */
 const WIDE = 0.86;
-/** How many times a thing's size a close look shows. */
-const CLOSE = 1.5;
+/** The share of a picture's height that nothing covers, and of what nothing covers that things
+ * fill at first. */
+const TALL = 0.8;
+const FULL = 0.86;
+/** The camera is at least at this share of the way from which the whole stage is seen. */
+const NEAREST = 0.5;
 /** Milliseconds that the camera takes from a close look to the whole stage. */
 const WAY = 600;
 
@@ -189,11 +193,12 @@ export class View {
     u.cell.value = size > 3 ? 1 : size > 0.6 ? 0.1 : 0.05;
   }
 
-  /** Looks at the whole stage, as at the beginning. */
-  frameAll() {
+  /** Looks at what is on the stage, as at the beginning; `whole`: at all of the stage, also where
+   * there is nothing yet. */
+  frameAll(whole = false) {
     this.way = null;
     this.controls.target.copy(this.target());
-    this.frame(this.size());
+    this.frame(this.size(), true, whole ? 1 : NEAREST);
     this.chosen = false;
     this.stale = true;
   }
@@ -232,28 +237,40 @@ export class View {
     return middle.setY(low.y + 0.34 * (high.y - low.y) + 0.06 * high.distanceTo(low));
   }
 
-  /** Steps back until the stage fits: on a narrow screen until what stands on it now is as
-   * wide as the picture. (What flies away later is followed.) */
-  private frame(size: number) {
+  /** Steps back until what stands on the stage now fills the picture, with the floor below it.
+   * (What flies away later is followed.) */
+  private frame(size: number, floor = true, least = NEAREST) {
     const tall = Math.tan((this.camera.fov * Math.PI) / 360);
     const from = new THREE.Vector3(0.5, 0.42, 1).normalize();
     const right = new THREE.Vector3(0, 1, 0).cross(from).normalize();
+    const up = from.clone().cross(right);
     const high = (0.56 * size) / tall;
-    let away = high;
+    let away = least * high;
     const box = this.boxOfBodies(Infinity, true);
+    if (floor) box?.expandByPoint(box.getCenter(new THREE.Vector3()).setY(this.info!.low[1]));
+    const wide = this.wide() * tall * this.camera.aspect;
     const p = new THREE.Vector3();
     for (let i = 0; box && i < 8; i++) {
       p.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(this.controls.target);
-      away = Math.max(away, p.dot(from) + Math.abs(p.dot(right)) / (WIDE * tall * this.camera.aspect));
+      away = Math.max(away, p.dot(from) + Math.max(Math.abs(p.dot(right)) / wide, Math.abs(p.dot(up)) / (FULL * TALL * tall)));
     }
     const farthest = high / Math.max(0.55, Math.min(1, this.camera.aspect));
     away = box ? Math.min(away, farthest) : farthest;
     this.camera.position.copy(this.controls.target).addScaledVector(from, away);
-    this.away = away;
+    this.away = Math.max(away, high);
     this.camera.near = size / 100;
     this.camera.far = 60 * size;
     this.camera.updateProjectionMatrix();
     this.controls.update();
+  }
+
+  /** The share of the picture's width that things may fill: what panel and card leave. */
+  private wide(): number {
+    const w = this.canvas.clientWidth;
+    if (w < 760) return WIDE;
+    const open = !document.body.classList.contains("folded");
+    const card = document.body.matches(".game, .touring");
+    return FULL * (1 - ((open ? 320 : 0) + (card ? 340 : 0)) / w);
   }
 
   resize() {
@@ -312,7 +329,7 @@ export class View {
     if (box) {
       this.closely = false;
       box.getCenter(this.controls.target);
-      this.frame(CLOSE * box.min.distanceTo(box.max));
+      this.frame(box.min.distanceTo(box.max), false);
     } else if (this.unseen && !this.closely && !this.chosen) this.frame(this.size());
     this.unseen = false;
   }
@@ -545,6 +562,8 @@ export class View {
       geometry.setAttribute("normal", new THREE.BufferAttribute(b.normals, 3));
       const outer = 3 * (b.outerTriangles ?? 0);
       let paint: THREE.Material[] = this.paint(b.body.colour, b.body.material, b.body.dyed);
+      // A model of the visitor's own is inside what it is outside, unless they chose otherwise.
+      if (this.own && !b.body.chosen) paint = [this.own.crack(b.groups), this.own.crack(b.groups)];
       // Glass has no texture: what one sees is what is behind it.
       if (this.own && b.uvs && b.groups && !isClear(b.body.material)) {
         geometry.setAttribute("uv", new THREE.BufferAttribute(b.uvs, 2));
@@ -564,7 +583,7 @@ export class View {
     }
     if (mesh) {
       // Clear things throw no dark shadow, and nothing dark lies on them.
-      const clear = b.body.kind === "piece" && isClear(b.body.material);
+      const clear = [mesh.material].flat().every((m) => (m.userData.opacity ?? 1) < 1);
       mesh.castShadow = mesh.receiveShadow = !clear;
       mesh.userData.number = b.number;
       node.add(mesh);

@@ -4,6 +4,7 @@
 import init, { materials, patterns, Playback, scenes, Simulation, SoftSimulation } from "./wasm/fracas.js";
 import { hasGraphicsCard } from "./graphics";
 import type { Body, Born, Deed, Done, Frame, FromWorker, Game, Look, Overlay, OwnMaterial, OwnPicture, Story, ToWorker } from "./protocol";
+import { SMOOTH_MS, STAT } from "./protocol";
 
 const SLICE = { width: 160, height: 112, reach: 0.06, every: 120 };
 /** Spheres and cubes of one body that the page is asked to draw. */
@@ -310,26 +311,28 @@ function wake() {
 
 /** Runs a scene as fast as it goes, as it is `shown` or as the command line measures it: for
  * tests. */
-function digest(scene: string, steps: number, shown: boolean) {
-  const it = shown ? sceneWorld(scene, 0) : SoftSimulation.knows(scene) ? new SoftSimulation(scene, false) : Simulation.of_scene(scene, 0, false, () => undefined);
-  let [milliseconds, longest] = [0, 0];
+function digest({ scene, steps, shown, smooth }: Extract<ToWorker, { t: "digest" }>) {
+  const it = shown ? sceneWorld(scene, 0, smooth) : SoftSimulation.knows(scene) ? new SoftSimulation(scene, false) : Simulation.of_scene(scene, 0, false, budget(smooth), () => undefined);
+  let [milliseconds, longest, most] = [0, 0, 0];
   for (let i = 0; i < steps; i++) {
     const start = performance.now();
     it.step();
     const took = performance.now() - start;
     milliseconds += took;
     longest = Math.max(longest, took);
+    most = Math.max(most, it.stats()[STAT.visited]);
   }
-  post({ t: "digest", digest: it.digest(), milliseconds, longest, steps });
+  post({ t: "digest", digest: it.digest(), milliseconds, longest, most, steps });
   it.free();
 }
 
-const sceneWorld = (name: string, seed: number) => (SoftSimulation.knows(name) ? new SoftSimulation(name, true) : Simulation.of_scene(name, seed, true, tell));
+const budget = (smooth: boolean) => (smooth ? SMOOTH_MS : undefined);
+const sceneWorld = (name: string, seed: number, smooth: boolean) => (SoftSimulation.knows(name) ? new SoftSimulation(name, true) : Simulation.of_scene(name, seed, true, budget(smooth), tell));
 
 /** Plays a story again and films it. */
 function remake(story: Story, as: "glb" | "film") {
-  const { file, deeds, steps } = story;
-  const it = file ? Simulation.of_mesh(file.name, new Uint8Array(file.bytes), file.material, tell) : sceneWorld(story.scene!, story.seed);
+  const { file, deeds, steps, smooth } = story;
+  const it = file ? Simulation.of_mesh(file.name, new Uint8Array(file.bytes), file.material, budget(smooth), tell) : sceneWorld(story.scene!, story.seed, smooth);
   if (it instanceof SoftSimulation && as === "glb") throw new Error("Soft bodies cannot be written as GLB: save the recording.");
   world = it;
   toDo = [...deeds];
@@ -350,7 +353,7 @@ function remake(story: Story, as: "glb" | "film") {
 /** Breaks something that nobody sees. A browser compiles a library's functions when they are
  * first called, for all workers at once: the visitor's first break need not wait for that. */
 function rehearse() {
-  const it = Simulation.of_scene("your-plates", 0, false, () => undefined);
+  const it = Simulation.of_scene("your-plates", 0, false, undefined, () => undefined);
   it.look(); // the bodies that are there
   it.hit(1, 0, Float32Array.of(0, 0.02, 0, 0, 1, 0), 8, 0.02);
   for (let i = 0; i < 12; i++) it.step();
@@ -362,8 +365,8 @@ function take(m: ToWorker) {
   const it = live();
   switch (m.t) {
     case "init": return;
-    case "scene": return load(m.epoch, m.deeds, () => sceneWorld(m.name, m.seed));
-    case "mesh": return load(m.epoch, [], () => Simulation.of_mesh(m.file, new Uint8Array(m.bytes), m.material, tell));
+    case "scene": return load(m.epoch, m.deeds, () => sceneWorld(m.name, m.seed, m.smooth));
+    case "mesh": return load(m.epoch, [], () => Simulation.of_mesh(m.file, new Uint8Array(m.bytes), m.material, budget(m.smooth), tell));
     case "film": return load(m.epoch, [], () => new Playback(new Uint8Array(m.bytes)));
     case "run":
       running = m.on;
@@ -439,7 +442,7 @@ function take(m: ToWorker) {
     }
     case "state": return post({ t: "state", step: it?.steps() ?? soft, digest: it?.digest() ?? "", deeds: done });
     case "remake": return remake(m.story, m.as);
-    case "digest": return digest(m.scene, m.steps, m.shown);
+    case "digest": return digest(m);
     case "rehearse": return rehearse();
   }
 }

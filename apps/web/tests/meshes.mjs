@@ -40,18 +40,20 @@ function stl() {
   return out;
 }
 
-function glb() {
+/** A ball as binary glTF, of a material if one is given. */
+function glb(material) {
   const bin = Buffer.concat([Buffer.from(new Float32Array(vertices.flat()).buffer), Buffer.from(new Uint32Array(faces.flat()).buffer)]);
   const split = 12 * vertices.length;
   const json = JSON.stringify({
     asset: { version: "2.0" }, scene: 0, scenes: [{ nodes: [0] }], nodes: [{ mesh: 0 }],
-    meshes: [{ primitives: [{ attributes: { POSITION: 0 }, indices: 1 }] }],
+    meshes: [{ primitives: [{ attributes: { POSITION: 0 }, indices: 1, ...(material && { material: 0 }) }] }],
     accessors: [
       { bufferView: 0, componentType: 5126, count: vertices.length, type: "VEC3", min: [-5, -5, -5], max: [5, 5, 5] },
       { bufferView: 1, componentType: 5125, count: 3 * faces.length, type: "SCALAR" },
     ],
     bufferViews: [{ buffer: 0, byteOffset: 0, byteLength: split }, { buffer: 0, byteOffset: split, byteLength: bin.length - split }],
     buffers: [{ byteLength: bin.length }],
+    ...(material && { materials: [material] }),
   });
   const text = Buffer.from(json.padEnd(Math.ceil(json.length / 4) * 4, " "));
   const head = (length, type) => {
@@ -111,6 +113,9 @@ function zip(files, claim) {
   end.writeUInt32LE(at, 16);
   return Buffer.concat([...locals, ...entries, end]);
 }
+
+/** A ball of blue glass. */
+export const CLEAR = glb({ alphaMode: "BLEND", pbrMetallicRoughness: { baseColorFactor: [0.2, 0.4, 0.8, 0.4] } });
 
 const gltfFiles = gltf();
 const { "model/the numbers.bin": _, ...numberless } = gltfFiles;

@@ -19,7 +19,7 @@ if (scene && steps) {
   // One scene, in a process of its own: a world grows the memory of the next.
   const { default: init, Simulation } = await import("../src/wasm/fracas.js");
   await init({ module_or_path: readFileSync(new URL("../src/wasm/fracas_bg.wasm", import.meta.url)) });
-  const world = Simulation.of_scene(scene, 0, false, () => undefined);
+  const world = Simulation.of_scene(scene, 0, false, undefined, () => undefined);
   world.get_ready();
   const before = process.cpuUsage();
   for (let i = 0; i < Number(steps); i++) world.step();

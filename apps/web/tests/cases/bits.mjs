@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open, ready } from "../browser.mjs";
 import { COMMAND, NATIVE, address, browser, native } from "../here.mjs";
-import { assert } from "../tools.mjs";
+import { assert, epoch } from "../tools.mjs";
 
 export const tests = {
   async "the command line and the page have the same bits"() {
@@ -31,10 +31,40 @@ export const tests = {
       await page.click("#play");
       const ours = await page.evaluate(() => window.fracas.digest("piggy-bank", 90));
       assert(ours.digest === theirs.digest, `digest ${theirs.digest} by the command, ${ours.digest} in the page`);
+      // As the page shows it, breaks are smooth; the command has the same budget by its name.
+      execFileSync(COMMAND, ["run", "bricks", "--steps", "30", "--step-budget", "6ms", "--json", `${file}.json`, "--png", `${file}.png`], { stdio: "ignore" });
+      const budgeted = JSON.parse(readFileSync(`${file}.json`));
+      for (const kind of ["json", "png"]) rmSync(`${file}.${kind}`);
+      const smooth = await page.evaluate(() => window.fracas.digest("bricks", 30, false, true));
+      assert(smooth.digest === budgeted.digest, `smooth: digest ${budgeted.digest} by the command, ${smooth.digest} in the page`);
       return errors;
     } finally {
       server.kill();
     }
+  },
+
+  async "breaks are smooth, unless one chooses otherwise, and a link says so"() {
+    const { page, errors } = await open(browser, address);
+    await ready(page);
+    assert(await page.locator("#smooth").isChecked(), "smooth at first");
+    // Work is counted: by the clock a busy machine says little.
+    const run = (smooth) => page.evaluate((smooth) => window.fracas.digest("bricks", 30, true, smooth), smooth);
+    const [smooth, whole] = [await run(true), await run(false)];
+    console.log(`      points of the largest step: ${smooth.most} and ${whole.most}; longest ${smooth.longest.toFixed(0)} and ${whole.longest.toFixed(0)} ms`);
+    assert(smooth.most < 0.7 * whole.most, `points of the largest step: ${smooth.most}, ${whole.most} without a budget`);
+    // Given up, it is as it was. (Both at once, since the other world may be there before a click.)
+    await page.evaluate(() => ["#smooth", "#cancel"].forEach((id) => document.querySelector(id).click()));
+    assert(await page.locator("#smooth").isChecked(), "given up, it is smooth as it was");
+    const before = await epoch(page);
+    await page.locator("#smooth").uncheck();
+    await ready(page, before);
+    await page.click("#link");
+    const link = await page.evaluate(() => location.href);
+    assert(link.endsWith("?smooth=0"), link);
+    await page.goto(link);
+    await ready(page);
+    assert(!(await page.locator("#smooth").isChecked()), "who opens the link has it as it was");
+    return errors;
   },
 
   async "wasm beside native: digests and times"() {

@@ -86,6 +86,36 @@ export const tests = {
     return errors;
   },
 
+  async "a blow a little beside a thing meets it, by a shaking hand, too, and one at nothing says so"() {
+    const { page, errors } = await open(browser, `${address}?scene=your-plates`);
+    await ready(page);
+    await pause(page);
+    await drawn(page);
+    const hits = async () => (await now(page)).deeds.map(([, deed]) => deed).filter((deed) => deed.t === "hit");
+    // Above the rim of a plate on the upper board there is nothing.
+    const { x, y } = await place(page, (p) => p.object === 1);
+    let top = y;
+    const over = () => page.evaluate(() => document.querySelector("#view").style.cursor);
+    for (let i = 0; i < 40; i++) {
+      await page.mouse.move(x, (top -= 3));
+      await page.waitForTimeout(150); // it looks what is below the pointer a few times a second
+      if ((await over()) === "crosshair") break;
+    }
+    assert((await over()) === "crosshair", `over the rim the pointer is still a ${await over()}`);
+    await page.keyboard.down("Shift");
+    await page.mouse.click(x, top - 5);
+    assert((await hits()).length === 1 && (await hits())[0].piece[0] === 1, `beside the plate: ${JSON.stringify(await hits())}`);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 9, y, { steps: 3 });
+    await page.mouse.up();
+    assert((await hits()).length === 2, `with a shaking hand: ${JSON.stringify(await hits())}`);
+    await page.mouse.click(12, 200);
+    await page.keyboard.up("Shift");
+    assert((await hits()).length === 2 && /nothing to hit/.test(await text(page, "#told")), `at nothing: ${await text(page, "#told")}`);
+    return errors;
+  },
+
   async "a finger that stays strikes once, and not again when it is lifted"() {
     const phone = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true };
     const { page, errors } = await open(browser, `${address}?scene=your-plates`, phone);

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { drawn, open, pause, place, ready, state, until } from "../browser.mjs";
 import { address, browser } from "../here.mjs";
-import { BAD, GOOD, OBJ_TOGETHER, TOGETHER, cup } from "../meshes.mjs";
+import { BAD, CLEAR, GOOD, OBJ_TOGETHER, TOGETHER, cup } from "../meshes.mjs";
 import { advances, assert, drop, epoch, give, text } from "../tools.mjs";
 
 export const tests = {
@@ -63,7 +63,16 @@ export const tests = {
     assert(apart.steps === 0 && !apart.running, `it fell: step ${apart.steps}`);
     await page.locator("#explode").fill("0.5");
     await drawn(page);
+    // Inside it is as red as outside, unless another material is chosen.
+    const red = (s) => s.pieces.every(({ inside: [r, g, b] }) => r > 3 * g && r > 3 * b);
+    assert(red(await state(page)), `inside: ${JSON.stringify((await state(page)).pieces.map((p) => p.inside))}`);
     await shot(page, "own-exploded");
+    await page.selectOption("#material", "granite");
+    await until(page, "granite is grey inside", (s) => s.pieces.length > 1 && !red(s));
+    await page.selectOption("#material", "");
+    await until(page, "it is red again", (s) => s.pieces.length > 1 && red(s));
+    await page.click("#link");
+    assert(/cannot hold a model/.test(await text(page, "#told")), `of the link: ${await text(page, "#told")}`);
     await page.locator("#explode").fill("0");
     await page.click("#play");
     await until(page, "its pieces fall into sight", (s) => s.pieces.every((p) => p.place[1] < 0.6));
@@ -82,6 +91,10 @@ export const tests = {
     assert(gltf.images?.length === 1 && gltf.images[0].bufferView !== undefined, `pictures: ${JSON.stringify(gltf.images)}`);
     assert(gltf.materials.map((m) => m.name).join() === "red,crack", `materials: ${JSON.stringify(gltf.materials)}`);
     assert(gltf.meshes.some((m) => m.primitives.some((p) => p.material === 0 && p.attributes.TEXCOORD_0 !== undefined)), "no piece has the paint");
+    // What is clear in its file is clear here.
+    const before = await give(page, "clear.glb", CLEAR);
+    await ready(page, before);
+    await until(page, "one sees through it", (s) => s.pieces.length === 1 && Math.abs(s.pieces[0].opacity - 0.4) < 1e-3);
     return errors;
   },
 

@@ -104,6 +104,27 @@ export const tests = {
     return errors;
   },
 
+  async "things fill the picture, tools are at hand, and the hint goes when it is known"() {
+    const { page, errors } = await open(browser, address, { viewport: { width: 1280, height: 720 } });
+    await ready(page);
+    const { pieces } = await until(page, "it stands", (s) => s.rest);
+    await drawn(page);
+    const high = pieces.filter((p) => p.object > 0).map((p) => p.screen[1]);
+    // They stand on boards 26 cm apart, of a shelf of 60.
+    assert(Math.max(...high) - Math.min(...high) > 0.2, `the plates stand from ${Math.min(...high)} to ${Math.max(...high)} of the picture`);
+    for (const id of ["#tools", "#material", "#again", "#smooth"]) {
+      const box = await page.locator(id).boundingBox();
+      assert(box.y > 60 && box.y + box.height < 706, `${id} is not in view: ${JSON.stringify(box)}`);
+    }
+    assert(await page.locator("#hint").isVisible(), "a hint at first");
+    await strike(page, (p) => p.object === 3);
+    assert(await page.locator("#hint").isVisible(), "there is more to know");
+    const { x, y } = await place(page, (p) => p.object === 1);
+    await page.mouse.click(x, y);
+    await page.locator("#hint").waitFor({ state: "hidden" });
+    return errors;
+  },
+
   async "hidden, it pauses"() {
     const { page, errors } = await open(browser, `${address}?scene=bricks`);
     await ready(page);

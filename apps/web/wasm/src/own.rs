@@ -44,7 +44,8 @@ const SHARE: f64 = 0.02;
 /// The colour of a mesh without one.
 const CLAY: [u8; 3] = [196, 143, 106];
 
-/// Makes a world in which the mesh of a file falls and breaks.
+/// Makes a world in which the mesh of a file falls and breaks. `step_budget`: see
+/// [`WorldSettings::step_budget`].
 ///
 /// # Errors
 /// In a sentence that says what to do.
@@ -52,6 +53,7 @@ pub fn build(
     file: &str,
     bytes: &[u8],
     material: Material,
+    step_budget: Option<f32>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Stage, String> {
     progress("reading the file");
@@ -89,6 +91,7 @@ pub fn build(
     let (low, high) = blueprint.surface().bounds();
     let settings = WorldSettings {
         length_unit: 0.05,
+        step_budget,
         ..WorldSettings::default()
     };
     let view = (Vec3::new(-0.35, 0.0, -0.3), Vec3::new(0.35, 0.35, 0.3));
@@ -238,6 +241,7 @@ mod tests {
             "cube.obj",
             cube().as_bytes(),
             Material::PLASTER,
+            None,
             &mut |stage| stages.push(stage.to_owned()),
         )
         .unwrap();
@@ -245,7 +249,7 @@ mod tests {
         let piece = stage.world().pieces().next().unwrap();
         let (low, high) = stage.world().surface(piece).unwrap().bounds();
         assert!(((high - low).max_element() - SIZE).abs() < 1e-3);
-        let bad = build("cube.obj", b"v 0 0\n", Material::PLASTER, &mut |_| ());
+        let bad = build("cube.obj", b"v 0 0\n", Material::PLASTER, None, &mut |_| ());
         let Err(error) = bad else {
             panic!("half a vertex was taken")
         };
@@ -335,6 +339,7 @@ mod tests {
             "cup.obj",
             cup(0.6).as_bytes(),
             Material::PORCELAIN,
+            None,
             &mut |stage| stages.push(stage.to_owned()),
         );
         assert!(stage.is_ok(), "{:?}", stage.err());
@@ -346,6 +351,7 @@ mod tests {
             "cup.obj",
             cup(0.004).as_bytes(),
             Material::PORCELAIN,
+            None,
             &mut |_| (),
         );
         let Err(error) = paper else {

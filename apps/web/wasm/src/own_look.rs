@@ -16,6 +16,10 @@ use serde_json::{Value, json};
 use crate::geometry::Geometry;
 use crate::own::Moved;
 
+/// How much of a material that lets all light through is drawn all the same: what bends light
+/// is seen, and nothing here bends it.
+const LEAST_DRAWN: f64 = 0.3;
+
 /// What a model of the user's own looks like.
 pub struct OwnLook {
     model: Model,
@@ -45,8 +49,9 @@ impl OwnLook {
         Some(Self { model, drape })
     }
 
-    /// Its materials: linear base colour, roughness, metalness, the number of the picture
-    /// that is its texture with its kind and how it is repeated (numbers of glTF), or
+    /// Its materials: linear base colour, roughness, metalness, how much of it is drawn before
+    /// what is behind it, from which opacity of its picture on it is there at all, the number of
+    /// the picture that is its texture with its kind and how it is repeated (numbers of glTF), or
     /// `null`.
     #[must_use]
     pub fn describe(&self) -> Value {
@@ -68,8 +73,16 @@ impl OwnLook {
             // Where a picture says what is metal, its factor alone would be all of it.
             let by_picture = base["metallicRoughnessTexture"].is_object();
             let metal = if by_picture { 0.0 } else { 1.0 };
+            let blends = material["alphaMode"] == "BLEND";
+            let is_cut = material["alphaMode"] == "MASK";
+            let glass = &material["extensions"]["KHR_materials_transmission"];
+            let through = number(&glass["transmissionFactor"], 0.0).clamp(0.0, 1.0);
+            let opacity = if blends { colour[3] } else { 1.0 };
             json!({
                 "colour": colour,
+                "opacity": opacity * (1.0 - (1.0 - LEAST_DRAWN) * through),
+                "blends": blends,
+                "cutoff": if is_cut { number(&material["alphaCutoff"], 0.5) } else { 0.0 },
                 "rough": number(&base["roughnessFactor"], 1.0),
                 "metal": metal * number(&base["metallicFactor"], 1.0),
                 "picture": picture,

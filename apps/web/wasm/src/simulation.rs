@@ -100,7 +100,8 @@ fn teller(progress: &Function) -> impl FnMut(&str) + '_ {
 #[wasm_bindgen]
 impl Simulation {
     /// A scene by its name; `game`: bodies sleep, the engine keeps contacts, breaks can be
-    /// undone, and a scene too large for a browser is smaller.
+    /// undone, and a scene too large for a browser is smaller. `budget_ms`: what a step may
+    /// cost, in milliseconds of work (`WorldSettings::step_budget`); none: whatever it costs.
     ///
     /// # Errors
     /// When there is no such scene.
@@ -108,11 +109,13 @@ impl Simulation {
         name: &str,
         seed: u32,
         game: bool,
+        budget_ms: Option<f32>,
         progress: &Function,
     ) -> Result<Simulation, JsError> {
         let options = SceneOptions {
             seed: u64::from(seed),
             measured: !game,
+            step_budget: budget_ms.map(|ms| 1e-3 * ms),
             ..SceneOptions::default()
         };
         let stage = Stage::scene(name, &options, &mut teller(progress));
@@ -121,7 +124,7 @@ impl Simulation {
         Ok(Self { undoable, ..made })
     }
 
-    /// A mesh file of the user's own.
+    /// A mesh file of the user's own; `budget_ms` as for a scene.
     ///
     /// # Errors
     /// When it cannot be read, filled or broken: a sentence that says why.
@@ -129,10 +132,12 @@ impl Simulation {
         file: &str,
         bytes: &[u8],
         material: &str,
+        budget_ms: Option<f32>,
         progress: &Function,
     ) -> Result<Simulation, JsError> {
         let material = Material::by_name(material).unwrap_or(Material::EARTHENWARE);
-        let stage = own::build(file, bytes, material, &mut teller(progress));
+        let budget = budget_ms.map(|ms| 1e-3 * ms);
+        let stage = own::build(file, bytes, material, budget, &mut teller(progress));
         Ok(Self::new(stage.map_err(|e| JsError::new(&e))?))
     }
 
@@ -304,6 +309,7 @@ impl Simulation {
             // The scene's own colours hold for the scene's own materials.
             let own = self.stage.is_own();
             body["dyed"] = (self.tuning.material.is_none() && !own).into();
+            body["chosen"] = self.tuning.material.is_some().into();
         }
         body.to_string()
     }

@@ -29,7 +29,7 @@ fn block(cubes: [u32; 3], size: Vec3) -> String {
 /// Pieces of a block that fell, as the page has it: pieces break again.
 fn fallen(material: Material) -> usize {
     let block = block([3, 2, 1], Vec3::new(3.0, 2.0, 1.0));
-    let stage = build("block.obj", block.as_bytes(), material, &mut |_| ()).unwrap();
+    let stage = build("block.obj", block.as_bytes(), material, None, &mut |_| ()).unwrap();
     let mut world = Simulation::new(stage);
     world.tune("", 1.0, true).ok();
     for _ in 0..150 {
@@ -72,7 +72,14 @@ fn painted() -> Vec<u8> {
 
 #[test]
 fn pieces_taken_home_keep_their_paint_and_stand_where_they_lie() {
-    let stage = build("block.glb", &painted(), Material::PLASTER, &mut |_| ()).unwrap();
+    let stage = build(
+        "block.glb",
+        &painted(),
+        Material::PLASTER,
+        None,
+        &mut |_| (),
+    )
+    .unwrap();
     let mut world = Simulation::new(stage);
     for _ in 0..20 {
         world.step();
