@@ -23,8 +23,16 @@ export const tests = {
     await until(page, "a plate breaks", (s) => s.pieces.filter((p) => p.object === 3).length > 1);
     await pause(page);
     const before = await state(page);
-    await page.click("#undo");
-    const back = await until(page, "it is whole again", (s) => s.pieces.filter((p) => p.object === 3).length === 1);
+    // What was lifted may have broken since, and pieces again: those are undone first.
+    let back = before;
+    const whole = (s) => s.pieces.filter((p) => p.object === 3).length === 1;
+    for (let i = 0; i < 8 && !whole(back); i++) {
+      const { steps } = back;
+      await page.locator("#undo:enabled").waitFor();
+      await page.click("#undo");
+      back = await until(page, "the world goes back", (s) => !s.running && s.steps < steps);
+    }
+    assert(whole(back), "it is whole again");
     assert(Number(await text(page, "#n-fragments")) < before.fragments, `the panel still says ${await text(page, "#n-fragments")} fragments`);
     assert(back.steps < before.steps, `the panel says step ${back.steps}, it was ${before.steps}`);
     await drawn(page);
