@@ -25,6 +25,7 @@ use crate::manifold::{self, PairContact};
 use crate::pair::{ContactMode, ContactSettings, Look, Pair, PairScratch};
 use crate::pair_memory::PairMemory;
 use crate::pair_plan::PairPlan;
+use crate::prepared::{PairQuestion, PreparedAnswers, Version, keys_of};
 use crate::shape::FragmentShape;
 use crate::trace;
 use crate::voxel::{Found, VoxelTable};
@@ -42,6 +43,8 @@ pub struct FragmentDispatcher {
     pub(crate) voxels: Arc<VoxelTable>,
     /// Pairs that are not asked in this step.
     pub(crate) plan: Arc<PairPlan>,
+    /// Answers that were found before the step.
+    pub(crate) prepared: Arc<PreparedAnswers>,
 }
 
 /// The dispatcher for a narrow phase: fragments first, everything else as before.
@@ -80,6 +83,71 @@ impl FragmentDispatcher {
             let deepest = inside.clone().map(|c| -c.distance).fold(0.0, f32::max);
             Some((inside.count() as u32, deepest))
         })
+    }
+
+    /// Answers what the engine will ask of a pair, before it asks. `None`: not a pair of ours,
+    /// or nothing to be asked anew.
+    #[cfg(all(feature = "world", feature = "parallel"))]
+    pub(crate) fn prepare(
+        settings: &ContactSettings,
+        [g1, g2]: [&dyn Shape; 2],
+        question: &PairQuestion,
+        mut memory: PairMemory,
+    ) -> Option<crate::prepared::Answer> {
+        let pair = with_whole_and_convex(Pair::of(g1, g2)?, &settings.mode);
+        let _span = span_of(g1, g2);
+        if memory.repeats(&question.pos12, question.reach) {
+            return None;
+        }
+        let look = Look::within(question.reach);
+        SCRATCH.with_borrow_mut(|scratch| {
+            let pos12 = &question.pos12;
+            let found = find_contacts(&pair, pos12, look, settings, &mut memory, scratch);
+            Some(crate::prepared::Answer {
+                stats: found.ok()?,
+                contacts: scratch.contacts.clone(),
+                memory,
+            })
+        })
+    }
+
+    /// Notes what a question cost. The name of what is remembered now, where it is to be known.
+    fn note_asked(
+        &self,
+        g1: &dyn Shape,
+        g2: &dyn Shape,
+        stats: &QueryStats,
+        memory: &PairMemory,
+    ) -> Option<Version> {
+        self.plan.note(g1, g2, stats.distance_queries);
+        self.prepared
+            .note(keys_of(g1, g2), stats.distance_queries, memory)
+    }
+
+    /// Writes the contacts of a pair for the solver, and counts them.
+    fn write<M, C>(
+        &self,
+        pos12: &Pose,
+        scratch: &mut PairScratch,
+        manifolds: &mut Vec<ContactManifold<M, C>>,
+        stats: &QueryStats,
+    ) where
+        M: Default + Clone,
+        C: Default + Copy,
+    {
+        let inverse = pos12.rotation.inverse();
+        let PairScratch {
+            contacts, groups, ..
+        } = scratch;
+        manifold::write(
+            contacts,
+            self.settings.solver_points,
+            |v| inverse * v,
+            manifolds,
+            groups,
+        );
+        let points = manifolds.iter().map(|m| m.points.len()).sum();
+        self.counters.add(stats, points);
     }
 
     /// The deepest contact of a pair.
@@ -128,8 +196,8 @@ where
     ) -> Result<(), Unsupported> {
         let pair = Pair::of(g1, g2).ok_or(Unsupported)?;
         let pair = with_whole_and_convex(pair, &self.settings.mode);
-        let _span = span_of(g1, g2);
         let ours = Workspace::of(workspace);
+        let version = ours.version.take();
         if self.plan.waits(g1, g2) {
             ours.memory.forget_question();
             manifold::carry_on(manifolds, pos12);
@@ -137,6 +205,23 @@ where
             self.counters.add_kept(points);
             return Ok(());
         }
+        let prepared = version.and_then(|version| {
+            self.prepared.take(&PairQuestion {
+                version,
+                pos12: *pos12,
+                reach: prediction,
+            })
+        });
+        if let Some(answer) = prepared {
+            ours.memory = answer.memory;
+            ours.version = self.note_asked(g1, g2, &answer.stats, &ours.memory);
+            SCRATCH.with_borrow_mut(|scratch| {
+                scratch.contacts = answer.contacts;
+                self.write(pos12, scratch, manifolds, &answer.stats);
+            });
+            return Ok(());
+        }
+        let _span = span_of(g1, g2);
         let memory = &mut ours.memory;
         SCRATCH.with_borrow_mut(|scratch| {
             let stats = match self.voxels.look_up(pos12, g1, g2, &mut scratch.contacts) {
@@ -154,6 +239,7 @@ where
                 }
                 Found::SphereTree(None) if memory.repeats(pos12, prediction) => {
                     // The points of the last step are those of this one: nothing is asked.
+                    ours.version = version;
                     let points = manifolds.iter().map(|m| m.points.len()).sum();
                     self.counters.add_kept(points);
                     return Ok(());
@@ -165,7 +251,7 @@ where
                         visits: visits.unwrap_or(u32::MAX),
                     };
                     let stats = find_contacts(&pair, pos12, look, &self.settings, memory, scratch)?;
-                    self.plan.note(g1, g2, stats.distance_queries);
+                    ours.version = self.note_asked(g1, g2, &stats, memory);
                     if let Some(asked) = asked {
                         let [points, nodes] = [stats.distance_queries, stats.nodes_visited];
                         self.voxels.note_cost(&asked, points, nodes);
@@ -173,19 +259,7 @@ where
                     stats
                 }
             };
-            let inverse = pos12.rotation.inverse();
-            let PairScratch {
-                contacts, groups, ..
-            } = scratch;
-            manifold::write(
-                contacts,
-                self.settings.solver_points,
-                |v| inverse * v,
-                manifolds,
-                groups,
-            );
-            self.counters
-                .add(&stats, manifolds.iter().map(|m| m.points.len()).sum());
+            self.write(pos12, scratch, manifolds, &stats);
             Ok(())
         })
     }

@@ -67,6 +67,7 @@ mod parallel;
 mod parry_shape;
 mod partner;
 mod pose;
+mod prepared;
 #[cfg(feature = "world")]
 mod saved_workspace;
 mod shape;

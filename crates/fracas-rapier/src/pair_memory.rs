@@ -41,13 +41,17 @@ impl PairMemory {
     /// Whether the last query asked the same: a step that is made again finds most pairs
     /// where they were (docs/decisions/0015-what-breaks-gives-way.md). Notes the question.
     pub(crate) fn repeats(&mut self, pos12: &Pose, prediction: f32) -> bool {
-        let same = self
-            .asked
-            .is_some_and(|(pose, reach)| pose == *pos12 && prediction <= reach);
+        let same = self.asked_last(pos12, prediction);
         if !same {
             self.asked = Some((*pos12, prediction));
         }
         same
+    }
+
+    /// Whether the last query asked the same.
+    pub(crate) fn asked_last(&self, pos12: &Pose, prediction: f32) -> bool {
+        let last = self.asked;
+        last.is_some_and(|(pose, reach)| pose == *pos12 && prediction <= reach)
     }
 
     /// To be told where a pair got contacts without being asked: none of them is an answer.

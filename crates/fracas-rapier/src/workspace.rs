@@ -3,11 +3,14 @@
 use parry3d::query::{ContactManifoldsWorkspace, TypedWorkspaceData, WorkspaceData};
 
 use crate::pair_memory::PairMemory;
+use crate::prepared::Version;
 
 /// What a pair keeps in the engine between steps.
 #[derive(Clone, Default)]
 pub(crate) struct Workspace {
     pub(crate) memory: PairMemory,
+    /// Of the memory, where somebody may answer for the pair. Not saved.
+    pub(crate) version: Option<Version>,
     #[cfg(feature = "world")]
     saved: crate::saved_workspace::SavedWorkspace,
 }

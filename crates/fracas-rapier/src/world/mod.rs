@@ -10,6 +10,8 @@ mod debris;
 mod depth;
 mod hand;
 mod hold;
+#[cfg(feature = "parallel")]
+mod prepare;
 mod quarantine;
 mod settings;
 mod sleep;
@@ -45,7 +47,7 @@ use crate::breakables::{
 };
 use crate::counters::Counters;
 use crate::dispatcher::FragmentDispatcher;
-use crate::pair_plan::PairPlan;
+use crate::prepared::PreparedAnswers;
 use crate::shape::FragmentShape;
 use crate::voxel::VoxelTable;
 use budget::Budget;
@@ -66,6 +68,7 @@ pub struct World {
     stock: snapshot::Stock,
     voxels: Voxels,
     budget: Budget,
+    prepared: Arc<PreparedAnswers>,
     stats: StepStats,
     steps: u64,
     /// The lowest floor's height.
@@ -119,6 +122,7 @@ impl World {
             stock: snapshot::Stock::default(),
             voxels,
             budget,
+            prepared: Arc::default(),
             stats: StepStats::default(),
             steps: 0,
             floor: None,
@@ -138,16 +142,23 @@ impl World {
     /// it; who lends it the sets of another engine (see [`Self::begin_step`]) calls it once,
     /// before the first step.
     pub fn equip(&mut self) {
+        let dispatcher = self.dispatcher();
         let physics = &mut self.physics;
         physics.integration_parameters = self.settings.engine_parameters();
-        let ours = dispatcher(
-            &self.settings,
-            &self.counters,
-            self.voxels.table(),
-            self.budget.plan(),
-        );
-        physics.narrow_phase.set_query_dispatcher(ours);
+        physics.narrow_phase.set_query_dispatcher(dispatcher);
         physics.physics_pipeline.counters.enable();
+    }
+
+    /// The narrow phase's dispatcher: fragments first, everything else as before.
+    fn dispatcher(&self) -> QueryDispatcherChain<FragmentDispatcher, DefaultQueryDispatcher> {
+        let ours = FragmentDispatcher {
+            settings: self.settings.contacts,
+            counters: Arc::clone(&self.counters),
+            voxels: Arc::clone(self.voxels.table()),
+            plan: Arc::clone(self.budget.plan()),
+            prepared: Arc::clone(&self.prepared),
+        };
+        ours.chain(DefaultQueryDispatcher)
     }
 
     /// Times stages by another clock (seconds since any fixed moment): for targets
@@ -430,22 +441,6 @@ impl World {
             self.stats.solver_contacts += points(rigid.solver_manifolds());
         }
     }
-}
-
-/// The narrow phase's dispatcher: fragments first, everything else as before.
-fn dispatcher(
-    settings: &WorldSettings,
-    counters: &Arc<Counters>,
-    voxels: &Arc<VoxelTable>,
-    plan: &Arc<PairPlan>,
-) -> QueryDispatcherChain<FragmentDispatcher, DefaultQueryDispatcher> {
-    let ours = FragmentDispatcher {
-        settings: settings.contacts,
-        counters: Arc::clone(counters),
-        voxels: Arc::clone(voxels),
-        plan: Arc::clone(plan),
-    };
-    ours.chain(DefaultQueryDispatcher)
 }
 
 /// A body this far under the lowest floor has fallen through it, in metres.

@@ -127,6 +127,8 @@ impl World {
             self.stats.times.collision += ((self.clock)() - start) * 1e3;
         }
         let voxel = self.voxels.prepare(&self.physics, spent, &self.clock);
+        #[cfg(feature = "parallel")]
+        self.prepare_answers();
         let start = (self.clock)();
         self.engine = EngineStep { start, voxel };
     }

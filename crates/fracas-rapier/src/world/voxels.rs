@@ -48,6 +48,12 @@ impl Voxels {
         self.must_forget.store(true, Ordering::Relaxed);
     }
 
+    /// Whether no pair has voxel contacts.
+    #[cfg(feature = "parallel")]
+    pub(super) fn is_idle(&self) -> bool {
+        self.stage.is_none()
+    }
+
     /// Finds the voxel contacts of the coming step. `spent`: seconds that contacts have taken
     /// in this step so far.
     pub(super) fn prepare(

@@ -193,11 +193,10 @@ impl World {
         let mode = &self.settings.contacts.mode;
         self.budget = super::Budget::new(self.settings.step_budget, mode.is_by_points());
         self.budget.restore(saved.asked());
-        let plan = self.budget.plan();
-        let dispatcher = super::dispatcher(&self.settings, &self.counters, &table, plan);
+        self.prepared = Arc::default();
         let chosen = std::mem::take(&mut self.voxels.chosen);
         self.voxels = super::Voxels::new(&self.settings.contacts.mode, &table);
-        physics.narrow_phase.set_query_dispatcher(dispatcher);
+        physics.narrow_phase.set_query_dispatcher(self.dispatcher());
         physics.physics_pipeline.counters.enable();
         self.hands = hands;
         self.physics = physics;
