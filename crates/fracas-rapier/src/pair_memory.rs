@@ -50,6 +50,11 @@ impl PairMemory {
         same
     }
 
+    /// Whether the contacts that the engine has of this pair, perhaps none, are an answer.
+    pub(crate) fn was_asked(&self) -> bool {
+        self.asked.is_some()
+    }
+
     /// To be told where a pair got contacts without being asked: none of them is an answer.
     pub(crate) fn forget_question(&mut self) {
         self.asked = None;
