@@ -89,7 +89,7 @@ impl Reduction {
         }
         let first = out.len() as u32;
         // Coarse contacts only stop a body: between pieces one point for each
-        // pair will do. On a floor a body would turn about it. They stop it where it is: how
+        // pair will do. On a floor a body would turn about it. They brake it where it is: how
         // far the surfaces are apart coarse cubes do not know, and what they guess (half a
         // body for two roots) is how far bodies would go into each other.
         let one = !finest && matches!(found.b, Other::Tree(..));
@@ -120,12 +120,12 @@ fn centre(tree: &VoxTree) -> Vec3 {
 fn add_contacts(
     group: &GroupContact,
     points: usize,
-    stops: bool,
+    brakes: bool,
     pos12: &Pose,
     out: &mut Vec<PairContact>,
 ) {
     for (i, span) in group.span().iter().take(points).enumerate() {
-        let distance = if stops { 0.0 } else { span.distance };
+        let distance = if brakes { 0.0 } else { span.distance };
         let half = group.normal * (0.5 * distance);
         // Regions and place in the span name the point from step to step.
         let name = (group.group.0 << 16 ^ group.group.1 << 3) | i as u32;
