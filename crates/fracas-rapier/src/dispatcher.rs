@@ -225,10 +225,19 @@ where
         let memory = &mut ours.memory;
         SCRATCH.with_borrow_mut(|scratch| {
             let stats = match self.voxels.look_up(pos12, g1, g2, &mut scratch.contacts) {
-                Found::Contacts => QueryStats {
-                    contacts: scratch.contacts.len() as u32,
-                    ..QueryStats::default()
-                },
+                Found::Contacts => {
+                    memory.forget_question();
+                    QueryStats {
+                        contacts: scratch.contacts.len() as u32,
+                        ..QueryStats::default()
+                    }
+                }
+                Found::SphereTree(Some(kept)) if kept.keeps && memory.was_asked() => {
+                    manifold::carry_on(manifolds, pos12);
+                    let points = manifolds.iter().map(|m| m.points.len()).sum();
+                    self.counters.add_kept(points);
+                    return Ok(());
+                }
                 Found::SphereTree(Some(late))
                     if late.late && manifold::carry_on(manifolds, pos12) =>
                 {
@@ -245,6 +254,7 @@ where
                     return Ok(());
                 }
                 Found::SphereTree(asked) => {
+                    memory.repeats(pos12, prediction);
                     let visits = asked.and_then(|a| a.visits);
                     let look = Look {
                         reach: prediction,

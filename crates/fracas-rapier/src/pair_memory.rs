@@ -54,6 +54,11 @@ impl PairMemory {
         last.is_some_and(|(pose, reach)| pose == *pos12 && prediction <= reach)
     }
 
+    /// Whether the contacts that the engine has of this pair, perhaps none, are an answer.
+    pub(crate) fn was_asked(&self) -> bool {
+        self.asked.is_some()
+    }
+
     /// To be told where a pair got contacts without being asked: none of them is an answer.
     pub(crate) fn forget_question(&mut self) {
         self.asked = None;

@@ -244,3 +244,27 @@ fn a_chosen_object_that_is_gone_is_chosen_no_more() {
     world.set_voxel_contacts(boxes[1], None);
     assert_eq!(play(&mut world), first);
 }
+
+/// A pile at rest is the sphere-tree method's: what it found is kept until a pair moves.
+#[test]
+fn a_pile_at_rest_keeps_what_the_sphere_tree_method_found() {
+    let mut world = heap(
+        ContactMode::Budgeted(voxels(FrameBudget::Work(10_000_000))),
+        5,
+    );
+    for _ in 0..400 {
+        world.step();
+    }
+    let (mut asked, mut served) = (0, 0);
+    for _ in 0..20 {
+        world.step();
+        let stats = world.stats();
+        assert_eq!(stats.voxel.fallbacks, 0);
+        served += stats.voxel.sphere_tree_pairs;
+        asked += stats.pairs;
+    }
+    assert!(served >= 20 * 6, "{served} of at least six pairs a step");
+    assert!(4 * asked < served, "{asked} asked, {served} served");
+    let depth = world.deepest_overlap();
+    assert!(depth < 0.005, "{depth}");
+}

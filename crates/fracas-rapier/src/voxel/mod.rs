@@ -32,6 +32,8 @@ mod pieces;
 #[cfg(feature = "world")]
 mod rates;
 #[cfg(feature = "world")]
+mod reduction;
+#[cfg(feature = "world")]
 mod sampler;
 #[cfg(feature = "world")]
 pub(crate) mod stage;

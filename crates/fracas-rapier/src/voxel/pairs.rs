@@ -29,6 +29,8 @@ pub(super) struct Body {
     pub(super) tree: Option<Arc<VoxTree>>,
     pub(super) chosen: bool,
     pub(super) fragment: bool,
+    /// Whether it is unbroken and fast enough to break where it lands.
+    pub(super) falls: bool,
     /// Sample points of a fragment, where they count: none of any other shape.
     pub(super) points: u32,
     pub(super) inner_radius: f32,
@@ -61,11 +63,17 @@ impl Body {
     }
 }
 
+/// What a query found that ended where its nodes were used up holds for this share of the
+/// motion for which a whole one holds.
+const CUT_SHORT_SHARE: f32 = 0.25;
+
 /// What is known of a pair from the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answer {
-    /// Nothing, or the sphere-tree method answered.
+    /// Nothing.
     None,
+    /// The sphere-tree method answered: the engine keeps what it found.
+    SphereTree,
     /// They do not touch.
     Apart,
     /// Contacts, first and number, and the level to which they were seen: none if they
@@ -248,6 +256,9 @@ impl Pairs {
             answer: known.map_or(Answer::None, |p| p.answer),
             cost: known.and_then(|p| p.cost),
         };
+        if pair.answer == Answer::SphereTree && !pair.holds(bodies) {
+            pair.answer = Answer::None;
+        }
         match (&one.tree, &two.tree) {
             (Some(tree), Some(other)) => {
                 if pair.answer == Answer::Apart && !pair.holds(bodies) {
@@ -277,11 +288,34 @@ impl Pairs {
         self.seen.extend(bodies.iter().map(Body::seen));
     }
 
-    /// Notes what the sphere-tree method cost, by the pairs' places in the list.
-    pub(super) fn note_costs(&mut self, costs: impl Iterator<Item = (u32, Cost)>) {
+    /// Whether something that is fast enough to break is about to meet something.
+    pub(super) fn may_break(&self, bodies: &[Body]) -> bool {
+        self.list.iter().any(|pair| {
+            let [a, b] = [pair.a, pair.b].map(|i| &bodies[i as usize]);
+            // A floor's box is everywhere: there it is contacts that tell.
+            let meets = match pair.answer {
+                Answer::Apart => false,
+                Answer::None => b.tree.is_some(),
+                Answer::SphereTree | Answer::Contacts { .. } => true,
+            };
+            meets && (a.falls || b.falls)
+        })
+    }
+
+    /// Notes what the sphere-tree method cost, by the pairs' places in the list, and that what
+    /// it found holds until the pair has moved by `room`, or by less if it may not have seen all.
+    pub(super) fn note_costs(&mut self, costs: impl Iterator<Item = (u32, Cost)>, room: f32) {
         for (pair, cost) in costs {
             if let Some(pair) = self.list.get_mut(pair as usize) {
                 pair.cost = Some(cost);
+                if !cost.late {
+                    let room = if cost.cut_short {
+                        CUT_SHORT_SHARE * room
+                    } else {
+                        room
+                    };
+                    pair.found(Answer::SphereTree, room);
+                }
             }
         }
     }
@@ -383,11 +417,41 @@ mod tests {
             tree: Some(tree.clone()),
             chosen: name.is_multiple_of(3),
             fragment: true,
+            falls: false,
             points: 8,
             inner_radius: 0.1,
             collider: name as usize,
             name,
             radius: tree.radius(),
+        }
+    }
+
+    #[test]
+    fn what_the_sphere_tree_method_found_holds_until_the_pair_has_moved() {
+        let tree = cube();
+        let at = |x: f32| [0.0, x].map(|x| body(u64::from(x > 0.0), Vec3::X * x, &tree));
+        let cost = |late: bool, cut_short: bool| Cost {
+            late,
+            cut_short,
+            ..Cost::default()
+        };
+        for (cost, held, lost) in [
+            (cost(false, false), 0.0009, 0.0011),
+            (cost(false, true), 0.0002, 0.0003),
+            (cost(true, false), -1.0, 0.0),
+        ] {
+            for (moved, holds) in [(held, true), (lost, false)] {
+                if moved < 0.0 {
+                    continue;
+                }
+                let mut pairs = Pairs::default();
+                pairs.find(&at(0.19), false);
+                assert_eq!(pairs.list[0].answer, Answer::None);
+                pairs.note_costs(std::iter::once((0, cost)), 0.001);
+                pairs.find(&at(0.19 + moved), false);
+                let answer = pairs.list[0].answer;
+                assert_eq!(answer == Answer::SphereTree, holds, "{cost:?} {moved}");
+            }
         }
     }
 

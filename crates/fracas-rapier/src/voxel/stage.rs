@@ -11,32 +11,31 @@
 //! take, by the rates of the steps so far (`rates.rs`).
 //!
 //! Both at once: what the sphere-tree method will cost is predicted by what it cost in the
-//! last step (for a new pair: all points of the smaller body, or, where a clock watches, what
+//! last step that asked it (for a new pair: all points of the smaller body, or, where a clock watches, what
 //! pairs usually cost if that is less). The cheapest pairs come
-//! first, as long as their predicted cost fits; a share of the budget is kept for the
-//! voxels of the others. Predictions fail when something breaks, so the table asks the
+//! first, as long as their predicted cost fits, but before them those whose turn it is; where
+//! not all fit, a share of the budget is kept for the voxels of the others. What was found is
+//! kept until the pair has moved by a tenth of a voxel. Predictions fail when something breaks, so the table asks the
 //! clock again before each of them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fracas_core::SphereTree;
 use fracas_core::voxel_tree::{
-    Averaging, Budget, Detection, GroupContact, Grouping, Other, Primitive, Progress, SharedPair,
-    Stop, VoxTree, primitive, primitive_against, reduce, refine_all, refine_while,
+    Budget, Detection, Other, Progress, SharedPair, Stop, refine_all, refine_while,
 };
-use glam::Vec3;
+use fracas_core::{FragmentId, SphereTree};
 use parry3d::bounding_volume::BoundingVolume as _;
-use parry3d::math::Pose;
 use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
 
 use super::pairs::{Answer, Body, Pair, Pairs};
 use super::pieces::Pieces;
 use super::rates::{EngineWork, StageRates};
+use super::reduction::{KEPT_MOTION, Reduction};
 use super::sampler::{plane, sampler};
 use super::table::{self, Contents, Cost, Entry, SphereTreeTime, StepClock, VoxelTable, key_of};
-use super::{FrameBudget, LEVELS, POINT_WORK, VoxelSettings, VoxelStats};
-use crate::manifold::{PairContact, PointId};
+use super::{FrameBudget, POINT_WORK, VoxelSettings, VoxelStats};
+use crate::manifold::PairContact;
 use crate::pose::to_pose;
 use crate::shape::FragmentShape;
 
@@ -57,12 +56,19 @@ const VOXEL_SHARE: f64 = 0.35;
 /// Of a time budget, planned with: rates are estimates.
 const PLANNED: f64 = 0.6;
 
+/// The same where all that is planned is left to the sphere-tree method: the clock watches.
+const SPHERE_TREES_PLANNED: f64 = 0.75;
+
+/// Of a time budget, planned with where something may break: the step is then made again, and
+/// the second engine step has the rest.
+const BREAK_PLANNED: f64 = 0.4;
+
+/// What fell from higher than its own radius may break where it lands. Of the usual gravity,
+/// whatever the world's is: this plans with time, no result depends on it in a budget of work.
+const GRAVITY: f32 = 9.81;
+
 /// Of a time budget, when the sphere-tree method's last query has to be over.
 const SPHERE_TREES_UNTIL: f64 = 0.8;
-
-/// Points of the sphere-tree method differ in what they cost: those on cut faces are several
-/// times as expensive as the average. A query may visit as many as fit if all are.
-const MOST_EXPENSIVE_VISIT: f64 = 3.0;
 
 /// A pair's cost may grow by so much from step to step before it is no longer predicted.
 const COST_GROWTH: f64 = 1.25;
@@ -75,8 +81,8 @@ const NEW_PAIR: f64 = 3.0;
 /// body that has sunk into a floor seen coarsely would stay there.
 const PLAIN_WEIGHT: f32 = 1000.0;
 
-/// Of a time budget, what floors may take whatever the rest is expected to cost.
-const PLAIN_SHARE: f64 = 0.4;
+/// Of what is planned with, what floors may take whatever the rest is expected to cost.
+const PLAIN_SHARE: f64 = 0.6;
 
 /// Where pairs are many no step can see all of them finely. So a pair that was not seen
 /// finely and has not moved keeps what it has until its turn comes, one step in this
@@ -93,16 +99,15 @@ const TURN_WEIGHT: f32 = 100.0;
 /// through, pair by pair, rather than stay as it is.
 const LEAST_TESTS: u64 = 500;
 
-/// Contacts are kept, by their points on both bodies, until
-/// the pair has moved by this share of a voxel.
-const KEPT_MOTION: f32 = 0.1;
-
 /// Where there is no time to look at all pairs, until it has moved by this many times as
 /// much: half a voxel, within which nothing is exact anyway.
 const STALE_MOTION: f32 = 5.0;
 
-/// Of the pairs that wait, so many are looked at whatever the time.
+/// Of the pairs that wait, so many are looked at whatever the time, and so many at the most.
+/// In a budget of time as many as came to the finest level before: a pair that is seen
+/// coarsely again has gained nothing.
 const LEAST_LOOKS: usize = 16;
+const MOST_LOOKS: f64 = 1e4;
 
 /// The world's clock, in seconds.
 type Clock = Arc<Box<dyn Fn() -> f64 + Send + Sync>>;
@@ -144,6 +149,12 @@ pub(crate) struct VoxelStage {
     /// When the world's step began for the budget, in the clock's seconds: as much before now
     /// as its contacts have taken. Re-labelling is not counted.
     started: f64,
+    /// How far the engine looks ahead.
+    reach: f32,
+    /// Whether something may break in this engine step, and the world's step be made again.
+    may_break: bool,
+    /// How many of the pairs that wait a step sees to the finest level.
+    deep_looks: f64,
 }
 
 impl VoxelStage {
@@ -167,6 +178,9 @@ impl VoxelStage {
             step: 0,
             stats: VoxelStats::default(),
             started: 0.0,
+            reach: 0.0,
+            may_break: false,
+            deep_looks: LEAST_LOOKS as f64,
         }
     }
 
@@ -209,6 +223,7 @@ impl VoxelStage {
         clock: &Clock,
     ) {
         self.step += 1;
+        self.reach = reach;
         self.stats = VoxelStats::default();
         let start = clock();
         let relabel = self.gather(bodies, colliders, reach, clock);
@@ -221,6 +236,7 @@ impl VoxelStage {
         } else {
             self.pairs.find(&self.bodies, chosen_only);
         }
+        self.may_break = spent == 0.0 && self.pairs.may_break(&self.bodies);
         self.engine_work = EngineWork {
             boxes: self.pairs.list.len(),
             voxel_pairs: 0,
@@ -248,12 +264,24 @@ impl VoxelStage {
             visits += f64::from(cost.points) + f64::from(cost.visits);
         }
         self.rates.visit.learn(seconds, visits, 100.0);
-        let answered = self.costs.len() as f64;
-        self.rates.sphere_tree_pair.learn(seconds, answered, 10.0);
+        let asked = self.costs.iter().filter(|(_, cost)| cost.seconds > 0.0);
+        let asked = asked.count() as f64;
+        self.rates.sphere_tree_pair.learn(seconds, asked, 1.0);
         let contacts = self.stats.contacts as usize;
         self.rates
             .learn_engine(engine - seconds, self.engine_work, contacts);
-        self.pairs.note_costs(self.costs.drain(..));
+        let room = self.kept_motion();
+        self.pairs.note_costs(self.costs.drain(..), room);
+    }
+
+    /// How far a pair may move and keep what the sphere-tree method found: as far as one that
+    /// voxels saw, and no farther than was looked ahead.
+    fn kept_motion(&self) -> f32 {
+        let cells = self.bodies.iter().filter_map(|b| b.tree.as_ref());
+        let cells = cells
+            .filter_map(|tree| tree.levels().last())
+            .map(|l| l.cell);
+        (KEPT_MOTION * cells.fold(f32::INFINITY, f32::min)).min(self.reach)
     }
 
     /// All colliders, and the voxels of those that are fragments. Returns how long
@@ -291,6 +319,10 @@ impl VoxelStage {
                     tree
                 })
             });
+            let falls = fragment.zip(body).is_some_and(|(fragment, body)| {
+                let speed2 = body.linvel().length_squared();
+                fragment.id() == FragmentId(0) && speed2 > 2.0 * GRAVITY * fragment.reach()
+            });
             let (tree, radius) = placed.unzip();
             let (at, generation) = handle.into_raw_parts();
             self.bodies.push(Body {
@@ -303,6 +335,7 @@ impl VoxelStage {
                 tree,
                 chosen: fragment.is_some_and(|f| self.chosen.contains(&f.object().address())),
                 fragment: fragment.is_some(),
+                falls,
                 points: fragment.map_or(0, |f| self.points_of(f)),
                 inner_radius: fragment.map_or(0.0, FragmentShape::inner_radius),
                 collider: index,
@@ -326,6 +359,11 @@ impl VoxelStage {
         }
     }
 
+    /// Of a time budget, planned with: a part of `usual` where the step may be made again.
+    fn planned(&self, usual: f64) -> f64 {
+        if self.may_break { BREAK_PLANNED } else { usual }
+    }
+
     /// Both at once: leaves to the sphere-tree method what fits.
     fn choose_sphere_tree_pairs(&mut self, clock: &Clock) {
         self.sphere_tree_seconds = 0.0;
@@ -343,8 +381,9 @@ impl VoxelStage {
                 (points as f64, false)
             }
             FrameBudget::Milliseconds(ms) => {
-                let left = PLANNED * ms * 1e-3 - engine - (clock() - self.started);
-                ((1.0 - VOXEL_SHARE) * left.max(0.0), true)
+                let planned = self.planned(SPHERE_TREES_PLANNED);
+                let left = planned * ms * 1e-3 - engine - (clock() - self.started);
+                (left.max(0.0), true)
             }
         };
         let bodies = &self.bodies;
@@ -359,7 +398,11 @@ impl VoxelStage {
             match (pair.cost, timed) {
                 // What came too late has to wait for one step.
                 (Some(cost), true) if cost.late => f64::INFINITY,
-                (Some(cost), true) => COST_GROWTH * f64::from(cost.seconds).max(visit),
+                // A pair's first query makes what later ones use: what it cost may be long ago.
+                (Some(cost), true) => {
+                    let known = COST_GROWTH * f64::from(cost.seconds).max(visit);
+                    known.min(NEW_PAIR * usual)
+                }
                 (Some(cost), false) => f64::from(cost.points.max(1)),
                 (None, true) if all == u32::MAX => f64::INFINITY,
                 // Few pairs ask for all points; one that does is stopped by the clock.
@@ -368,9 +411,27 @@ impl VoxelStage {
             }
         };
         let open = self.pairs.list.iter().zip(0_u32..);
-        let open = open.filter(|(pair, _)| !pair.by_sphere_tree && pair.answer != Answer::Apart);
+        let open = open.filter(|(pair, _)| {
+            !pair.by_sphere_tree && !matches!(pair.answer, Answer::Apart | Answer::SphereTree)
+        });
         let mut order: Vec<(f64, u32)> = open.map(|(pair, i)| (predicted(pair), i)).collect();
-        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        // Cheap ones first, but those whose turn it is before them.
+        let later = |i: u32| timed && !u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
+        order.sort_unstable_by(|a, b| {
+            let by_turn = later(a.1).cmp(&later(b.1));
+            by_turn.then(a.0.total_cmp(&b.0)).then(a.1.cmp(&b.1))
+        });
+        let all: f64 = order.iter().map(|o| o.0).sum();
+        if timed && all > room {
+            room *= 1.0 - VOXEL_SHARE;
+        }
+        let mut kept = 0;
+        for pair in &mut self.pairs.list {
+            if !pair.by_sphere_tree && pair.answer == Answer::SphereTree {
+                pair.by_sphere_tree = true;
+                kept += 1;
+            }
+        }
         let mut fit = 0;
         for &(cost, i) in &order {
             let pair = &mut self.pairs.list[i as usize];
@@ -382,11 +443,16 @@ impl VoxelStage {
             if cost <= room {
                 room -= cost;
                 pair.by_sphere_tree = true;
+                pair.answer = Answer::None;
+                // What the engine does not ask, since their boxes are apart, costs nothing.
+                if timed {
+                    pair.cost = Some(Cost::default());
+                }
                 fit += 1;
                 self.sphere_tree_seconds += if timed { cost } else { 0.0 };
             }
         }
-        self.stats.sphere_tree_pairs = fit;
+        self.stats.sphere_tree_pairs = kept + fit;
         self.stats.fallbacks = order.len() as u64 - fit;
     }
 
@@ -399,6 +465,7 @@ impl VoxelStage {
             bodies[b as usize].tree.is_some()
         };
         let turn = |i: u32| u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
+        let timed = matches!(self.settings.budget, FrameBudget::Milliseconds(_));
         let (mut keeping, mut looked, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
         for (pair, i) in pairs.iter().zip(0_u32..) {
             if pair.by_sphere_tree || pair.answer == Answer::Apart {
@@ -409,7 +476,7 @@ impl VoxelStage {
                 continue;
             };
             let moved = pair.moved(bodies);
-            if moved < pair.room && (level.is_none() || !turn(i)) {
+            if moved < pair.room && (level.is_none() || !(turn(i) || timed)) {
                 keeping.push(i);
             } else if moved < STALE_MOTION * pair.room {
                 waiting.push((i, turn(i)));
@@ -422,9 +489,11 @@ impl VoxelStage {
         let after = rates.engine(self.engine_work) + self.sphere_tree_seconds;
         let fit = match self.settings.budget {
             FrameBudget::Milliseconds(ms) => {
-                let left = PLANNED * ms * 1e-3 - (clock() - self.started) - after;
+                let planned = self.planned(PLANNED);
+                let left = planned * ms * 1e-3 - (clock() - self.started) - after;
                 let fit = (left / rates.look()).max(0.0) as usize;
-                fit.saturating_sub(looked.len()).max(LEAST_LOOKS)
+                let fit = fit.saturating_sub(looked.len());
+                fit.min(self.deep_looks as usize).max(LEAST_LOOKS)
             }
             _ => waiting.len(),
         };
@@ -459,11 +528,11 @@ impl VoxelStage {
         match self.settings.budget {
             FrameBudget::Milliseconds(ms) if self.stats.sphere_tree_pairs > 0 => {
                 Some(SphereTreeTime {
-                    end: self.started + SPHERE_TREES_UNTIL * ms * 1e-3,
+                    end: self.started + self.planned(SPHERE_TREES_UNTIL) * ms * 1e-3,
                     calls: self.engine_work.boxes as u32,
                     call: self.rates.engine(self.engine_work)
                         / self.engine_work.boxes.max(1) as f64,
-                    visit: MOST_EXPENSIVE_VISIT * self.rates.visit.get(),
+                    visit: self.rates.visit.get(),
                 })
             }
             _ => None,
@@ -480,6 +549,7 @@ impl VoxelStage {
                 .resize_with(looked.len(), Detection::default);
         }
         let colliders: Vec<&Collider> = colliders.iter().map(|(_, c)| c).collect();
+        let planned = self.planned(PLANNED);
         let (pairs, bodies) = (&mut self.pairs.list, &self.bodies);
         let solids: Vec<_> = looked[..*plain]
             .iter()
@@ -532,10 +602,11 @@ impl VoxelStage {
                 refine_all(&mut shared, &budget)
             }
             FrameBudget::Milliseconds(ms) => {
-                let budget = (ms * 1e-3, self.started);
+                let budget = (planned * ms * 1e-3, self.started);
                 refine_in_time(&mut shared, &chosen, &mut self.rates, budget, clock)
             }
         };
+        self.deep_looks = deep_looks(self.deep_looks, &shared, looked);
         let reducing = clock();
         let most = self.settings.most_groups as usize;
         let (kept_contacts, reduction) = (&mut self.kept_contacts, &mut self.reduction);
@@ -569,6 +640,19 @@ impl VoxelStage {
     }
 }
 
+/// How many of the pairs that wait the next step is to see to the finest level: more, if all
+/// of this step came there, fewer if not.
+fn deep_looks(now: f64, shared: &[SharedPair<'_>], looked: &[(u32, bool)]) -> f64 {
+    let is_open = |s: &SharedPair<'_>| !matches!(s.stop, Some(Stop::Finest | Stop::Apart));
+    let mut deep = shared.iter().zip(looked).filter(|(_, looked)| looked.1);
+    let next = if deep.any(|(s, _)| is_open(s)) {
+        0.8 * now
+    } else {
+        1.1 * now + 1.0
+    };
+    next.clamp(LEAST_LOOKS as f64, MOST_LOOKS)
+}
+
 /// Refines pairs in a budget of seconds since the step was started, those with plain shapes
 /// first. Returns the tests made.
 fn refine_in_time(
@@ -595,7 +679,7 @@ fn refine_in_time(
             let spent = now - started;
             progress.tests < least
                 || spent < share * budget
-                || spent + reduction + chosen.after < PLANNED * budget
+                || spent + reduction + chosen.after < budget
         });
         so_far.tests += now.tests;
         so_far.in_hand += now.in_hand;
@@ -634,6 +718,7 @@ fn keep(pair: &mut Pair, before: &[PairContact], into: &mut Vec<PairContact>) {
 fn enter(pairs: &mut [Pair], bodies: &[Body], contents: &mut Contents) {
     for (i, pair) in pairs.iter_mut().enumerate() {
         let answer = match pair.answer {
+            Answer::SphereTree => table::Answer::Kept,
             _ if pair.by_sphere_tree => {
                 pair.answer = Answer::None;
                 table::Answer::SphereTree
@@ -650,119 +735,4 @@ fn enter(pairs: &mut [Pair], bodies: &[Body], contents: &mut Contents) {
         });
     }
     contents.index();
-}
-
-/// Memory of reducing cubes to contacts.
-#[derive(Default)]
-struct Reduction {
-    primitives: Vec<Primitive>,
-    groups: Vec<GroupContact>,
-}
-
-impl Reduction {
-    /// Puts out the contacts of a pair; returns what is to be remembered of it, and how
-    /// far it may move meanwhile.
-    fn contacts(
-        &mut self,
-        found: &SharedPair<'_>,
-        pos12: &Pose,
-        most: usize,
-        stats: &mut VoxelStats,
-        out: &mut Vec<PairContact>,
-    ) -> (Answer, f32) {
-        if found.stop == Some(Stop::Apart) {
-            stats.answered(None);
-            return match found.b {
-                Other::Tree(..) => (Answer::Apart, 0.99 * found.detection.gap()),
-                // The gap to a plain shape is not known.
-                Other::Solid(..) | Other::Plane(..) => (Answer::None, 0.0),
-            };
-        }
-        let finest = found.stop == Some(Stop::Finest);
-        let level = (!finest).then(|| found.detection.level().min(LEVELS as u32 - 1) as u8);
-        stats.answered(level);
-        let cubes = found.detection.pairs();
-        let middle = centre(found.a);
-        self.primitives.clear();
-        let centre_line = match &found.b {
-            Other::Tree(b, pose) => {
-                let of = |p| primitive(found.a, b, pose, p);
-                self.primitives.extend(cubes.map(of));
-                middle - pose.point(centre(b))
-            }
-            Other::Solid(solid, _) => {
-                let of = |p| primitive_against(found.a, solid, p);
-                self.primitives.extend(cubes.filter_map(of));
-                Vec3::Y
-            }
-            Other::Plane(floor, _) => {
-                let solid = |p: Vec3, _: f32| Some(floor.sample(p));
-                let of = |p| primitive_against(found.a, &solid, p);
-                self.primitives.extend(cubes.filter_map(of));
-                floor.normal
-            }
-        };
-        stats.primitives += self.primitives.len() as u64;
-        // On a plane all regions of a body push the same way: five points hold it as well
-        // as five of each region, and the engine has less to solve.
-        let flat = matches!(found.b, Other::Plane(..));
-        let grouping = if flat {
-            Grouping::Together
-        } else {
-            Grouping::ByRegion
-        };
-        let averaging = Averaging::Weighted;
-        let groups = &mut self.groups;
-        reduce(
-            &mut self.primitives,
-            averaging,
-            grouping,
-            centre_line,
-            groups,
-        );
-        if flat {
-            // Named alike from step to step, whichever cube comes first.
-            groups.iter_mut().for_each(|group| group.group = (0, 0));
-        }
-        let first = out.len() as u32;
-        // Coarse contacts only stop a body: between pieces one point for each
-        // pair will do. On a floor a body would turn about it.
-        let one = !finest && matches!(found.b, Other::Tree(..));
-        let (most, points) = if one { (1, 1) } else { (most, usize::MAX) };
-        for group in self.groups.iter().take(most) {
-            add_contacts(group, points, pos12, out);
-        }
-        let count = out.len() as u32 - first;
-        let cell = found.a.levels().last().map_or(0.0, |level| level.cell);
-        let answer = Answer::Contacts {
-            first,
-            count,
-            level,
-        };
-        (answer, KEPT_MOTION * cell)
-    }
-}
-
-/// The middle of a tree's content.
-fn centre(tree: &VoxTree) -> Vec3 {
-    tree.levels()[0]
-        .nodes
-        .first()
-        .map_or(Vec3::ZERO, |root| 0.5 * (root.content.0 + root.content.1))
-}
-
-/// A reduced contact as contacts of the pair, A being shape 1.
-fn add_contacts(group: &GroupContact, points: usize, pos12: &Pose, out: &mut Vec<PairContact>) {
-    for (i, span) in group.span().iter().take(points).enumerate() {
-        let half = group.normal * (0.5 * span.distance);
-        // Regions and place in the span name the point from step to step.
-        let name = (group.group.0 << 16 ^ group.group.1 << 3) | i as u32;
-        out.push(PairContact {
-            point1: span.point + half,
-            point2: pos12.inverse_transform_point(span.point - half),
-            normal1: -group.normal,
-            distance: span.distance,
-            point_id: PointId::OfFirst(name),
-        });
-    }
 }

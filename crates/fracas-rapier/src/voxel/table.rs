@@ -39,6 +39,8 @@ pub(crate) struct Cost {
     pub(crate) seconds: f32,
     /// There was no time for it.
     pub(crate) late: bool,
+    /// It ended where its nodes were used up: it may not have seen all.
+    pub(crate) cut_short: bool,
 }
 
 /// What a pair gets.
@@ -48,6 +50,8 @@ pub(crate) enum Answer {
     Voxels(u32, u32),
     /// The sphere-tree method fits the budget.
     SphereTree,
+    /// What the sphere-tree method found before, at the distances of now.
+    Kept,
 }
 
 #[derive(Clone, Debug)]
@@ -108,6 +112,21 @@ pub(crate) struct Asked {
     pub(crate) visits: Option<u32>,
     /// There is no time for it: contacts of the last step will do, if there are any.
     pub(crate) late: bool,
+    /// It has hardly moved since it was asked: what was found then will do.
+    pub(crate) keeps: bool,
+}
+
+impl Asked {
+    /// A question without limits.
+    fn whole(pair: u32) -> Self {
+        Self {
+            pair,
+            began: None,
+            visits: None,
+            late: false,
+            keeps: false,
+        }
+    }
 }
 
 /// What [`VoxelTable::look_up`] found.
@@ -215,6 +234,10 @@ impl VoxelTable {
                 Answer::SphereTree => {
                     Found::SphereTree(Some(self.ask(&contents, entry.pair, calls)))
                 }
+                Answer::Kept => Found::SphereTree(Some(Asked {
+                    keeps: true,
+                    ..Asked::whole(entry.pair)
+                })),
             },
             None if contents.complete => Found::Contacts,
             None => Found::SphereTree(None),
@@ -223,12 +246,7 @@ impl VoxelTable {
 
     /// Whether there is time for a pair, and for how much of it.
     fn ask(&self, contents: &Contents, pair: u32, calls: u32) -> Asked {
-        let mut asked = Asked {
-            pair,
-            began: None,
-            visits: None,
-            late: false,
-        };
+        let mut asked = Asked::whole(pair);
         if let (Some(time), Some(clock)) = (&contents.sphere_tree_time, &contents.clock) {
             let now = self.pulse.look(clock, calls);
             let after = f64::from(time.calls.saturating_sub(calls)) * time.call;
@@ -255,6 +273,7 @@ impl VoxelTable {
             visits,
             seconds,
             late: asked.late,
+            cut_short: asked.visits.is_some_and(|most| points + visits >= most),
         };
         self.costs
             .lock()
