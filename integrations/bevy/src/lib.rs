@@ -72,6 +72,11 @@ pub use render::{CrackMaterial, CrackMaterials, look_inside};
 pub use save::{digest, load, save};
 pub use shatter::ShatterCommands;
 
+/// The programs of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// What most apps need.
 pub mod prelude {
     #[cfg(feature = "render")]
