@@ -145,3 +145,72 @@ fn contacts_are_drawn_where_the_engine_solves_them() {
         assert!((end - point).normalize().y.abs() > 0.999, "{end} {point}");
     }
 }
+
+#[test]
+fn boxes_are_round_the_pieces_and_spheres_those_of_their_trees() {
+    let mut app = app_that_draws(FracasGizmos {
+        boxes: true,
+        ..NOTHING
+    });
+    break_in_the_air(&mut app, 4);
+    let boxes = drawn(&app);
+    let fracas = app.world().resource::<Fracas>();
+    let pieces: Vec<_> = fracas.world().pieces().collect();
+    assert!(pieces.len() > 2);
+    let mut expected = Vec::new();
+    for &piece in &pieces {
+        let place = *app.world().get(fracas.entity_of(piece).unwrap()).unwrap();
+        let corners = fracas.world().surface(piece).unwrap().positions();
+        expected.push((place, corners));
+    }
+    assert_eq!(boxes.strips.len(), pieces.len());
+    for (place, corners) in &expected {
+        let place: &GlobalTransform = place;
+        let back = place.affine().inverse();
+        let is_tight = |strip: &Vec<Vec3>| {
+            let local = strip.iter().map(|&p| back.transform_point3(p));
+            let (low, high) = bounds(local);
+            let (least, most) = bounds(corners.iter().copied());
+            low.abs_diff_eq(least, 1e-4) && high.abs_diff_eq(most, 1e-4)
+        };
+        assert_eq!(boxes.strips.iter().filter(|s| is_tight(s)).count(), 1);
+    }
+    // Levels are those of the whole object's tree: a piece may begin below the first.
+    let level = {
+        let fracas = app.world().resource::<Fracas>().world();
+        let mut levels = fracas.shape(pieces[0]).unwrap().tree().spheres();
+        levels.next().unwrap().2
+    };
+    let mut store = app.world_mut().resource_mut::<GizmoConfigStore>();
+    let (_, what) = store.config_mut::<FracasGizmos>();
+    what.boxes = false;
+    what.spheres = Some(level);
+    app.update();
+    let fracas = app.world().resource::<Fracas>();
+    let mut expected = Vec::new();
+    for &piece in &pieces {
+        let place: &GlobalTransform = app.world().get(fracas.entity_of(piece).unwrap()).unwrap();
+        let tree = fracas.world().shape(piece).unwrap().tree();
+        for (centre, radius, _) in tree.spheres().filter(|s| s.2 == level) {
+            expected.push((place.transform_point(centre), radius));
+        }
+    }
+    // A sphere is drawn as three circles about its centre.
+    let circles = drawn(&app).strips;
+    assert!(!expected.is_empty());
+    assert_eq!(circles.len(), 3 * expected.len());
+    for circle in circles.chunks(3) {
+        let (low, high) = bounds(circle.iter().flatten().copied());
+        let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
+        let is_it = |&(centre, radius): &(Vec3, f32)| {
+            middle.abs_diff_eq(centre, 1e-4) && half.abs_diff_eq(Vec3::splat(radius), 1e-4)
+        };
+        assert!(expected.iter().any(is_it), "{middle} {half}");
+    }
+}
+
+fn bounds(points: impl Iterator<Item = Vec3>) -> (Vec3, Vec3) {
+    points.fold((Vec3::MAX, Vec3::MIN), |(low, high), p| {
+        (low.min(p), high.max(p))
+    })
+}
