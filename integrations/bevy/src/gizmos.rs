@@ -34,7 +34,8 @@ pub struct FracasGizmos {
     pub sheets: bool,
     /// A box round each piece.
     pub boxes: bool,
-    /// The spheres of this level of each piece's tree; 0 is the one round all of it.
+    /// The spheres of this level of each piece's tree; 0 is the one round a whole object. Pieces
+    /// keep the levels of the tree that they are split from, and may begin further down.
     pub spheres: Option<u8>,
 }
 
