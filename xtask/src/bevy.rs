@@ -4,7 +4,8 @@
 //! fewest features of Bevy, without a renderer. Where that Rust or the packages cannot be
 //! had, the stage says so and is skipped.
 //!
-//! `cargo xtask bevy-window`: what draws, the examples with a window, and the test of layers.
+//! `cargo xtask bevy-window`: what draws, the examples with a window, and the tests of layers and
+//! gizmos.
 //!
 //! `cargo xtask bevy-web`: its example `wall` for a browser, with WebGL 2.
 
@@ -54,7 +55,7 @@ pub fn test() -> Outcome {
 }
 
 /// Compiles, as far as errors are found, what draws and the examples with a window, and runs
-/// the tests of what is seen with layers. Not in the stage: nearly all of Bevy is compiled
+/// the tests of what is seen with layers and gizmos. Not in the stage: nearly all of Bevy is compiled
 /// once more for each of the two.
 pub fn window() -> Outcome {
     let version = toolchain()?;
@@ -62,10 +63,8 @@ pub fn window() -> Outcome {
     let check = ["check", "--locked", "--features", "window", "--examples"];
     run(&version, &check)?;
     let tests = ["test", "--locked", "--test", "plugin"];
-    run(
-        &version,
-        &[&tests[..], &["--features", "layers", "looks"]].concat(),
-    )
+    let seen = ["--features", "gizmos", "--", "looks", "gizmos"];
+    run(&version, &[&tests[..], &seen].concat())
 }
 
 /// Builds the example `wall` into `integrations/bevy/dist`: wasm, the JavaScript around it,

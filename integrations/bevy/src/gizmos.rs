@@ -1,4 +1,7 @@
-//! Lines that show what collides: contacts, boxes of pieces, spheres of their trees.
+//! Lines that show what collides: contacts, crack sheets, boxes of pieces, spheres of their
+//! trees.
+
+use std::collections::BTreeMap;
 
 use bevy::camera::primitives::Aabb;
 use bevy::prelude::*;
@@ -7,10 +10,12 @@ use bevy_rapier3d::plugin::context::{
 };
 
 use bevy_rapier3d::rapier::geometry::NEW_CONTACT_BIT;
-use bevy_rapier3d::rapier::prelude::Pose;
+use bevy_rapier3d::rapier::prelude::{Collider, Pose};
+use fracas_rapier::{ContactMode, FragmentShape, PieceId};
 
 use crate::components::Piece;
 use crate::engine::Fracas;
+use crate::sheets::{CrackPlanes, crack_planes, sheet_between};
 
 /// Draws what collides, as [`FracasGizmos`] says.
 #[derive(Default)]
@@ -24,9 +29,13 @@ pub struct FracasGizmos {
     pub contacts: bool,
     /// How long a normal is drawn, in metres.
     pub normal_length: f32,
+    /// The crack between each two pieces of one object that still lie where it opened: their
+    /// contacts are not searched for but known from it.
+    pub sheets: bool,
     /// A box round each piece.
     pub boxes: bool,
-    /// The spheres of this level of each piece's tree; 0 is the one round all of it.
+    /// The spheres of this level of each piece's tree; 0 is the one round a whole object. Pieces
+    /// keep the levels of the tree that they are split from, and may begin further down.
     pub spheres: Option<u8>,
 }
 
@@ -36,6 +45,7 @@ impl Default for FracasGizmos {
         Self {
             contacts: true,
             normal_length: 0.05,
+            sheets: false,
             boxes: false,
             spheres: None,
         }
@@ -45,15 +55,22 @@ impl Default for FracasGizmos {
 impl Plugin for FracasGizmosPlugin {
     fn build(&self, app: &mut App) {
         app.init_gizmo_group::<FracasGizmos>()
-            .add_systems(PostUpdate, (draw_contacts, draw_pieces));
+            .add_systems(PostUpdate, (draw_contacts, draw_sheets, draw_pieces));
     }
 }
 
-fn draw_contacts(
-    engine: Query<(&RapierContextSimulation, &RapierContextColliders), With<DefaultRapierContext>>,
-    fracas: Res<Fracas>,
-    mut gizmos: Gizmos<FracasGizmos>,
-) {
+/// What bevy_rapier3d's engine knows of contacts.
+type Engine<'w, 's> = Query<
+    'w,
+    's,
+    (
+        &'static RapierContextSimulation,
+        &'static RapierContextColliders,
+    ),
+    With<DefaultRapierContext>,
+>;
+
+fn draw_contacts(engine: Engine, fracas: Res<Fracas>, mut gizmos: Gizmos<FracasGizmos>) {
     let length = gizmos.config_ext.normal_length;
     let (true, Ok((simulation, colliders))) = (gizmos.config_ext.contacts, engine.single()) else {
         return;
@@ -80,6 +97,58 @@ fn draw_contacts(
             }
         }
     }
+}
+
+fn draw_sheets(engine: Engine, fracas: Res<Fracas>, mut gizmos: Gizmos<FracasGizmos>) {
+    let (true, Ok((simulation, colliders))) = (gizmos.config_ext.sheets, engine.single()) else {
+        return;
+    };
+    let mut planes: BTreeMap<PieceId, CrackPlanes> = BTreeMap::new();
+    for pair in simulation.narrow_phase.contact_pairs() {
+        let pieces = [pair.collider1, pair.collider2].map(|c| fracas.world.piece_of(c));
+        let [Some(one), Some(other)] = pieces else {
+            continue;
+        };
+        let places = [pair.collider1, pair.collider2].map(|c| colliders.colliders.get(c));
+        let [Some(here), Some(there)] = places.map(|c| c.map(Collider::position)) else {
+            continue;
+        };
+        if one.object != other.object || !lie_where_born(&fracas, [one, other], [here, there]) {
+            continue;
+        }
+        for piece in [one, other] {
+            if let Some(shape) = fracas.world.shape(piece) {
+                let known = planes.entry(piece);
+                known.or_insert_with(|| crack_planes(shape.surface()));
+            }
+        }
+        let (Some(first), Some(second)) = (planes.get(&one), planes.get(&other)) else {
+            continue;
+        };
+        for polygon in sheet_between(first, second) {
+            let corners = polygon.into_iter().map(|corner| *here * corner);
+            gizmos.lineloop(corners, Color::srgb(1.0, 0.4, 0.9));
+        }
+    }
+}
+
+/// Whether the contacts of two pieces of one object are still those of the crack between them:
+/// of the points of either.
+fn lie_where_born(fracas: &Fracas, pieces: [PieceId; 2], places: [&Pose; 2]) -> bool {
+    let ContactMode::Adaptive(settings) = fracas.world.settings().contacts.mode else {
+        return false;
+    };
+    let from_other = places[1].inverse() * *places[0];
+    let ways = [from_other, from_other.inverse()];
+    let shapes = pieces.map(|piece| fracas.world.shape(piece));
+    let mut each = shapes.into_iter().zip(ways);
+    each.any(|(shape, way)| {
+        let pose = fracas_core::Pose {
+            rotation: Mat3::from_quat(way.rotation),
+            translation: way.translation,
+        };
+        shape.is_some_and(|shape: &FragmentShape| shape.tree().is_where_born(&pose, &settings))
+    })
 }
 
 fn draw_pieces(

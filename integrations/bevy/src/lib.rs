@@ -21,7 +21,8 @@
 //! | told to observers | [`Broke`], [`FragmentBorn`], [`FragmentRemoved`], [`Impact`], [`BakeProgress`], [`BreakableReady`] |
 //! | resources | [`Fracas`], [`Debris`] |
 //! | on command | [`ShatterCommands`], [`draw`], [`draw_outer`], [`draw_cracks`], [`save`](fn@save), [`load`], [`digest`] |
-//! | with the feature `render` | `CrackMaterial`, `CrackMaterials`, `FracasGizmosPlugin`, `FracasGizmos` |
+//! | with the feature `gizmos` | `FracasGizmosPlugin`, `FracasGizmos` |
+//! | with the feature `render` | `CrackMaterial`, `CrackMaterials` |
 //! | order of systems | [`FracasSet`] |
 //! | errors | [`FracasError`] |
 
@@ -32,7 +33,7 @@ mod engine;
 mod error;
 mod events;
 mod fragments;
-#[cfg(feature = "render")]
+#[cfg(feature = "gizmos")]
 mod gizmos;
 mod look;
 mod mesh;
@@ -41,6 +42,8 @@ mod objects;
 mod render;
 mod save;
 mod shatter;
+#[cfg(feature = "gizmos")]
+mod sheets;
 mod skin;
 
 use std::marker::PhantomData;
@@ -61,7 +64,7 @@ pub use error::{FracasError, MeshDefect};
 pub use events::{BakeProgress, BreakableReady, Broke, FragmentBorn, FragmentRemoved, Impact};
 pub use fracas_bake::shatter::{Pattern, ShatterOptions};
 pub use fracas_rapier::DebrisPolicy;
-#[cfg(feature = "render")]
+#[cfg(feature = "gizmos")]
 pub use gizmos::{FracasGizmos, FracasGizmosPlugin};
 pub use mesh::{draw, draw_cracks, draw_outer};
 #[cfg(feature = "render")]
@@ -69,15 +72,22 @@ pub use render::{CrackMaterial, CrackMaterials, look_inside};
 pub use save::{digest, load, save};
 pub use shatter::ShatterCommands;
 
+/// The programs of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// What most apps need.
 pub mod prelude {
+    #[cfg(feature = "render")]
+    pub use crate::CrackMaterial;
     pub use crate::{
         BakeProgress, Breakable, BreakableAsset, BreakableBlueprint, BreakableReady, Breaks, Broke,
         Debris, DebrisPolicy, Fracas, FracasAsset, FracasPlugin, Fragment, FragmentBorn,
         FragmentRemoved, Impact, Pattern, Piece, ShatterCommands, ShatterOptions,
     };
-    #[cfg(feature = "render")]
-    pub use crate::{CrackMaterial, FracasGizmos, FracasGizmosPlugin};
+    #[cfg(feature = "gizmos")]
+    pub use crate::{FracasGizmos, FracasGizmosPlugin};
 }
 
 /// The plugin's systems in `FixedUpdate`, in this order round bevy_rapier3d's:

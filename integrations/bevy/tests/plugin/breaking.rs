@@ -281,6 +281,52 @@ fn fragments_have_the_friction_and_the_bounce_of_the_whole() {
     }
 }
 
+/// A component of the app's own.
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+struct Owner(u32);
+
+fn hand_down(on: On<FragmentBorn>, owners: Query<&Owner>, mut commands: Commands) {
+    if let Ok(&owner) = owners.get(on.entity) {
+        commands.entity(on.fragment).insert(owner);
+    }
+}
+
+#[test]
+fn an_observer_copies_components_of_the_app_to_fragments() {
+    let mut app = app();
+    app.add_observer(hand_down);
+    add_floor(&mut app);
+    let objects = [0, 1, 2].map(|i| add_brick(&mut app, Vec3::new(i as f32, 1.0, 0.0)));
+    // One has no owner, and so have its fragments none.
+    let owners = [Some(Owner(7)), Some(Owner(8)), None];
+    for (&object, owner) in objects.iter().zip(owners) {
+        if let Some(owner) = owner {
+            app.world_mut().entity_mut(object).insert(owner);
+        }
+    }
+    steps(&mut app, 60);
+    // Fragments of a fragment, too.
+    let world = app.world_mut();
+    let mut found = world.query::<(Entity, &Fragment)>();
+    let of_first = found.iter(world).find(|(_, of)| of.object == objects[0]);
+    let fragment = of_first.unwrap().0;
+    world.commands().entity(fragment).shatter(ShatterOptions {
+        pieces: 3,
+        ..default()
+    });
+    steps(&mut app, 3);
+    assert!(app.world().get_entity(fragment).is_err());
+    let world = app.world_mut();
+    let mut found = world.query::<(&Fragment, Option<&Owner>)>();
+    let mut seen = [0; 3];
+    for (of, owner) in found.iter(world) {
+        let which = objects.iter().position(|&o| o == of.object).unwrap();
+        assert_eq!(owner.copied(), owners[which]);
+        seen[which] += 1;
+    }
+    assert!(seen.iter().all(|&n| n > 1), "{seen:?}");
+}
+
 #[test]
 fn what_is_anchored_hangs_and_only_what_breaks_off_falls() {
     let mut app = app();

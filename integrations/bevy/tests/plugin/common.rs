@@ -35,6 +35,14 @@ pub fn was_told(text: &str) -> bool {
 }
 
 pub fn app_with(settings: WorldSettings, assets: &str) -> App {
+    let mut app = app_to_finish(settings, assets);
+    app.finish();
+    app.cleanup();
+    app
+}
+
+/// The same, to which plugins can still be added.
+pub fn app_to_finish(settings: WorldSettings, assets: &str) -> App {
     let mut app = App::new();
     app.set_error_handler(note_error);
     app.add_plugins((
@@ -69,8 +77,6 @@ pub fn app_with(settings: WorldSettings, assets: &str) -> App {
     app.add_observer(|on: On<Impact>, mut told: ResMut<Told>| {
         told.0.push(format!("impact {} {}", on.material, on.piece));
     });
-    app.finish();
-    app.cleanup();
     app
 }
 

@@ -3,6 +3,8 @@
 
 mod breaking;
 mod common;
+#[cfg(feature = "gizmos")]
+mod gizmos;
 mod looks;
 mod modes;
 mod sources;
