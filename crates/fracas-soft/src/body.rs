@@ -17,6 +17,8 @@ use fracas_core::{TetMesh, TetMeshError};
 use glam::{Mat3, Vec3};
 use thiserror::Error;
 
+use crate::elastic::Piece;
+
 /// What a body is made of. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
@@ -72,29 +74,19 @@ pub(crate) struct RestShape {
     pub volume: f32,
 }
 
-/// An edge that resists stretch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Spring {
-    pub(crate) nodes: [u32; 2],
-    pub(crate) length: f32,
-    pub(crate) stiffness: f32,
-}
-
 /// A deformable body that can tear.
 #[derive(Clone, Debug)]
 pub struct SoftBody {
     pub(crate) material: Material,
     pub(crate) rest: Vec<Vec3>,
     pub(crate) positions: Vec<Vec3>,
-    pub(crate) previous: Vec<Vec3>,
     pub(crate) velocities: Vec<Vec3>,
-    /// Positions when overlaps were looked for, and how contact moves nodes apart.
+    /// Positions when overlaps were looked for.
     pub(crate) seen: Vec<Vec3>,
-    pub(crate) shifts: Vec<Vec3>,
     pub(crate) inverse_masses: Vec<f32>,
     pub(crate) tets: Vec<[u32; 4]>,
     pub(crate) shapes: Vec<RestShape>,
-    pub(crate) springs: Vec<Spring>,
+    pub(crate) pieces: Vec<Piece>,
     /// For each tetrahedron the tetrahedron it came from by division.
     pub(crate) roots: Vec<u32>,
     /// For each root the rest position of its centre.
@@ -120,14 +112,12 @@ impl SoftBody {
             material,
             rest: mesh.positions().to_vec(),
             positions: mesh.positions().to_vec(),
-            previous: mesh.positions().to_vec(),
             velocities: vec![Vec3::ZERO; nodes],
             seen: Vec::new(),
-            shifts: Vec::new(),
             inverse_masses: vec![0.0; nodes],
             tets: mesh.tets().to_vec(),
             shapes: Vec::new(),
-            springs: Vec::new(),
+            pieces: Vec::new(),
             roots: (0..mesh.tets().len() as u32).collect(),
             root_centres: centres.collect(),
             topology: Topology::build(nodes, mesh.tets())?,
@@ -144,7 +134,6 @@ impl SoftBody {
         for p in &mut self.positions {
             *p = rotation * *p + translation;
         }
-        self.previous.clone_from(&self.positions);
         self
     }
 
@@ -233,20 +222,17 @@ impl SoftBody {
     /// Brings everything that follows from rest shape and tetrahedra up to date,
     /// dividing tetrahedra without inside on the way.
     pub(crate) fn refresh(&mut self) -> Result<(), TetMeshError> {
-        self.topology = Topology::build(self.rest.len(), &self.tets)?;
-        let mut flat: Vec<u32> = self.topology.flat_tets().collect();
+        let mut flat = Topology::flat_tets_of(self.rest.len(), &self.tets)?;
         let mean = self.rest_volume() / self.root_centres.len().max(1) as f64;
         flat.retain(|&t| {
             let corners = self.tets[t as usize].map(|n| self.rest[n as usize]);
             // Crumbs a knife leaves are not worth a node.
             fracas_core::tet_mesh::signed_volume(corners) > 1e-3 * mean
         });
-        if !flat.is_empty() {
-            for t in flat {
-                self.divide(t);
-            }
-            self.topology = Topology::build(self.rest.len(), &self.tets)?;
+        for t in flat {
+            self.divide(t);
         }
+        self.topology = Topology::build(self.rest.len(), &self.tets)?;
         self.shapes.clear();
         self.shapes.extend(self.tets.iter().map(|tet| {
             let [a, b, c, d] = tet.map(|n| self.rest[n as usize]);
@@ -256,7 +242,7 @@ impl SoftBody {
                 volume: edges.determinant() / 6.0,
             }
         }));
-        self.wind_springs();
+        self.gather_pieces();
         let mut masses = vec![0.0_f32; self.rest.len()];
         for (tet, shape) in self.tets.iter().zip(&self.shapes) {
             for &n in tet {
@@ -279,7 +265,6 @@ impl SoftBody {
         let (position, velocity) = (mean(&self.positions), mean(&self.velocities));
         self.rest.push(rest);
         self.positions.push(position);
-        self.previous.push(position);
         self.velocities.push(velocity);
         self.inverse_masses.push(0.0);
         for i in 0..4 {
@@ -300,7 +285,6 @@ impl SoftBody {
         let n = n as usize;
         self.rest.push(self.rest[n]);
         self.positions.push(self.positions[n]);
-        self.previous.push(self.previous[n]);
         self.velocities.push(self.velocities[n]);
         self.inverse_masses.push(self.inverse_masses[n]);
         self.rest.len() as u32 - 1
@@ -319,12 +303,7 @@ impl SoftBody {
         }
         self.topology.validate()?;
         let nodes = self.rest.len();
-        if [
-            self.positions.len(),
-            self.velocities.len(),
-            self.previous.len(),
-        ] != [nodes; 3]
-        {
+        if [self.positions.len(), self.velocities.len()] != [nodes; 2] {
             return Err("nodes have been lost".into());
         }
         if self.roots.len() != self.tets.len() || self.shapes.len() != self.tets.len() {

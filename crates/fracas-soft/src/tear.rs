@@ -159,12 +159,18 @@ impl SoftBody {
     /// Tears the body where it is stretched beyond what its material bears, at most
     /// `most` times, worst first. Returns the number of tears.
     pub fn tear(&mut self, most: usize) -> usize {
-        self.tear_unpressed(most, &[])
+        self.tear_unpressed(most, &[], &[])
     }
 
-    /// As [`SoftBody::tear`], where the tetrahedra of `pressed` (in order) bear everything: they
-    /// overlap something, and what strains them is the contact that moves them out of it.
-    pub(crate) fn tear_unpressed(&mut self, most: usize, pressed: &[u32]) -> usize {
+    /// As [`SoftBody::tear`], where the tetrahedra of `pressed` and those with an edge of `edges`
+    /// (both in order) bear everything: they overlap something, and what strains them is the
+    /// contact that moves them out of it.
+    pub(crate) fn tear_unpressed(
+        &mut self,
+        most: usize,
+        pressed: &[u32],
+        edges: &[[u32; 2]],
+    ) -> usize {
         let limit = self.material.tear_stretch;
         if self.fixed || !limit.is_finite() {
             return 0;
@@ -174,6 +180,7 @@ impl SoftBody {
             .filter(|&t| !crumbs[self.topology.parts()[t as usize] as usize])
             .filter(|t| pressed.binary_search(t).is_err())
             .filter_map(|t| self.overstretch(t, limit).map(|(s, d)| (s, t, d)))
+            .filter(|(_, t, _)| !self.has_edge_of(*t, edges))
             .collect();
         if failing.is_empty() {
             return 0;
@@ -215,6 +222,14 @@ impl SoftBody {
                 .expect("copying nodes cannot make a mesh invalid");
         }
         tears
+    }
+
+    /// Whether a tetrahedron has one of these edges (or nodes, given twice), which are in order.
+    fn has_edge_of(&self, tet: u32, edges: &[[u32; 2]]) -> bool {
+        let corners = self.tets[tet as usize];
+        let is_in = |a: u32, b: u32| edges.binary_search(&[a.min(b), a.max(b)]).is_ok();
+        let any = |(i, &a): (usize, &u32)| corners[i..].iter().any(|&b| is_in(a, b));
+        corners.iter().enumerate().any(any)
     }
 
     /// Gives every tetrahedron of `tets` a root of its own.
