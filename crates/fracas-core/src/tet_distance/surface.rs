@@ -15,7 +15,8 @@
 //! **Guarantee.** Exactly the edges whose clipped piece has a middle deeper than [`INSIDE`] of
 //! each height of the tetrahedron, in f64; each once, sorted, on any number of threads. What
 //! touches, or lies side by side as the two banks of a crack do, is not found. Flat tetrahedra
-//! and what is not finite meet nothing. A part folded into itself is not looked for.
+//! and what is not finite meet nothing. A part folded into itself is not looked for. (Something
+//! so far out that f64 rounds it by that share is found only where boxes meet, too.)
 
 use glam::Vec3;
 
