@@ -18,6 +18,7 @@ use glam::{Mat3, Vec3};
 use thiserror::Error;
 
 use crate::elastic::Piece;
+use crate::tear::thickness;
 
 /// What a body is made of. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,6 +92,14 @@ pub struct SoftBody {
     pub(crate) roots: Vec<u32>,
     /// For each root the rest position of its centre.
     pub(crate) root_centres: Vec<Vec3>,
+    /// For each root: 1, or what share it has of the usual volume if a knife left it.
+    pub(crate) root_sizes: Vec<f32>,
+    /// The roots from here on are what knives left.
+    pub(crate) first_cut_root: u32,
+    /// m3: the mean volume of the tetrahedra that the body was built of.
+    pub(crate) grain: f32,
+    /// m: the mean radius of the balls inside these.
+    pub(crate) thickness: f32,
     pub(crate) topology: Topology,
     pub(crate) fixed: bool,
     divided: usize,
@@ -108,6 +117,11 @@ impl SoftBody {
             .iter()
             .map(|tet| centre_of(tet.map(|n| mesh.positions()[n as usize])));
         let nodes = mesh.positions().len();
+        let balls = mesh
+            .tets()
+            .iter()
+            .map(|tet| f64::from(thickness(tet.map(|n| mesh.positions()[n as usize]))));
+        let count = mesh.tets().len().max(1) as f64;
         let mut body = Self {
             material,
             rest: mesh.positions().to_vec(),
@@ -120,6 +134,10 @@ impl SoftBody {
             pieces: Vec::new(),
             roots: (0..mesh.tets().len() as u32).collect(),
             root_centres: centres.collect(),
+            root_sizes: vec![1.0; mesh.tets().len()],
+            first_cut_root: mesh.tets().len() as u32,
+            grain: (mesh.volume() / count) as f32,
+            thickness: (balls.sum::<f64>() / count) as f32,
             topology: Topology::build(nodes, mesh.tets())?,
             fixed: false,
             divided: 0,
