@@ -108,7 +108,10 @@ fn finds_exactly_what_comparing_everything_finds() {
             let edges = found(&mut finder, &objects, response);
             assert!(edges == one_by_one(&objects, response), "round {round}");
             finder.parallel = true;
-            assert!(edges == found(&mut finder, &objects, response), "on threads");
+            assert!(
+                edges == found(&mut finder, &objects, response),
+                "on threads"
+            );
             all += edges.len();
         }
     }
