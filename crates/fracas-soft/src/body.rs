@@ -17,6 +17,9 @@ use fracas_core::{TetMesh, TetMeshError};
 use glam::{Mat3, Vec3};
 use thiserror::Error;
 
+use crate::elastic::Piece;
+use crate::tear::thickness;
+
 /// What a body is made of. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
@@ -72,33 +75,31 @@ pub(crate) struct RestShape {
     pub volume: f32,
 }
 
-/// An edge that resists stretch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Spring {
-    pub(crate) nodes: [u32; 2],
-    pub(crate) length: f32,
-    pub(crate) stiffness: f32,
-}
-
 /// A deformable body that can tear.
 #[derive(Clone, Debug)]
 pub struct SoftBody {
     pub(crate) material: Material,
     pub(crate) rest: Vec<Vec3>,
     pub(crate) positions: Vec<Vec3>,
-    pub(crate) previous: Vec<Vec3>,
     pub(crate) velocities: Vec<Vec3>,
-    /// Positions when overlaps were looked for, and how contact moves nodes apart.
+    /// Positions when overlaps were looked for.
     pub(crate) seen: Vec<Vec3>,
-    pub(crate) shifts: Vec<Vec3>,
     pub(crate) inverse_masses: Vec<f32>,
     pub(crate) tets: Vec<[u32; 4]>,
     pub(crate) shapes: Vec<RestShape>,
-    pub(crate) springs: Vec<Spring>,
+    pub(crate) pieces: Vec<Piece>,
     /// For each tetrahedron the tetrahedron it came from by division.
     pub(crate) roots: Vec<u32>,
     /// For each root the rest position of its centre.
     pub(crate) root_centres: Vec<Vec3>,
+    /// For each root: 1, or what share it has of the usual volume if a knife left it.
+    pub(crate) root_sizes: Vec<f32>,
+    /// The roots from here on are what knives left.
+    pub(crate) first_cut_root: u32,
+    /// m3: the mean volume of the tetrahedra that the body was built of.
+    pub(crate) grain: f32,
+    /// m: the mean radius of the balls inside these.
+    pub(crate) thickness: f32,
     pub(crate) topology: Topology,
     pub(crate) fixed: bool,
     divided: usize,
@@ -116,20 +117,27 @@ impl SoftBody {
             .iter()
             .map(|tet| centre_of(tet.map(|n| mesh.positions()[n as usize])));
         let nodes = mesh.positions().len();
+        let balls = mesh
+            .tets()
+            .iter()
+            .map(|tet| f64::from(thickness(tet.map(|n| mesh.positions()[n as usize]))));
+        let count = mesh.tets().len().max(1) as f64;
         let mut body = Self {
             material,
             rest: mesh.positions().to_vec(),
             positions: mesh.positions().to_vec(),
-            previous: mesh.positions().to_vec(),
             velocities: vec![Vec3::ZERO; nodes],
             seen: Vec::new(),
-            shifts: Vec::new(),
             inverse_masses: vec![0.0; nodes],
             tets: mesh.tets().to_vec(),
             shapes: Vec::new(),
-            springs: Vec::new(),
+            pieces: Vec::new(),
             roots: (0..mesh.tets().len() as u32).collect(),
             root_centres: centres.collect(),
+            root_sizes: vec![1.0; mesh.tets().len()],
+            first_cut_root: mesh.tets().len() as u32,
+            grain: (mesh.volume() / count) as f32,
+            thickness: (balls.sum::<f64>() / count) as f32,
             topology: Topology::build(nodes, mesh.tets())?,
             fixed: false,
             divided: 0,
@@ -144,7 +152,6 @@ impl SoftBody {
         for p in &mut self.positions {
             *p = rotation * *p + translation;
         }
-        self.previous.clone_from(&self.positions);
         self
     }
 
@@ -233,20 +240,17 @@ impl SoftBody {
     /// Brings everything that follows from rest shape and tetrahedra up to date,
     /// dividing tetrahedra without inside on the way.
     pub(crate) fn refresh(&mut self) -> Result<(), TetMeshError> {
-        self.topology = Topology::build(self.rest.len(), &self.tets)?;
-        let mut flat: Vec<u32> = self.topology.flat_tets().collect();
+        let mut flat = Topology::flat_tets_of(self.rest.len(), &self.tets)?;
         let mean = self.rest_volume() / self.root_centres.len().max(1) as f64;
         flat.retain(|&t| {
             let corners = self.tets[t as usize].map(|n| self.rest[n as usize]);
             // Crumbs a knife leaves are not worth a node.
             fracas_core::tet_mesh::signed_volume(corners) > 1e-3 * mean
         });
-        if !flat.is_empty() {
-            for t in flat {
-                self.divide(t);
-            }
-            self.topology = Topology::build(self.rest.len(), &self.tets)?;
+        for t in flat {
+            self.divide(t);
         }
+        self.topology = Topology::build(self.rest.len(), &self.tets)?;
         self.shapes.clear();
         self.shapes.extend(self.tets.iter().map(|tet| {
             let [a, b, c, d] = tet.map(|n| self.rest[n as usize]);
@@ -256,7 +260,7 @@ impl SoftBody {
                 volume: edges.determinant() / 6.0,
             }
         }));
-        self.wind_springs();
+        self.gather_pieces();
         let mut masses = vec![0.0_f32; self.rest.len()];
         for (tet, shape) in self.tets.iter().zip(&self.shapes) {
             for &n in tet {
@@ -279,7 +283,6 @@ impl SoftBody {
         let (position, velocity) = (mean(&self.positions), mean(&self.velocities));
         self.rest.push(rest);
         self.positions.push(position);
-        self.previous.push(position);
         self.velocities.push(velocity);
         self.inverse_masses.push(0.0);
         for i in 0..4 {
@@ -300,7 +303,6 @@ impl SoftBody {
         let n = n as usize;
         self.rest.push(self.rest[n]);
         self.positions.push(self.positions[n]);
-        self.previous.push(self.previous[n]);
         self.velocities.push(self.velocities[n]);
         self.inverse_masses.push(self.inverse_masses[n]);
         self.rest.len() as u32 - 1
@@ -319,12 +321,7 @@ impl SoftBody {
         }
         self.topology.validate()?;
         let nodes = self.rest.len();
-        if [
-            self.positions.len(),
-            self.velocities.len(),
-            self.previous.len(),
-        ] != [nodes; 3]
-        {
+        if [self.positions.len(), self.velocities.len()] != [nodes; 2] {
             return Err("nodes have been lost".into());
         }
         if self.roots.len() != self.tets.len() || self.shapes.len() != self.tets.len() {

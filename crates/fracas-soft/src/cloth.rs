@@ -46,9 +46,8 @@ pub struct Cloth {
     pub(crate) positions: Vec<Vec3>,
     pub(crate) previous: Vec<Vec3>,
     pub(crate) velocities: Vec<Vec3>,
-    /// Positions when overlaps were looked for, and how contact moves nodes apart.
+    /// Positions when overlaps were looked for.
     pub(crate) seen: Vec<Vec3>,
-    pub(crate) shifts: Vec<Vec3>,
     pub(crate) inverse_masses: Vec<f32>,
     pinned: Vec<bool>,
     triangles: Vec<[u32; 3]>,
@@ -89,7 +88,6 @@ impl Cloth {
             previous: rest.clone(),
             velocities: vec![Vec3::ZERO; nodes],
             seen: Vec::new(),
-            shifts: Vec::new(),
             inverse_masses: Vec::new(),
             rest,
             pinned,

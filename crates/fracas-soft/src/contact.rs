@@ -17,7 +17,7 @@
 //! are all that it adds. Both conserve momentum.
 
 use fracas_core::tet_distance::Push;
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 
 use crate::body::SoftBody;
 use crate::cloth::Cloth;
@@ -45,131 +45,209 @@ pub(crate) struct Contact {
     pub friction: f32,
 }
 
-/// The nodes of what is pushed, or of what pushes.
-struct Side<'a> {
-    positions: &'a mut [Vec3],
-    /// Positions when overlaps were looked for.
-    seen: &'a [Vec3],
-    velocities: &'a mut [Vec3],
-    shifts: &'a mut [Vec3],
-    inverse_masses: &'a [f32],
-}
-
-impl<'a> Side<'a> {
-    fn of_body(body: &'a mut SoftBody) -> Self {
-        Self {
-            positions: &mut body.positions,
-            seen: &body.seen,
-            velocities: &mut body.velocities,
-            shifts: &mut body.shifts,
-            inverse_masses: &body.inverse_masses,
-        }
-    }
-
-    fn of_cloth(cloth: &'a mut Cloth) -> Self {
-        Self {
-            positions: &mut cloth.positions,
-            seen: &cloth.seen,
-            velocities: &mut cloth.velocities,
-            shifts: &mut cloth.shifts,
-            inverse_masses: &cloth.inverse_masses,
-        }
-    }
-}
-
-/// How the point of a push on one side moves.
-#[derive(Clone, Copy, Default)]
-struct Motion {
-    velocity: Vec3,
-    shift: Vec3,
+/// A node that pushes act on, in the substep.
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    velocity: Vec3A,
+    shift: Vec3A,
     /// Since overlaps were looked for.
-    way: Vec3,
-    /// Speed that an impulse of one gives it.
+    way: Vec3A,
+}
+
+/// A push with its nodes by their place in the set: the four that push, and one or two that are
+/// pushed (the second with the weight 0).
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    nodes: [u32; 6],
+    weights: [f32; 6],
+    /// The weights times the inverse masses.
+    gives: [f32; 6],
+    normal: Vec3,
+    depth: f32,
+    measure: f32,
+    slope: f32,
+    /// Speed that an impulse of one parts the two with.
     give: f32,
 }
 
-impl Motion {
-    fn add(&mut self, side: &Side, node: u32, weight: f32) {
-        let n = node as usize;
-        self.velocity += weight * side.velocities[n];
-        self.shift += weight * side.shifts[n];
-        self.way += weight * (side.positions[n] - side.seen[n]);
-        self.give += weight * weight * side.inverse_masses[n];
+/// The pushes that are known and the nodes that they act on, side by side: in each substep every
+/// node is read and written once, however many pushes it has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ContactSet {
+    links: Vec<Link>,
+    nodes: Vec<Node>,
+    /// The body of each node of the set and which of its nodes it is, body by body.
+    owners: Vec<(u32, u32)>,
+    /// For each body, and the cloth after them, where its nodes begin in `places`.
+    firsts: Vec<u32>,
+    /// For each node of everything its place in the set.
+    places: Vec<u32>,
+}
+
+/// No place in the set.
+const NOT_HERE: u32 = u32::MAX;
+
+impl ContactSet {
+    /// Takes these pushes in place of those that it holds.
+    pub fn gather(&mut self, pushes: &[Push], bodies: &[SoftBody], cloth: Option<&Cloth>) {
+        self.links.clear();
+        self.nodes.clear();
+        self.owners.clear();
+        self.firsts.clear();
+        let mut sum = 0;
+        for body in bodies {
+            self.firsts.push(sum);
+            sum += body.positions.len() as u32;
+        }
+        self.firsts.push(sum);
+        sum += cloth.map_or(0, |c| c.positions.len()) as u32;
+        self.places.clear();
+        self.places.resize(sum as usize, NOT_HERE);
+        for push in pushes {
+            let pusher = bodies[push.tet.object as usize].tets[push.tet.tet as usize];
+            let of = (push.object as usize).min(bodies.len());
+            let mut nodes = [0; 6];
+            let mut weights = [0.0; 6];
+            for k in 0..4 {
+                nodes[k] = self.place(push.tet.object as usize, pusher[k]);
+                weights[k] = -push.weights[k];
+            }
+            // A node alone stands in both places.
+            for (k, (n, w)) in push.pushed_nodes().enumerate() {
+                nodes[4 + k] = self.place(of, n);
+                weights[4 + k] = w;
+                if k == 0 {
+                    nodes[5] = nodes[4];
+                }
+            }
+            let (mut give, mut gives) = (0.0, [0.0; 6]);
+            for k in 0..6 {
+                let (object, n) = self.owners[nodes[k] as usize];
+                let masses = match bodies.get(object as usize) {
+                    Some(body) => &body.inverse_masses,
+                    None => cloth.map_or(&[][..], |c| &c.inverse_masses),
+                };
+                gives[k] = weights[k] * masses[n as usize];
+                give += weights[k] * gives[k];
+            }
+            if give > 0.0 && give.is_finite() {
+                self.links.push(Link {
+                    nodes,
+                    weights,
+                    gives,
+                    normal: push.normal,
+                    depth: push.depth,
+                    measure: push.measure,
+                    slope: push.slope,
+                    give,
+                });
+            }
+        }
+        self.nodes.resize(self.owners.len(), Node::default());
+    }
+
+    fn place(&mut self, object: usize, node: u32) -> u32 {
+        let place = &mut self.places[(self.firsts[object] + node) as usize];
+        if *place == NOT_HERE {
+            *place = self.owners.len() as u32;
+            self.owners.push((object as u32, node));
+        }
+        *place
+    }
+
+    /// Applies all pushes, one after the other.
+    pub fn apply(&mut self, contact: Contact, bodies: &mut [SoftBody], cloth: Option<&mut Cloth>) {
+        self.load(bodies, cloth.as_deref());
+        for link in &self.links {
+            contact.push(link, &mut self.nodes);
+        }
+        self.store(bodies, cloth);
+    }
+
+    fn load(&mut self, bodies: &[SoftBody], cloth: Option<&Cloth>) {
+        for (node, &(object, n)) in self.nodes.iter_mut().zip(&self.owners) {
+            let n = n as usize;
+            let (velocities, positions, seen) = match (bodies.get(object as usize), cloth) {
+                (Some(b), _) => (&b.velocities, &b.positions, &b.seen),
+                (None, Some(c)) => (&c.velocities, &c.positions, &c.seen),
+                (None, None) => continue,
+            };
+            *node = Node {
+                velocity: velocities[n].into(),
+                shift: Vec3A::ZERO,
+                way: (positions[n] - seen[n]).into(),
+            };
+        }
+    }
+
+    fn store(&self, bodies: &mut [SoftBody], mut cloth: Option<&mut Cloth>) {
+        for (node, &(object, n)) in self.nodes.iter().zip(&self.owners) {
+            let n = n as usize;
+            let (velocities, positions) = match (bodies.get_mut(object as usize), &mut cloth) {
+                (Some(b), _) => (&mut b.velocities, &mut b.positions),
+                (None, Some(c)) => (&mut c.velocities, &mut c.positions),
+                (None, None) => continue,
+            };
+            velocities[n] = node.velocity.into();
+            positions[n] += Vec3::from(node.shift);
+        }
     }
 }
 
 impl Contact {
     /// Applies a push to the nodes that carry it.
-    pub fn apply(self, push: &Push, bodies: &mut [SoftBody], cloth: Option<&mut Cloth>) {
-        let tet = push.tet;
-        let nodes = bodies[tet.object as usize].tets[tet.tet as usize];
-        let mut pusher = Motion::default();
-        let side = Side::of_body(&mut bodies[tet.object as usize]);
-        for (n, w) in nodes.into_iter().zip(push.weights) {
-            pusher.add(&side, n, w);
+    #[inline]
+    fn push(self, link: &Link, nodes: &mut [Node]) {
+        let mut sum = Node::default();
+        for (&n, &w) in link.nodes.iter().zip(&link.weights) {
+            let node = &nodes[n as usize];
+            sum.velocity += w * node.velocity;
+            sum.shift += w * node.shift;
+            sum.way += w * node.way;
         }
-        let mut pushed = Motion::default();
-        let mut cloth = cloth.filter(|_| push.object == Push::SHEET);
-        let side = match &mut cloth {
-            Some(cloth) => Side::of_cloth(cloth),
-            None => Side::of_body(&mut bodies[push.object as usize]),
-        };
-        for (n, w) in push.pushed_nodes() {
-            pushed.add(&side, n, w);
-        }
-        let give = pusher.give + pushed.give;
-        let depth = push.depth - (pushed.way - pusher.way).dot(push.normal);
-        let deepening = depth - push.depth;
-        let measure = push.measure + push.slope * deepening;
-        let impulse = self.impulse(
-            push,
-            [measure, depth],
-            pushed.velocity - pusher.velocity,
-            give,
-        );
-        let shift = self.shift(push, depth, pushed.shift - pusher.shift, give);
-        if give == 0.0 || !impulse.is_finite() || !shift.is_finite() {
+        let [velocity, shift, way] = [sum.velocity, sum.shift, sum.way].map(Vec3::from);
+        let deepening = -way.dot(link.normal);
+        let depth = link.depth + deepening;
+        let measure = link.measure + link.slope * deepening;
+        let impulse = self.impulse(link, [measure, depth], velocity);
+        let shift = self.shift(link, depth, shift);
+        let nothing = impulse == Vec3::ZERO && shift == Vec3::ZERO;
+        if nothing || !impulse.is_finite() || !shift.is_finite() {
             return;
         }
-        let change = |side: Side, n: u32, w: f32| {
-            let n = n as usize;
-            let share = w * side.inverse_masses[n];
-            side.velocities[n] += share * impulse;
-            side.shifts[n] += share * shift;
-        };
-        for (n, w) in nodes.into_iter().zip(push.weights) {
-            change(Side::of_body(&mut bodies[tet.object as usize]), n, -w);
-        }
-        for (n, w) in push.pushed_nodes() {
-            match &mut cloth {
-                Some(cloth) => change(Side::of_cloth(cloth), n, w),
-                None => change(Side::of_body(&mut bodies[push.object as usize]), n, w),
-            }
+        let [impulse, shift] = [impulse, shift].map(Vec3A::from);
+        for (&n, &give) in link.nodes.iter().zip(&link.gives) {
+            let node = &mut nodes[n as usize];
+            node.velocity += give * impulse;
+            node.shift += give * shift;
         }
     }
 
     /// What stops two things that part with `velocity`, as far as the penalty reaches.
-    fn impulse(self, push: &Push, [measure, depth]: [f32; 2], velocity: Vec3, give: f32) -> Vec3 {
-        let parting = velocity.dot(push.normal);
+    #[inline]
+    fn impulse(self, link: &Link, [measure, depth]: [f32; 2], velocity: Vec3) -> Vec3 {
+        let give = link.give;
+        let parting = velocity.dot(link.normal);
         // What has parted since it was seen may close again.
         let closing = (depth.min(0.0) / self.h - parting).max(0.0);
         // The impulse J with J = h k (measure - h slope (parting + J give)).
-        let ease = self.h * push.slope;
+        let ease = self.h * link.slope;
         let strength = self.h * self.stiffness;
         let penalty = strength * (measure - ease * parting) / (1.0 + strength * ease * give);
         let normal = penalty.max(0.0).min(closing / give);
-        let sliding = velocity - parting * push.normal;
+        let sliding = velocity - parting * link.normal;
         let speed = sliding.length();
         // Friction opposes sliding and cannot reverse it.
         let drag = (self.friction * normal / (speed + CREEP)).min(1.0 / give);
-        normal * push.normal - drag * sliding
+        normal * link.normal - drag * sliding
     }
 
     /// What is missing of the shift that takes a share of the depth out.
-    fn shift(self, push: &Push, depth: f32, shift: Vec3, give: f32) -> Vec3 {
+    #[inline]
+    fn shift(self, link: &Link, depth: f32, shift: Vec3) -> Vec3 {
         let wanted = (SHARE * (depth - SLOP)).min(FASTEST * self.h);
-        let missing = (wanted - shift.dot(push.normal).max(0.0)).max(0.0);
-        (missing / give) * push.normal
+        let missing = (wanted - shift.dot(link.normal).max(0.0)).max(0.0);
+        (missing / link.give) * link.normal
     }
 }
 

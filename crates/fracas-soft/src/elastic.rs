@@ -16,24 +16,89 @@
 //! of divided tetrahedra made it unstable.) Each correction conserves linear and
 //! angular momentum.
 
-use fracas_core::tet_mesh::TET_EDGES;
+use fracas_core::tet_mesh::{NONE, TET_EDGES};
 use glam::{Mat3, Vec3};
 
-use crate::body::{SoftBody, Spring};
+use crate::body::{Material, SoftBody};
+use crate::world::settle;
 
-impl SoftBody {
-    /// The map from the rest shape of a tetrahedron to its present one.
-    #[must_use]
-    pub fn deformation(&self, tet: u32) -> Mat3 {
-        let [a, b, c, d] = self.tets[tet as usize].map(|n| self.positions[n as usize]);
-        Mat3::from_cols(b - a, c - a, d - a) * self.shapes[tet as usize].inverse
+/// An edge that resists stretch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spring {
+    nodes: [u32; 2],
+    length: f32,
+    stiffness: f32,
+}
+
+/// What hangs together by nodes, in a numbering of its own: moves for itself, so that pieces of
+/// one body can be moved on several threads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Piece {
+    /// The body's numbers of its nodes, in order.
+    pub nodes: Vec<u32>,
+    /// Its tetrahedra, each with its volume at rest.
+    tets: Vec<([u32; 4], f32)>,
+    springs: Vec<Spring>,
+    inverse_masses: Vec<f32>,
+    positions: Vec<Vec3>,
+    previous: Vec<Vec3>,
+    velocities: Vec<Vec3>,
+}
+
+/// What moves a body in a substep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    /// s: the substep.
+    pub h: f32,
+    pub gravity: Vec3,
+    pub floor: Option<f32>,
+}
+
+impl Piece {
+    /// Advances by a substep from where the body is.
+    pub fn advance(&mut self, body: &SoftBody, by: Move) {
+        self.load(body);
+        let h = by.h;
+        for n in 0..self.positions.len() {
+            self.velocities[n] += h * by.gravity;
+            self.previous[n] = self.positions[n];
+            self.positions[n] += h * self.velocities[n];
+        }
+        self.solve(h, &body.material);
+        let keep = 1.0 / (1.0 + h * body.material.damping);
+        let Self {
+            positions,
+            previous,
+            velocities,
+            ..
+        } = self;
+        settle([positions, previous, velocities], h, keep, by.floor);
+    }
+
+    fn load(&mut self, body: &SoftBody) {
+        let nodes = self.nodes.iter().map(|&n| n as usize);
+        self.positions.clear();
+        self.positions
+            .extend(nodes.clone().map(|n| body.positions[n]));
+        self.velocities.clear();
+        self.velocities
+            .extend(nodes.clone().map(|n| body.velocities[n]));
+        self.inverse_masses.clear();
+        self.inverse_masses
+            .extend(nodes.map(|n| body.inverse_masses[n]));
+        self.previous.resize(self.nodes.len(), Vec3::ZERO);
+    }
+
+    /// Tells the body where its nodes are.
+    pub fn store(&self, positions: &mut [Vec3], velocities: &mut [Vec3]) {
+        for (i, &n) in self.nodes.iter().enumerate() {
+            positions[n as usize] = self.positions[i];
+            velocities[n as usize] = self.velocities[i];
+        }
     }
 
     /// One pass over all springs and tetrahedra.
-    pub(crate) fn solve(&mut self, h: f32) {
-        if self.fixed {
-            return;
-        }
+    fn solve(&mut self, h: f32, material: &Material) {
         let per_step = 1.0 / (h * h);
         for spring in &self.springs {
             let [a, b] = spring.nodes.map(|n| n as usize);
@@ -47,16 +112,16 @@ impl SoftBody {
                 self.positions[b] -= wb * push;
             }
         }
-        for (tet, shape) in self.tets.iter().zip(&self.shapes) {
+        for &(tet, volume) in &self.tets {
             let nodes = tet.map(|n| n as usize);
             let [a, b, c, d] = nodes.map(|n| self.positions[n]);
             let (u, v, w) = (b - a, c - a, d - a);
             // The determinant of F is the volume over that at rest, its derivative by a node
             // the area across from it.
-            let per_volume = 1.0 / (6.0 * shape.volume);
+            let per_volume = 1.0 / (6.0 * volume);
             let (by_b, by_c, by_d) = (v.cross(w), w.cross(u), u.cross(v));
             let gradients = [-(by_b + by_c + by_d), by_b, by_c, by_d].map(|g| g * per_volume);
-            let mut response = per_step / (self.material.bulk * shape.volume);
+            let mut response = per_step / (material.bulk * volume);
             for i in 0..4 {
                 response += self.inverse_masses[nodes[i]] * gradients[i].length_squared();
             }
@@ -71,26 +136,132 @@ impl SoftBody {
     }
 
     /// The springs of all edges. Each tetrahedron adds `shear V / L^2` to its edges.
-    pub(crate) fn wind_springs(&mut self) {
-        let mut parts: Vec<([u32; 2], f32)> = Vec::with_capacity(self.tets.len() * 6);
-        for (tet, shape) in self.tets.iter().zip(&self.shapes) {
-            for [i, j] in TET_EDGES {
-                let nodes = [tet[i].min(tet[j]), tet[i].max(tet[j])];
-                parts.push((nodes, shape.volume));
+    fn wind_springs(&mut self, rest: &[Vec3], shear: f32) {
+        // Edges by their lower nodes: each with its other node and the volume around it.
+        let mut starts = vec![0_u32; self.nodes.len() + 1];
+        let edges = |tet: [u32; 4]| {
+            TET_EDGES.map(|[i, j]| (tet[i].min(tet[j]) as usize, tet[i].max(tet[j])))
+        };
+        for &(tet, _) in &self.tets {
+            for (low, _) in edges(tet) {
+                starts[low + 1] += 1;
             }
         }
-        parts.sort_by_key(|part| part.0);
-        self.springs.clear();
-        for same in parts.chunk_by(|a, b| a.0 == b.0) {
-            let nodes = same[0].0;
-            let [a, b] = nodes.map(|n| self.rest[n as usize]);
-            let volume: f32 = same.iter().map(|part| part.1).sum();
-            self.springs.push(Spring {
-                nodes,
-                length: a.distance(b),
-                stiffness: self.material.shear * volume / a.distance_squared(b),
-            });
+        for n in 0..self.nodes.len() {
+            starts[n + 1] += starts[n];
         }
+        let mut ends = starts.clone();
+        let mut around = vec![(NONE, 0.0_f32); self.tets.len() * TET_EDGES.len()];
+        for &(tet, volume) in &self.tets {
+            for (low, high) in edges(tet) {
+                let (from, to) = (starts[low] as usize, &mut ends[low]);
+                let known = &mut around[from..*to as usize];
+                match known.iter_mut().find(|edge| edge.0 == high) {
+                    Some(edge) => edge.1 += volume,
+                    None => {
+                        around[*to as usize] = (high, volume);
+                        *to += 1;
+                    }
+                }
+            }
+        }
+        self.springs.clear();
+        for low in 0..self.nodes.len() {
+            let edges = &mut around[starts[low] as usize..ends[low] as usize];
+            edges.sort_unstable_by_key(|edge| edge.0);
+            for &mut (high, volume) in edges {
+                let nodes = [low as u32, high];
+                let [a, b] = nodes.map(|n| rest[self.nodes[n as usize] as usize]);
+                self.springs.push(Spring {
+                    nodes,
+                    length: a.distance(b),
+                    stiffness: shear * volume / a.distance_squared(b),
+                });
+            }
+        }
+    }
+}
+
+impl SoftBody {
+    /// The map from the rest shape of a tetrahedron to its present one.
+    #[must_use]
+    pub fn deformation(&self, tet: u32) -> Mat3 {
+        let [a, b, c, d] = self.tets[tet as usize].map(|n| self.positions[n as usize]);
+        Mat3::from_cols(b - a, c - a, d - a) * self.shapes[tet as usize].inverse
+    }
+
+    /// Advances by a substep, piece by piece.
+    pub(crate) fn advance(&mut self, by: Move, parallel: bool) {
+        let mut pieces = std::mem::take(&mut self.pieces);
+        #[cfg(feature = "parallel")]
+        if parallel {
+            use rayon::prelude::*;
+            let all = pieces.par_iter_mut().with_min_len(4);
+            all.for_each(|piece| piece.advance(self, by));
+        }
+        if !(parallel && cfg!(feature = "parallel")) {
+            pieces.iter_mut().for_each(|piece| piece.advance(self, by));
+        }
+        for piece in &pieces {
+            piece.store(&mut self.positions, &mut self.velocities);
+        }
+        self.pieces = pieces;
+    }
+
+    /// One pass over all springs and tetrahedra.
+    #[cfg(test)]
+    fn solve(&mut self, h: f32) {
+        for mut piece in std::mem::take(&mut self.pieces) {
+            piece.load(self);
+            piece.solve(h, &self.material);
+            piece.store(&mut self.positions, &mut self.velocities);
+            self.pieces.push(piece);
+        }
+    }
+
+    /// Sorts nodes and tetrahedra into pieces.
+    pub(crate) fn gather_pieces(&mut self) {
+        let nodes = self.rest.len();
+        // Each node points to a lower one of its piece, or is the lowest itself.
+        let mut lower: Vec<u32> = (0..nodes as u32).collect();
+        let lowest = |lower: &mut Vec<u32>, mut n: u32| {
+            while lower[n as usize] != n {
+                lower[n as usize] = lower[lower[n as usize] as usize];
+                n = lower[n as usize];
+            }
+            n
+        };
+        for tet in &self.tets {
+            let first = tet.map(|n| lowest(&mut lower, n));
+            let low = first.into_iter().fold(NONE, u32::min);
+            for n in first {
+                lower[n as usize] = low;
+            }
+        }
+        let mut pieces: Vec<Piece> = Vec::new();
+        // For each node its piece, and its place there.
+        let mut places = vec![[NONE; 2]; nodes];
+        for n in 0..nodes as u32 {
+            let low = lowest(&mut lower, n);
+            let piece = if low == n {
+                pieces.push(Piece::default());
+                pieces.len() as u32 - 1
+            } else {
+                places[low as usize][0]
+            };
+            let own = &mut pieces[piece as usize].nodes;
+            places[n as usize] = [piece, own.len() as u32];
+            own.push(n);
+        }
+        for (tet, shape) in self.tets.iter().zip(&self.shapes) {
+            let piece = places[tet[0] as usize][0];
+            let local = tet.map(|n| places[n as usize][1]);
+            pieces[piece as usize].tets.push((local, shape.volume));
+        }
+        for piece in &mut pieces {
+            piece.wind_springs(&self.rest, self.material.shear);
+        }
+        self.pieces = pieces;
     }
 
     /// The largest principal stretch of a tetrahedron, and the direction in the

@@ -178,7 +178,6 @@ impl SoftBody {
             let (i, j, k) = (a as usize, b as usize, m as usize);
             self.rest[k] = self.rest[i].lerp(self.rest[j], s);
             self.positions[k] = self.positions[i].lerp(self.positions[j], s);
-            self.previous[k] = self.previous[i].lerp(self.previous[j], s);
             self.velocities[k] = self.velocities[i].lerp(self.velocities[j], s);
             height.push(0.0);
             around.push(Vec::new());

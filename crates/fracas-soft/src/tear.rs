@@ -133,8 +133,21 @@ impl<'a> Opening<'a> {
 }
 
 /// A part of so few roots is a crumb and breaks no further: it has next to nothing that holds
-/// together, and what presses on it would grind it, and the pile that it lies in, for ever.
-const CRUMB: usize = 8;
+/// together, and what presses on it would grind it, and the pile that it lies in, for ever. A root
+/// that a knife left counts by its share of the usual volume: a body that was cut twice has
+/// thousands.
+const CRUMB: f32 = 8.0;
+
+/// The share of the usual thickness below which what a knife left is thin.
+const THIN: f32 = 0.25;
+
+/// The radius of the ball inside.
+pub(crate) fn thickness([a, b, c, d]: [Vec3; 4]) -> f32 {
+    let (u, v, w) = (b - a, c - a, d - a);
+    let twice = [u.cross(v), v.cross(w), w.cross(u), (v - u).cross(w - u)];
+    let area: f32 = twice.iter().map(|n| n.length()).sum();
+    u.cross(v).dot(w).abs() / area
+}
 
 impl SoftBody {
     /// For each part whether it is a crumb.
@@ -143,28 +156,43 @@ impl SoftBody {
         (0..self.topology.part_count() as u32)
             .map(|part| {
                 let tets = self.topology.part_tets(part);
-                // Up to four tetrahedra have one root.
-                if tets.len() > 4 * CRUMB {
-                    return false;
-                }
                 roots.clear();
                 roots.extend(tets.iter().map(|&t| self.roots[t as usize]));
                 roots.sort_unstable();
                 roots.dedup();
-                roots.len() <= CRUMB
+                let sizes = roots.iter().map(|&r| self.root_sizes[r as usize]);
+                sizes.sum::<f32>() <= CRUMB
             })
             .collect()
+    }
+
+    /// How much more strain a tetrahedron bears than one of those that the body was built of.
+    /// Strength goes by the root of the size [Griffith 1921], since what a crack takes grows with
+    /// its area and what strain holds with the volume; and a sliver that a knife left is
+    /// overstretched by the millimetres that contact moves its nodes by.
+    fn toughness(&self, tet: u32) -> f32 {
+        if self.roots[tet as usize] < self.first_cut_root {
+            return 1.0;
+        }
+        let size = thickness(self.tets[tet as usize].map(|n| self.rest[n as usize]));
+        (THIN * self.thickness / size).sqrt().max(1.0)
     }
 
     /// Tears the body where it is stretched beyond what its material bears, at most
     /// `most` times, worst first. Returns the number of tears.
     pub fn tear(&mut self, most: usize) -> usize {
-        self.tear_unpressed(most, &[])
+        self.tear_unpressed(most, &[], &[])
     }
 
-    /// As [`SoftBody::tear`], where the tetrahedra of `pressed` (in order) bear everything: they
-    /// overlap something, and what strains them is the contact that moves them out of it.
-    pub(crate) fn tear_unpressed(&mut self, most: usize, pressed: &[u32]) -> usize {
+    /// As [`SoftBody::tear`], where the tetrahedra of `pressed` and those with an edge of `edges`
+    /// (both in order) bear everything: they overlap something, and what strains them is the
+    /// contact that moves them out of it.
+    pub(crate) fn tear_unpressed(
+        &mut self,
+        most: usize,
+        pressed: &[u32],
+        edges: &[[u32; 2]],
+    ) -> usize {
         let limit = self.material.tear_stretch;
         if self.fixed || !limit.is_finite() {
             return 0;
@@ -174,6 +202,8 @@ impl SoftBody {
             .filter(|&t| !crumbs[self.topology.parts()[t as usize] as usize])
             .filter(|t| pressed.binary_search(t).is_err())
             .filter_map(|t| self.overstretch(t, limit).map(|(s, d)| (s, t, d)))
+            .filter(|(_, t, _)| !self.has_edge_of(*t, edges))
+            .filter(|(s, t, _)| *s > 1.0 + (limit - 1.0) * self.toughness(*t))
             .collect();
         if failing.is_empty() {
             return 0;
@@ -217,12 +247,22 @@ impl SoftBody {
         tears
     }
 
+    /// Whether a tetrahedron has one of these edges (or nodes, given twice), which are in order.
+    fn has_edge_of(&self, tet: u32, edges: &[[u32; 2]]) -> bool {
+        let corners = self.tets[tet as usize];
+        let is_in = |a: u32, b: u32| edges.binary_search(&[a.min(b), a.max(b)]).is_ok();
+        let any = |(i, &a): (usize, &u32)| corners[i..].iter().any(|&b| is_in(a, b));
+        corners.iter().enumerate().any(any)
+    }
+
     /// Gives every tetrahedron of `tets` a root of its own.
     pub(crate) fn uproot(&mut self, tets: impl Iterator<Item = u32>) {
         for t in tets {
             let corners = self.tets[t as usize].map(|n| self.rest[n as usize]);
             self.roots[t as usize] = self.root_centres.len() as u32;
             self.root_centres.push(centre_of(corners));
+            let volume = fracas_core::tet_mesh::signed_volume(corners) as f32;
+            self.root_sizes.push((volume / self.grain).min(1.0));
         }
     }
 }

@@ -3,13 +3,15 @@
 //! What a push does is told in `contact.rs`.
 
 use fracas_core::tet_distance::{
-    DepthField, Detector, Method, Object, Push, Responder, Response, Sheet, TetOf, TriangleInTet,
+    DepthField, Detector, EdgeInTet, Method, Object, Push, Responder, Response, Sheet,
+    SurfaceFinder, TriangleInTet,
 };
 use glam::Vec3;
 
 use crate::body::SoftBody;
 use crate::cloth::Cloth;
-use crate::contact::Contact;
+use crate::contact::{Contact, ContactSet};
+use crate::elastic::Move;
 
 /// m: while no node has moved farther since overlaps were looked for, they stay as they are:
 /// what is new is no deeper than twice this.
@@ -19,11 +21,12 @@ const STILL: f32 = 1e-3;
 /// filled from the clock given to [`SoftWorld::set_clock`], in its unit; else zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WorldStats {
-    /// Pairs of boxes tested exactly, when overlaps were last looked for.
+    /// Pairs whose boxes meet, of an edge and a tetrahedron or of a triangle and one, when
+    /// overlaps were last looked for.
     pub tested_pairs: usize,
-    /// Overlapping pairs of tetrahedra, and triangles in tetrahedra, then.
+    /// Edges of surfaces (nodes, with point response) and triangles in tetrahedra, then.
     pub overlaps: usize,
-    /// Tetrahedra in contact, then.
+    /// Tetrahedra that something passes through, then.
     pub colliding_tets: usize,
     /// Nodes made final by marches, then.
     pub marched_nodes: usize,
@@ -85,11 +88,13 @@ pub struct SoftWorld {
     is_stale: bool,
     stats: WorldStats,
     clock: Option<fn() -> f64>,
+    finder: SurfaceFinder,
     detector: Detector,
     responder: Responder,
-    pairs: Vec<[TetOf; 2]>,
+    edges: Vec<EdgeInTet>,
     in_tets: Vec<TriangleInTet>,
     pushes: Vec<Push>,
+    contacts: ContactSet,
     marks: Vec<Vec<u32>>,
 }
 
@@ -113,11 +118,13 @@ impl SoftWorld {
             is_stale: true,
             stats: WorldStats::default(),
             clock: None,
+            finder: SurfaceFinder::default(),
             detector: Detector::default(),
             responder: Responder::default(),
-            pairs: Vec::new(),
+            edges: Vec::new(),
             in_tets: Vec::new(),
             pushes: Vec::new(),
+            contacts: ContactSet::default(),
             marks: Vec::new(),
         }
     }
@@ -234,28 +241,28 @@ impl SoftWorld {
     }
 
     fn detect(&mut self) {
-        self.pairs.clear();
+        self.edges.clear();
         self.in_tets.clear();
         let objects = objects(&self.bodies);
-        self.detector.parallel = self.parallel;
-        self.detector.overlaps(&objects, &mut self.pairs);
+        self.finder.parallel = self.parallel;
+        self.finder.find(&objects, self.response, &mut self.edges);
         // Two fixed bodies have nothing to say to each other.
-        let bodies = &self.bodies;
-        self.pairs
-            .retain(|pair| !pair.iter().all(|t| bodies[t.object as usize].fixed));
-        self.stats.tested_pairs = self.detector.tested();
+        let is_fixed = |object: u32| self.bodies[object as usize].fixed;
+        self.edges
+            .retain(|e| !is_fixed(e.object) || !is_fixed(e.tet.object));
+        self.stats.tested_pairs = self.finder.tested();
         if let Some(cloth) = &self.cloth {
             let sheet = sheet(cloth);
             self.detector
                 .triangle_overlaps(&sheet, &objects, &mut self.in_tets);
             self.stats.tested_pairs += self.detector.tested();
         }
-        self.stats.overlaps = self.pairs.len() + self.in_tets.len();
+        self.stats.overlaps = self.edges.len() + self.in_tets.len();
         for marks in &mut self.marks {
             marks.clear();
         }
         let in_tets = self.in_tets.iter().map(|o| o.tet);
-        for t in self.pairs.iter().flatten().copied().chain(in_tets) {
+        for t in self.edges.iter().map(|e| e.tet).chain(in_tets) {
             self.marks[t.object as usize].push(t.tet);
         }
         self.stats.colliding_tets = 0;
@@ -289,13 +296,9 @@ impl SoftWorld {
         self.pushes.clear();
         self.responder.parallel = self.parallel;
         let objects = objects(&self.bodies);
-        self.responder.pushes(
-            &objects,
-            &self.fields,
-            &self.pairs,
-            self.response,
-            &mut self.pushes,
-        );
+        let pushes = &mut self.pushes;
+        self.responder
+            .edge_pushes(&objects, &self.fields, &self.edges, pushes);
         if let Some(cloth) = &self.cloth {
             self.responder.sheet_pushes(
                 &sheet(cloth),
@@ -314,36 +317,19 @@ impl SoftWorld {
         if let Some(cloth) = &mut self.cloth {
             cloth.seen.clone_from(&cloth.positions);
         }
+        self.contacts
+            .gather(&self.pushes, &self.bodies, self.cloth.as_ref());
     }
 
     /// Applies the pushes that are known.
     fn contact(&mut self, h: f32) {
-        for body in self.bodies.iter_mut() {
-            body.shifts.clear();
-            body.shifts.resize(body.positions.len(), Vec3::ZERO);
-        }
-        if let Some(cloth) = &mut self.cloth {
-            cloth.shifts.clear();
-            cloth.shifts.resize(cloth.positions.len(), Vec3::ZERO);
-        }
         let contact = Contact {
             h,
             stiffness: self.stiffness,
             friction: self.friction,
         };
-        for push in &self.pushes {
-            contact.apply(push, &mut self.bodies, self.cloth.as_mut());
-        }
-        for body in self.bodies.iter_mut().filter(|b| !b.fixed) {
-            for (p, shift) in body.positions.iter_mut().zip(&body.shifts) {
-                *p += *shift;
-            }
-        }
-        if let Some(cloth) = &mut self.cloth {
-            for (p, shift) in cloth.positions.iter_mut().zip(&cloth.shifts) {
-                *p += *shift;
-            }
-        }
+        self.contacts
+            .apply(contact, &mut self.bodies, self.cloth.as_mut());
     }
 
     fn integrate(&mut self, h: f32) {
@@ -371,28 +357,16 @@ impl SoftWorld {
     }
 
     fn integrate_bodies(&mut self, h: f32) {
-        let (gravity, floor) = (self.gravity, self.floor);
+        let by = Move {
+            h,
+            gravity: self.gravity,
+            floor: self.floor,
+        };
+        let parallel = self.parallel;
         let integrate = |body: &mut SoftBody| {
-            if body.fixed {
-                return;
+            if !body.fixed {
+                body.advance(by, parallel);
             }
-            for n in 0..body.positions.len() {
-                body.velocities[n] += h * gravity;
-                body.previous[n] = body.positions[n];
-                body.positions[n] += h * body.velocities[n];
-            }
-            body.solve(h);
-            let keep = 1.0 / (1.0 + h * body.material.damping);
-            settle(
-                [
-                    &mut body.positions,
-                    &mut body.previous,
-                    &mut body.velocities,
-                ],
-                h,
-                keep,
-                floor,
-            );
         };
         #[cfg(feature = "parallel")]
         if self.parallel {
@@ -404,8 +378,14 @@ impl SoftWorld {
     }
 
     fn tear(&mut self) {
-        for (body, marks) in self.bodies.iter_mut().zip(&self.marks) {
-            self.stats.tears += body.tear_unpressed(self.most_tears, marks);
+        let mut pushed: Vec<Vec<[u32; 2]>> = vec![Vec::new(); self.bodies.len()];
+        for e in &self.edges {
+            pushed[e.object as usize].push(e.edge);
+        }
+        let pressed = self.marks.iter().zip(&mut pushed);
+        for (body, (marks, edges)) in self.bodies.iter_mut().zip(pressed) {
+            edges.sort_unstable();
+            self.stats.tears += body.tear_unpressed(self.most_tears, marks, edges);
         }
         if let Some(cloth) = &mut self.cloth {
             self.stats.tears += cloth.tear(self.most_tears);
@@ -449,7 +429,7 @@ fn sheet(cloth: &Cloth) -> Sheet<'_> {
 }
 
 /// Takes velocities from positions and keeps everything above the floor.
-fn settle(
+pub(crate) fn settle(
     [positions, previous, velocities]: [&mut Vec<Vec3>; 3],
     h: f32,
     keep: f32,

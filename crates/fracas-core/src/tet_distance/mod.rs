@@ -5,7 +5,8 @@
 //! ```text
 //!  tets ----> Topology (again only after a tear)
 //!                |
-//!  positions ----+--> Detector   overlapping tets, triangles in tets
+//!  positions ----+--> SurfaceFinder   edges of surfaces in tets of other parts
+//!                |    Detector   overlapping tets, triangles in tets
 //!                |        | marks
 //!                +--> DepthField::march_to   depth of the marked tets' nodes
 //!                |        |
@@ -13,6 +14,7 @@
 //! ```
 
 mod bound;
+mod box_rows;
 #[cfg(not(feature = "research"))]
 mod detect;
 #[cfg(feature = "research")]
@@ -31,6 +33,7 @@ mod respond;
 pub mod respond;
 #[cfg(feature = "research")]
 pub mod specimens;
+mod surface;
 #[cfg(test)]
 mod test_meshes;
 mod topology;
@@ -44,4 +47,5 @@ pub use detect::{Detector, Object, Sheet, TetOf, TriangleInTet};
 pub use features::{Feature, exact_squared_distance};
 pub use march::{CAUSALITY, DepthField, Method};
 pub use respond::{Push, Pushed, Responder, Response};
+pub use surface::{EdgeInTet, SurfaceFinder};
 pub use topology::Topology;

@@ -30,6 +30,10 @@ use crate::tet_mesh::{NONE, TET_EDGES};
 /// accumulates less than a tenth of it.
 const RIM: f32 = 1e-3;
 
+/// Where more than one of so many inner nodes is wanted, all are marched to: a probe and a
+/// bounded march visit each node that they reach twice, and those around the wanted ones too.
+const WHOLE: usize = 6;
+
 impl DepthField {
     /// Marches only as far as the four nodes of every tetrahedron of `marked` need,
     /// starting only from boundary that can influence them. What is reached is
@@ -47,6 +51,11 @@ impl DepthField {
                     self.wanted_nodes.push(n);
                 }
             }
+        }
+        if self.wanted_nodes.len() * WHOLE >= topology.inner_nodes() {
+            self.forget_wanted();
+            self.march(topology, positions);
+            return;
         }
         let edge = longest_edge(topology, positions, marked);
         let size = self.box_wanted(positions, edge);
@@ -102,6 +111,10 @@ impl DepthField {
             limit *= 1.5;
         }
         self.boxes = boxes;
+        self.forget_wanted();
+    }
+
+    fn forget_wanted(&mut self) {
         for n in self.wanted_nodes.drain(..) {
             self.wanted[n as usize] = false;
         }

@@ -36,6 +36,7 @@ use glam::{DMat3, DVec3, Vec3};
 
 use super::detect::{Object, Sheet, TetOf, TriangleInTet};
 use super::march::DepthField;
+use super::surface::EdgeInTet;
 use crate::tet_mesh::TET_EDGES;
 
 /// Which parts of an object answer for it.
@@ -101,12 +102,58 @@ impl Push {
     }
 }
 
-/// A tetrahedron with depths at its corners, prepared for many points.
+/// A tetrahedron prepared for the barycentric coordinates of many points.
 #[derive(Clone, Copy, Debug)]
-pub struct DepthTet {
+pub(super) struct TetFrame {
     origin: DVec3,
     /// G^-1: from space to the first three barycentric coordinates.
     to_weights: DMat3,
+}
+
+impl TetFrame {
+    /// `None` if the tetrahedron is flat.
+    pub(super) fn new(corners: [Vec3; 4]) -> Option<Self> {
+        let [x1, x2, x3, origin] = corners.map(Vec3::as_dvec3);
+        let g = DMat3::from_cols(x1 - origin, x2 - origin, x3 - origin);
+        let volume = g.determinant();
+        let size = g.x_axis.length() * g.y_axis.length() * g.z_axis.length();
+        if volume.is_nan() || volume.abs() <= 1e-9 * size {
+            return None;
+        }
+        Some(Self {
+            origin,
+            to_weights: g.inverse(),
+        })
+    }
+
+    pub(super) fn weights(&self, p: Vec3) -> [f64; 4] {
+        let u = self.to_weights * (p.as_dvec3() - self.origin);
+        [u.x, u.y, u.z, 1.0 - u.x - u.y - u.z]
+    }
+}
+
+/// Where a segment lies in the closed tetrahedron, from 0 to 1, given the barycentric
+/// coordinates of its ends.
+pub(super) fn clip([from, to]: &[[f64; 4]; 2]) -> Option<[f64; 2]> {
+    let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
+    for (&f, &t) in from.iter().zip(to) {
+        // The coordinate f + λ (t - f) must not be negative.
+        if f < 0.0 && t < 0.0 {
+            return None;
+        }
+        if f < 0.0 {
+            enter = enter.max(f / (f - t));
+        } else if t < 0.0 {
+            leave = leave.min(f / (f - t));
+        }
+    }
+    (enter < leave).then_some([enter, leave])
+}
+
+/// A tetrahedron with depths at its corners, prepared for many points.
+#[derive(Clone, Copy, Debug)]
+pub struct DepthTet {
+    frame: TetFrame,
     depths: [f64; 4],
     normal: DVec3,
 }
@@ -116,17 +163,10 @@ impl DepthTet {
     /// there is no way out of it.
     #[must_use]
     pub fn new(corners: [Vec3; 4], depths: [f32; 4]) -> Option<Self> {
-        let [x1, x2, x3, origin] = corners.map(Vec3::as_dvec3);
-        let g = DMat3::from_cols(x1 - origin, x2 - origin, x3 - origin);
-        let volume = g.determinant();
-        let size = g.x_axis.length() * g.y_axis.length() * g.z_axis.length();
-        if volume.is_nan() || volume.abs() <= 1e-9 * size {
-            return None;
-        }
-        let to_weights = g.inverse();
+        let frame = TetFrame::new(corners)?;
         let depths = depths.map(f64::from);
         let [d1, d2, d3, d4] = depths;
-        let gradient = to_weights.transpose() * DVec3::new(d1 - d4, d2 - d4, d3 - d4);
+        let gradient = frame.to_weights.transpose() * DVec3::new(d1 - d4, d2 - d4, d3 - d4);
         let length = gradient.length();
         let deepest = depths.iter().fold(0.0_f64, |a, &b| a.max(b));
         // The gradient of a depth is about one; far less is rounding, not direction.
@@ -134,8 +174,7 @@ impl DepthTet {
             return None;
         }
         Some(Self {
-            origin,
-            to_weights,
+            frame,
             depths,
             normal: -gradient / length,
         })
@@ -147,11 +186,6 @@ impl DepthTet {
         self.normal.as_vec3()
     }
 
-    fn weights(&self, p: DVec3) -> [f64; 4] {
-        let u = self.to_weights * (p - self.origin);
-        [u.x, u.y, u.z, 1.0 - u.x - u.y - u.z]
-    }
-
     fn depth(&self, weights: &[f64; 4]) -> f64 {
         weights.iter().zip(&self.depths).map(|(w, d)| w * d).sum()
     }
@@ -159,7 +193,7 @@ impl DepthTet {
     /// Barycentric coordinates and depth of a point, if it lies in the closed tetrahedron.
     #[must_use]
     pub fn point(&self, p: Vec3) -> Option<([f32; 4], f32)> {
-        self.point_at(self.weights(p.as_dvec3()))
+        self.point_at(self.frame.weights(p))
     }
 
     fn point_at(&self, weights: [f64; 4]) -> Option<([f32; 4], f32)> {
@@ -172,7 +206,7 @@ impl DepthTet {
     /// The part of the segment from `a` to `b` that lies in the tetrahedron.
     #[must_use]
     pub fn segment(&self, a: Vec3, b: Vec3) -> Option<SegmentInTet> {
-        let weights = [a, b].map(|p| self.weights(p.as_dvec3()));
+        let weights = [a, b].map(|p| self.frame.weights(p));
         self.segment_between([a, b], weights)
     }
 
@@ -182,21 +216,7 @@ impl DepthTet {
         [a, b]: [Vec3; 2],
         [from, to]: [[f64; 4]; 2],
     ) -> Option<SegmentInTet> {
-        let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
-        for (&f, &t) in from.iter().zip(&to) {
-            // The coordinate f + λ (t - f) must not be negative.
-            if f < 0.0 && t < 0.0 {
-                return None;
-            }
-            if f < 0.0 {
-                enter = enter.max(f / (f - t));
-            } else if t < 0.0 {
-                leave = leave.min(f / (f - t));
-            }
-        }
-        if enter >= leave {
-            return None;
-        }
+        let [enter, leave] = clip(&[from, to])?;
         let at = |s: f64| -> [f64; 4] {
             std::array::from_fn(|i| (from[i] + s * (to[i] - from[i])).max(0.0))
         };
@@ -277,6 +297,10 @@ struct Scratch {
 #[cfg(feature = "parallel")]
 const PUSHERS_PER_TASK: usize = 512;
 
+/// Edges that a thread takes at a time.
+#[cfg(feature = "parallel")]
+const EDGES_PER_TASK: usize = 512;
+
 /// Who pushes whom, by tetrahedra in one numbering of all.
 #[derive(Clone, Copy)]
 struct Groups<'a> {
@@ -349,6 +373,44 @@ impl Responder {
         let entries = overlaps.iter().map(|o| (o.tet, (Push::SHEET, o.triangle)));
         self.group(objects, entries);
         self.push_groups(objects, fields, Some(sheet), response, out);
+    }
+
+    /// Appends the pushes on edges (or nodes) in tetrahedra, which are in order. `fields` holds
+    /// the depths of each object, marched at least to these tetrahedra.
+    pub fn edge_pushes(
+        &self,
+        objects: &[Object],
+        fields: &[DepthField],
+        edges: &[EdgeInTet],
+        out: &mut Vec<Push>,
+    ) {
+        let push = |edges: &[EdgeInTet], out: &mut Vec<Push>| {
+            for same in edges.chunk_by(|a, b| a.tet == b.tet) {
+                let tet = same[0].tet;
+                let Some(prepared) = prepare(objects, fields, tet) else {
+                    continue;
+                };
+                for &EdgeInTet { object, edge, .. } in same {
+                    let positions = objects[object as usize].positions;
+                    let ends = edge.map(|n| positions[n as usize]);
+                    let weights = ends.map(|p| prepared.frame.weights(p));
+                    push_one(&prepared, tet, (object, edge), (ends, weights), out);
+                }
+            }
+        };
+        #[cfg(feature = "parallel")]
+        if self.parallel {
+            use rayon::prelude::*;
+            let tasks = edges.par_chunks(EDGES_PER_TASK).map(|edges| {
+                let mut found = Vec::new();
+                push(edges, &mut found);
+                found
+            });
+            let all: Vec<Vec<Push>> = tasks.collect();
+            all.iter().for_each(|found| out.extend(found));
+            return;
+        }
+        push(edges, out);
     }
 
     /// Sorts intruders by the tetrahedron they enter, by counting.
@@ -476,7 +538,10 @@ impl Scratch {
                     Some(sheet) => sheet.positions,
                     None => objects[inside.object as usize].positions,
                 };
-                push_one(&prepared, tet, inside, &self.near, positions, out);
+                let &Inside { object, ends, near } = inside;
+                let at = ends.map(|n| positions[n as usize]);
+                let weights = near.map(|n| self.near[n as usize].weights);
+                push_one(&prepared, tet, (object, ends), (at, weights), out);
             }
         }
     }
@@ -495,7 +560,7 @@ impl Scratch {
             let place = &mut self.places[(first + n) as usize];
             if place.0 != self.round {
                 *place = (self.round, self.near.len() as u32);
-                let weights = prepared.weights(positions[n as usize].as_dvec3());
+                let weights = prepared.frame.weights(positions[n as usize]);
                 let mut beyond = 0;
                 for (i, w) in weights.iter().enumerate() {
                     beyond |= u8::from(*w < 0.0) << i;
@@ -541,15 +606,10 @@ fn number(objects: &[Object], count: impl Fn(&Object) -> usize, firsts: &mut Vec
 fn push_one(
     prepared: &DepthTet,
     tet: TetOf,
-    inside: &Inside,
-    near: &[NearNode],
-    positions: &[Vec3],
+    (object, [a, b]): (u32, [u32; 2]),
+    ([pa, pb], weights): ([Vec3; 2], [[f64; 4]; 2]),
     out: &mut Vec<Push>,
 ) {
-    let &Inside { object, ends, .. } = inside;
-    let [a, b] = ends;
-    let [pa, pb] = ends.map(|n| positions[n as usize]);
-    let weights = inside.near.map(|n| near[n as usize].weights);
     let push = |pushed, weights, point, depth, [measure, slope]: [f32; 2]| Push {
         object,
         pushed,

@@ -33,6 +33,10 @@ pub struct Topology {
     parts: Vec<u32>,
     part_count: usize,
     part_tets: Rows,
+    /// Edges of boundary triangles, lower node first, part by part, in order.
+    surface_edges: Vec<[u32; 2]>,
+    /// Where each part's begin.
+    surface_starts: Vec<u32>,
     inner: Rows,
     near: Vec<u32>,
     near_nodes: Rows,
@@ -100,12 +104,14 @@ impl Topology {
     ) -> Result<Self, TetMeshError> {
         check(nodes, tets)?;
         let neighbours = match_faces(nodes, tets)?;
-        let mut faces = Vec::new();
-        for (across, corners) in neighbours.iter().zip(tets) {
+        let (parts, part_count) = flood_parts(&neighbours);
+        let (mut faces, mut face_parts) = (Vec::new(), Vec::new());
+        for ((across, corners), &part) in neighbours.iter().zip(tets).zip(&parts) {
             for i in (0..4).filter(|&i| across[i] == NONE) {
                 let face = TET_FACES[i].map(|k| corners[k]);
                 if is_boundary(face) {
                     faces.push(face);
+                    face_parts.push(part);
                 }
             }
         }
@@ -116,7 +122,8 @@ impl Topology {
         let boundary_nodes = (0..nodes as u32)
             .filter(|&n| on_boundary[n as usize])
             .collect();
-        let (parts, part_count) = flood_parts(&neighbours);
+        let edges = sorted_edges(&faces);
+        let (surface_edges, surface_starts) = edges_of_parts(&edges, &face_parts, part_count);
         let lists: Vec<[u32; 1]> = parts.iter().map(|&part| [part]).collect();
         let mut topology = Self {
             nodes,
@@ -124,11 +131,13 @@ impl Topology {
             neighbours,
             on_boundary,
             boundary_nodes,
-            face_neighbours: match_edges(&faces),
+            face_neighbours: match_edges(&edges, faces.len()),
             faces,
             parts,
             part_count,
             part_tets: Rows::invert(part_count, &lists),
+            surface_edges,
+            surface_starts,
             inner: Rows::default(),
             near: Vec::new(),
             near_nodes: Rows::default(),
@@ -194,6 +203,12 @@ impl Topology {
         self.part_tets.row(part as usize)
     }
 
+    /// The edges of a part's boundary triangles, lower node first, in order.
+    pub(super) fn surface_edges(&self, part: u32) -> &[[u32; 2]] {
+        let [from, to] = [part, part + 1].map(|p| self.surface_starts[p as usize] as usize);
+        &self.surface_edges[from..to]
+    }
+
     /// The tetrahedra whose four nodes all lie on the boundary: they have no depth
     /// inside, whatever the march does [Marchal 2004, section 6.2].
     pub fn flat_tets(&self) -> impl Iterator<Item = u32> + '_ {
@@ -202,6 +217,30 @@ impl Topology {
             .enumerate()
             .filter(|(_, corners)| corners.iter().all(|&n| self.on_boundary[n as usize]))
             .map(|(t, _)| t as u32)
+    }
+
+    /// As [`Topology::flat_tets`], without building anything else.
+    ///
+    /// # Errors
+    /// As [`Topology::build`].
+    pub fn flat_tets_of(nodes: usize, tets: &[[u32; 4]]) -> Result<Vec<u32>, TetMeshError> {
+        check(nodes, tets)?;
+        let mut on_boundary = vec![false; nodes];
+        for (across, corners) in match_faces(nodes, tets)?.iter().zip(tets) {
+            for i in (0..4).filter(|&i| across[i] == NONE) {
+                for k in TET_FACES[i] {
+                    on_boundary[corners[k] as usize] = true;
+                }
+            }
+        }
+        let is_flat = |corners: &[u32; 4]| corners.iter().all(|&n| on_boundary[n as usize]);
+        let flat = tets.iter().enumerate().filter(|(_, c)| is_flat(c));
+        Ok(flat.map(|(t, _)| t as u32).collect())
+    }
+
+    /// How many nodes lie inside.
+    pub(super) fn inner_nodes(&self) -> usize {
+        self.nodes - self.boundary_nodes.len()
     }
 
     /// Inner neighbours of an inner node.
@@ -418,10 +457,12 @@ fn match_faces(nodes: usize, tets: &[[u32; 4]]) -> Result<Vec<[u32; 4]>, TetMesh
     Ok(neighbours)
 }
 
-/// Boundary triangles across edges. Where more than two meet in an edge, each is
-/// given the next in order, so that all can be walked to.
-fn match_edges(faces: &[[u32; 3]]) -> Vec<[u32; 3]> {
-    let mut edges: Vec<(u32, u32, u32)> = Vec::with_capacity(faces.len() * 3);
+/// An edge of a boundary triangle: its nodes, the lower one first, and three times the
+/// triangle and which of its edges it is.
+type FaceEdge = (u32, u32, u32);
+
+fn sorted_edges(faces: &[[u32; 3]]) -> Vec<FaceEdge> {
+    let mut edges: Vec<FaceEdge> = Vec::with_capacity(faces.len() * 3);
     for (f, face) in faces.iter().enumerate() {
         for i in 0..3 {
             let (a, b) = (face[i], face[(i + 1) % 3]);
@@ -429,7 +470,13 @@ fn match_edges(faces: &[[u32; 3]]) -> Vec<[u32; 3]> {
         }
     }
     edges.sort_unstable();
-    let mut across: Vec<[u32; 3]> = (0..faces.len() as u32).map(|f| [f; 3]).collect();
+    edges
+}
+
+/// Boundary triangles across edges. Where more than two meet in an edge, each is
+/// given the next in order, so that all can be walked to.
+fn match_edges(edges: &[FaceEdge], faces: usize) -> Vec<[u32; 3]> {
+    let mut across: Vec<[u32; 3]> = (0..faces as u32).map(|f| [f; 3]).collect();
     for ring in edges.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
         for (k, &(_, _, slot)) in ring.iter().enumerate() {
             let next = ring[(k + 1) % ring.len()].2;
@@ -437,6 +484,39 @@ fn match_edges(faces: &[[u32; 3]]) -> Vec<[u32; 3]> {
         }
     }
     across
+}
+
+/// The edges of each part's boundary, each once, and where each part's begin. (Parts may touch
+/// in an edge: then it is an edge of both.)
+fn edges_of_parts(
+    edges: &[FaceEdge],
+    face_parts: &[u32],
+    parts: usize,
+) -> (Vec<[u32; 2]>, Vec<u32>) {
+    let mut owned: Vec<(u32, [u32; 2])> = Vec::with_capacity(edges.len() / 2);
+    for ring in edges.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
+        let from = owned.len();
+        for &(a, b, slot) in ring {
+            let edge = (face_parts[slot as usize / 3], [a, b]);
+            if !owned[from..].contains(&edge) {
+                owned.push(edge);
+            }
+        }
+    }
+    let mut starts = vec![0_u32; parts + 1];
+    for (part, _) in &owned {
+        starts[*part as usize + 1] += 1;
+    }
+    for i in 0..parts {
+        starts[i + 1] += starts[i];
+    }
+    let mut next = starts.clone();
+    let mut sorted = vec![[0; 2]; owned.len()];
+    for (part, edge) in owned {
+        sorted[next[part as usize] as usize] = edge;
+        next[part as usize] += 1;
+    }
+    (sorted, starts)
 }
 
 fn flood_parts(neighbours: &[[u32; 4]]) -> (Vec<u32>, usize) {

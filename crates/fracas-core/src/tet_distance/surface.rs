@@ -1,0 +1,237 @@
+//! Which edges of the surface of one part pass through tetrahedra of another.
+//!
+//! The redundancy that [Marchal 2004, section 7] leaves for later: the overlapping pairs of
+//! tetrahedra that meet in one place are many, and inner edges say again what those of the
+//! surface say. Where two parts overlap, their surfaces cross, and an edge of one pierces the
+//! other; or one lies in the other, with all its edges. So the edges of surfaces see every
+//! overlap, and pairs of tetrahedra need not be looked at:
+//!
+//! 1. the voxel hash pairs the boxes of parts;
+//! 2. of two parts that meet, tetrahedra of the one that reach the other's box are compared
+//!    with the other's edges, eight boxes at a time;
+//! 3. an edge is clipped against the tetrahedron by the barycentric coordinates of its ends,
+//!    with which [`super::respond`] works on.
+//!
+//! **Guarantee.** Exactly the edges whose clipped piece has a middle deeper than [`INSIDE`] of
+//! each height of the tetrahedron, in f64; each once, sorted, on any number of threads. What
+//! touches, or lies side by side as the two banks of a crack do, is not found. Flat tetrahedra
+//! and what is not finite meet nothing. A part folded into itself is not looked for. (Something
+//! so far out that f64 rounds it by that share is found only where boxes meet, too.)
+
+use glam::Vec3;
+
+use super::box_rows::{BoxRows, NOWHERE, box_around, join};
+use super::detect::{Object, TetOf};
+use super::respond::{Response, TetFrame, clip};
+use super::voxel_hash::{GroupedBox, VoxelHash};
+
+/// The share of a tetrahedron's height by which the middle of what is clipped lies inside:
+/// less is what rounding of positions makes of things that touch.
+const INSIDE: f64 = 1e-6;
+
+/// Pairs of parts that a thread takes at a time.
+#[cfg(feature = "parallel")]
+const PAIRS_PER_TASK: usize = 16;
+
+/// An edge (or a node: both ends equal) of a surface that passes through a tetrahedron.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EdgeInTet {
+    /// The tetrahedron.
+    pub tet: TetOf,
+    /// The object that the edge is of.
+    pub object: u32,
+    /// Its ends, the lower first.
+    pub edge: [u32; 2],
+}
+
+/// A part of an object as it is in this step.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    object: u32,
+    part: u32,
+    meets_any: bool,
+    tets: BoxRows,
+    edges: BoxRows,
+    /// The nodes of the surface, each twice, where points are asked for.
+    points: Vec<[u32; 2]>,
+}
+
+/// What is found, and how many edges were clipped for it.
+type Found = (Vec<EdgeInTet>, usize);
+
+/// The memory of the search, kept from step to step.
+#[derive(Clone, Debug, Default)]
+pub struct SurfaceFinder {
+    hash: VoxelHash,
+    boxes: Vec<GroupedBox>,
+    parts: Vec<Part>,
+    pairs: Vec<[u32; 2]>,
+    tested: usize,
+    /// Whether it runs on the caller's rayon pool (with the feature `parallel`). Changes no
+    /// result.
+    pub parallel: bool,
+}
+
+impl SurfaceFinder {
+    /// How many pairs of an edge and a tetrahedron the last call clipped.
+    #[must_use]
+    pub fn tested(&self) -> usize {
+        self.tested
+    }
+
+    /// Appends all edges (or nodes, by `response`) of surfaces in tetrahedra of other parts.
+    pub fn find(&mut self, objects: &[Object], response: Response, out: &mut Vec<EdgeInTet>) {
+        self.pair_parts(objects);
+        self.box_elements(objects, response);
+        let first = out.len();
+        let (parts, pairs) = (&self.parts, &self.pairs);
+        let find = |pair: &[u32; 2], found: &mut Found| {
+            let [a, b] = pair.map(|i| &parts[i as usize]);
+            edges_in_part(objects, a, b, found);
+            edges_in_part(objects, b, a, found);
+        };
+        self.tested = 0;
+        #[cfg(feature = "parallel")]
+        if self.parallel {
+            use rayon::prelude::*;
+            let tasks = pairs.par_chunks(PAIRS_PER_TASK).map(|pairs| {
+                let mut found = Found::default();
+                pairs.iter().for_each(|pair| find(pair, &mut found));
+                found
+            });
+            for (found, tested) in tasks.collect::<Vec<Found>>() {
+                out.extend(found);
+                self.tested += tested;
+            }
+            out[first..].sort_unstable();
+            return;
+        }
+        let mut found = (std::mem::take(out), 0);
+        pairs.iter().for_each(|pair| find(pair, &mut found));
+        (*out, self.tested) = found;
+        out[first..].sort_unstable();
+    }
+
+    /// Pairs the parts whose boxes meet.
+    fn pair_parts(&mut self, objects: &[Object]) {
+        self.boxes.clear();
+        let mut count = 0;
+        for (o, object) in objects.iter().enumerate() {
+            for part in 0..object.topology.part_count() as u32 {
+                if self.parts.len() == count {
+                    self.parts.push(Part::default());
+                }
+                let entry = &mut self.parts[count];
+                (entry.object, entry.part, entry.meets_any) = (o as u32, part, false);
+                let mut whole = NOWHERE;
+                for &t in object.topology.part_tets(part) {
+                    join(&mut whole, box_around(object.corners(t)));
+                }
+                self.boxes.push(GroupedBox {
+                    lo: whole[0],
+                    hi: whole[1],
+                    group: count as u32,
+                });
+                count += 1;
+            }
+        }
+        self.parts.truncate(count);
+        self.pairs.clear();
+        self.hash.pairs(&self.boxes, &mut self.pairs);
+        for &i in self.pairs.iter().flatten() {
+            self.parts[i as usize].meets_any = true;
+        }
+    }
+
+    /// Boxes of tetrahedra and edges, of the parts that meet others.
+    fn box_elements(&mut self, objects: &[Object], response: Response) {
+        let fill = |part: &mut Part| {
+            let object = &objects[part.object as usize];
+            let tets = object.topology.part_tets(part.part).iter();
+            part.tets.fill(tets.map(|&t| box_around(object.corners(t))));
+            part.points.clear();
+            let edges = object.topology.surface_edges(part.part);
+            if response == Response::Point {
+                part.points.extend(edges.iter().flatten().map(|&n| [n; 2]));
+                part.points.sort_unstable();
+                part.points.dedup();
+            }
+            let edges = features(&part.points, object, part.part).iter();
+            let ends = |edge: &[u32; 2]| edge.map(|n| object.positions[n as usize]);
+            let boxes = edges.map(|edge| box_around(ends(edge)));
+            part.edges.fill(boxes);
+        };
+        #[cfg(feature = "parallel")]
+        if self.parallel {
+            use rayon::prelude::*;
+            let parts = self.parts.par_iter_mut().filter(|part| part.meets_any);
+            parts.for_each(fill);
+            return;
+        }
+        self.parts.iter_mut().filter(|p| p.meets_any).for_each(fill);
+    }
+}
+
+/// The edges of a part's surface, or its `points` if there are any.
+fn features<'a>(points: &'a [[u32; 2]], object: &Object<'a>, part: u32) -> &'a [[u32; 2]] {
+    if points.is_empty() {
+        object.topology.surface_edges(part)
+    } else {
+        points
+    }
+}
+
+/// The edges of `a` in tetrahedra of `b`.
+fn edges_in_part(objects: &[Object], a: &Part, b: &Part, (out, tested): &mut Found) {
+    let (of_a, of_b) = (&objects[a.object as usize], &objects[b.object as usize]);
+    let edges = features(&a.points, of_a, a.part);
+    let tets = of_b.topology.part_tets(b.part);
+    // Where edges of a part and tetrahedra of the other can be.
+    let mut reach = NOWHERE;
+    a.edges.visit(b.tets.whole(), |k| {
+        join(
+            &mut reach,
+            box_around(edges[k].map(|n| of_a.positions[n as usize])),
+        );
+    });
+    b.tets.visit(reach, |i| {
+        let tet = tets[i];
+        let corners = of_b.corners(tet);
+        let mut frame = None;
+        a.edges.visit(box_around(corners), |k| {
+            let edge = edges[k];
+            let frame = frame.get_or_insert_with(|| TetFrame::new(corners));
+            *tested += 1;
+            let ends = edge.map(|n| of_a.positions[n as usize]);
+            if frame.as_ref().is_some_and(|frame| passes(frame, ends)) {
+                out.push(EdgeInTet {
+                    tet: TetOf {
+                        object: b.object,
+                        tet,
+                    },
+                    object: a.object,
+                    edge,
+                });
+            }
+        });
+    });
+}
+
+/// Whether the middle of what is clipped lies inside.
+#[inline]
+fn passes(frame: &TetFrame, ends: [Vec3; 2]) -> bool {
+    let weights = ends.map(|p| frame.weights(p));
+    let is_inside = |w: f64| w > INSIDE;
+    if ends[0] == ends[1] {
+        return weights[0].iter().all(|&w| is_inside(w));
+    }
+    let Some([enter, leave]) = clip(&weights) else {
+        return false;
+    };
+    let middle = 0.5 * (enter + leave);
+    let [from, to] = weights;
+    (0..4).all(|i| is_inside(from[i] + middle * (to[i] - from[i])))
+}
+
+#[cfg(test)]
+mod tests;
