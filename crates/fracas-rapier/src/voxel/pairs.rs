@@ -427,35 +427,6 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sphere_tree_method_found_holds_until_the_pair_has_moved() {
-        let tree = cube();
-        let at = |x: f32| [0.0, x].map(|x| body(u64::from(x > 0.0), Vec3::X * x, &tree));
-        let cost = |late: bool, cut_short: bool| Cost {
-            late,
-            cut_short,
-            ..Cost::default()
-        };
-        for (cost, held, lost) in [
-            (cost(false, false), 0.0009, 0.0011),
-            (cost(false, true), 0.0002, 0.0003),
-            (cost(true, false), -1.0, 0.0),
-        ] {
-            for (moved, holds) in [(held, true), (lost, false)] {
-                if moved < 0.0 {
-                    continue;
-                }
-                let mut pairs = Pairs::default();
-                pairs.find(&at(0.19), false);
-                assert_eq!(pairs.list[0].answer, Answer::None);
-                pairs.note_costs(std::iter::once((0, cost)), 0.001);
-                pairs.find(&at(0.19 + moved), false);
-                let answer = pairs.list[0].answer;
-                assert_eq!(answer == Answer::SphereTree, holds, "{cost:?} {moved}");
-            }
-        }
-    }
-
-    #[test]
     fn the_sweep_finds_what_comparing_all_boxes_finds() {
         let mut rng = Rng(5);
         let tree = cube();
