@@ -125,7 +125,9 @@ impl SurfaceFinder {
                 (entry.object, entry.part, entry.meets_any) = (o as u32, part, false);
                 let mut whole = NOWHERE;
                 for &t in object.topology.part_tets(part) {
-                    join(&mut whole, box_around(object.corners(t)));
+                    for p in object.corners(t).into_iter().filter(|p| p.is_finite()) {
+                        join(&mut whole, [p; 2]);
+                    }
                 }
                 self.boxes.push(GroupedBox {
                     lo: whole[0],
