@@ -1,4 +1,5 @@
-//! Piles of what was cut: crumbling ends.
+//! Piles of what was cut do not become dust. (Of seeds 0 to 7 four come to rest within two seconds
+//! and four still tear, two of which are played here: decision 0026.)
 
 use fracas_core::testing::Rng;
 use fracas_soft::{Knife, Material, SoftBody, SoftWorld, shapes};
@@ -36,10 +37,11 @@ fn pile(seed: u64) -> SoftWorld {
     world
 }
 
-/// The last half second of two is without tears, and what was torn before is not dust.
+/// After two seconds there are at most 100 pieces, where there were 177 to 206 while every sliver
+/// that a knife left counted as a piece to be divided.
 #[test]
-fn crumbling_ends() {
-    for seed in 0..3 {
+fn what_was_cut_does_not_become_dust() {
+    for seed in [0, 3, 6] {
         let mut world = pile(seed);
         let (mut last, mut tears) = (0, 0);
         for step in 1..=120 {
@@ -57,6 +59,6 @@ fn crumbling_ends() {
             .sum();
         println!("seed {seed}: {pieces} pieces, {tears} tears, the last in step {last}");
         assert!(tears > 0, "seed {seed}: nothing tore");
-        assert!(last <= 90, "seed {seed}: still tears in step {last}");
+        assert!(pieces <= 100, "seed {seed}: {pieces} pieces");
     }
 }
