@@ -347,7 +347,12 @@ export function start(begun: Begun) {
   }
   for (const id of ["material", "strength", "again"]) $(id).addEventListener("input", tune);
   // What was done was done in another world.
-  $("smooth").oninput = () => load({ ...(next?.source ?? current), deeds: undefined });
+  $("smooth").oninput = () => {
+    const source = next?.source ?? current;
+    // Games, soft bodies and recordings have no budget.
+    if (!next && (isGame(source.scene) || info?.soft || info?.length !== undefined)) return;
+    load({ ...source, deeds: undefined });
+  };
   /** The panel says what a link begins with. */
   function show(of: Done[] | undefined) {
     const first = of?.find(([step, d]) => step === 0 && d.t === "tune")?.[1];

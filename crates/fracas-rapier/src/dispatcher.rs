@@ -124,6 +124,12 @@ impl FragmentDispatcher {
             .note(keys_of(g1, g2), stats.distance_queries, memory)
     }
 
+    /// Counts the contacts of a pair that was not asked.
+    fn count_kept<M, C>(&self, manifolds: &[ContactManifold<M, C>]) {
+        let points = manifolds.iter().map(|m| m.points.len()).sum();
+        self.counters.add_kept(points);
+    }
+
     /// Writes the contacts of a pair for the solver, and counts them.
     fn write<M, C>(
         &self,
@@ -201,8 +207,7 @@ where
         if self.plan.waits(g1, g2) {
             ours.memory.forget_question();
             manifold::carry_on(manifolds, pos12);
-            let points = manifolds.iter().map(|m| m.points.len()).sum();
-            self.counters.add_kept(points);
+            self.count_kept(manifolds);
             return Ok(());
         }
         let prepared = version.and_then(|version| {
@@ -234,8 +239,7 @@ where
                 }
                 Found::SphereTree(Some(kept)) if kept.keeps && memory.was_asked() => {
                     manifold::carry_on(manifolds, pos12);
-                    let points = manifolds.iter().map(|m| m.points.len()).sum();
-                    self.counters.add_kept(points);
+                    self.count_kept(manifolds);
                     return Ok(());
                 }
                 Found::SphereTree(Some(late))
@@ -249,8 +253,7 @@ where
                 Found::SphereTree(None) if memory.repeats(pos12, prediction) => {
                     // The points of the last step are those of this one: nothing is asked.
                     ours.version = version;
-                    let points = manifolds.iter().map(|m| m.points.len()).sum();
-                    self.counters.add_kept(points);
+                    self.count_kept(manifolds);
                     return Ok(());
                 }
                 Found::SphereTree(asked) => {

@@ -17,8 +17,7 @@ use fracas_core::{TetMesh, TetMeshError};
 use glam::{Mat3, Vec3};
 use thiserror::Error;
 
-use crate::elastic::Piece;
-use crate::tear::thickness;
+use crate::piece::Piece;
 
 /// What a body is made of. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -336,6 +335,14 @@ impl SoftBody {
 
 pub(crate) fn centre_of(corners: [Vec3; 4]) -> Vec3 {
     0.25 * (corners[0] + corners[1] + corners[2] + corners[3])
+}
+
+/// The radius of the ball inside.
+pub(crate) fn thickness([a, b, c, d]: [Vec3; 4]) -> f32 {
+    let (u, v, w) = (b - a, c - a, d - a);
+    let twice = [u.cross(v), v.cross(w), w.cross(u), (v - u).cross(w - u)];
+    let area: f32 = twice.iter().map(|n| n.length()).sum();
+    u.cross(v).dot(w).abs() / area
 }
 
 fn check(material: &Material) -> Result<(), SoftBodyError> {

@@ -20,30 +20,7 @@ use fracas_core::tet_mesh::{NONE, TET_EDGES};
 use glam::{Mat3, Vec3};
 
 use crate::body::{Material, SoftBody};
-use crate::world::settle;
-
-/// An edge that resists stretch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Spring {
-    nodes: [u32; 2],
-    length: f32,
-    stiffness: f32,
-}
-
-/// What hangs together by nodes, in a numbering of its own: moves for itself, so that pieces of
-/// one body can be moved on several threads.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Piece {
-    /// The body's numbers of its nodes, in order.
-    pub nodes: Vec<u32>,
-    /// Its tetrahedra, each with its volume at rest.
-    tets: Vec<([u32; 4], f32)>,
-    springs: Vec<Spring>,
-    inverse_masses: Vec<f32>,
-    positions: Vec<Vec3>,
-    previous: Vec<Vec3>,
-    velocities: Vec<Vec3>,
-}
+use crate::piece::{Piece, Spring};
 
 /// What moves a body in a substep.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +29,24 @@ pub(crate) struct Move {
     pub h: f32,
     pub gravity: Vec3,
     pub floor: Option<f32>,
+}
+
+/// Takes velocities from positions and keeps everything above the floor.
+pub(crate) fn settle(
+    [positions, previous, velocities]: [&mut Vec<Vec3>; 3],
+    h: f32,
+    keep: f32,
+    floor: Option<f32>,
+) {
+    for ((p, before), v) in positions.iter_mut().zip(previous.iter()).zip(velocities) {
+        *v = (*p - *before) * (keep / h);
+        if let Some(floor) = floor
+            && p.y < floor
+        {
+            p.y = floor;
+            *v = Vec3::new(0.5 * v.x, v.y.max(0.0), 0.5 * v.z);
+        }
+    }
 }
 
 impl Piece {

@@ -29,6 +29,7 @@ pub mod cloth;
 mod contact;
 pub mod elastic;
 pub mod knife;
+mod piece;
 pub mod shapes;
 pub mod tear;
 pub mod world;

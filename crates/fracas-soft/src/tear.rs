@@ -19,7 +19,7 @@
 use fracas_core::tet_mesh::{NONE, TET_FACES};
 use glam::Vec3;
 
-use crate::body::{SoftBody, centre_of};
+use crate::body::{SoftBody, centre_of, thickness};
 
 /// Tetrahedra with adjacency that is kept up to date while faces open.
 pub(crate) struct Opening<'a> {
@@ -141,14 +141,6 @@ const CRUMB: f32 = 8.0;
 /// The share of the usual thickness below which what a knife left is thin.
 const THIN: f32 = 0.25;
 
-/// The radius of the ball inside.
-pub(crate) fn thickness([a, b, c, d]: [Vec3; 4]) -> f32 {
-    let (u, v, w) = (b - a, c - a, d - a);
-    let twice = [u.cross(v), v.cross(w), w.cross(u), (v - u).cross(w - u)];
-    let area: f32 = twice.iter().map(|n| n.length()).sum();
-    u.cross(v).dot(w).abs() / area
-}
-
 impl SoftBody {
     /// For each part whether it is a crumb.
     fn crumbs(&self) -> Vec<bool> {
@@ -156,6 +148,11 @@ impl SoftBody {
         (0..self.topology.part_count() as u32)
             .map(|part| {
                 let tets = self.topology.part_tets(part);
+                // Up to four tetrahedra have one root, and where nothing was cut all are whole.
+                let is_uncut = self.root_sizes.len() == self.first_cut_root as usize;
+                if is_uncut && tets.len() > 4 * CRUMB as usize {
+                    return false;
+                }
                 roots.clear();
                 roots.extend(tets.iter().map(|&t| self.roots[t as usize]));
                 roots.sort_unstable();

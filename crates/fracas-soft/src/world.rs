@@ -11,7 +11,7 @@ use glam::Vec3;
 use crate::body::SoftBody;
 use crate::cloth::Cloth;
 use crate::contact::{Contact, ContactSet};
-use crate::elastic::Move;
+use crate::elastic::{Move, settle};
 
 /// m: while no node has moved farther since overlaps were looked for, they stay as they are:
 /// what is new is no deeper than twice this.
@@ -425,24 +425,6 @@ fn sheet(cloth: &Cloth) -> Sheet<'_> {
     Sheet {
         triangles: cloth.triangles(),
         positions: &cloth.positions,
-    }
-}
-
-/// Takes velocities from positions and keeps everything above the floor.
-pub(crate) fn settle(
-    [positions, previous, velocities]: [&mut Vec<Vec3>; 3],
-    h: f32,
-    keep: f32,
-    floor: Option<f32>,
-) {
-    for ((p, before), v) in positions.iter_mut().zip(previous.iter()).zip(velocities) {
-        *v = (*p - *before) * (keep / h);
-        if let Some(floor) = floor
-            && p.y < floor
-        {
-            p.y = floor;
-            *v = Vec3::new(0.5 * v.x, v.y.max(0.0), 0.5 * v.z);
-        }
     }
 }
 

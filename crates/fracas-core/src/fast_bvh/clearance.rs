@@ -46,8 +46,8 @@
 //! update, for a short reach ([`learn_newborn`]).
 //!
 //! **Deviations**: [Heo 2010] has nothing of the kind; its bodies deform. What is
-//! listed per update is bounded (`BUDGET`), so that the frames around an event share
-//! the work.
+//! listed per update is bounded (`BUDGET`), but for newborn bodies, so that the frames
+//! around an event share the work.
 
 use glam::Vec3;
 

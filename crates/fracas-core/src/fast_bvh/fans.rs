@@ -26,9 +26,10 @@ use std::ops::Range;
 use glam::{DVec3, Vec3};
 
 use super::cone::SMALLEST_COSINE;
+use super::fans_state::{Fans, Homes};
 use super::ids::NONE;
 use super::mesh::Mesh;
-use super::threads::{ByteSlots, Slots, each};
+use super::threads::each;
 use super::tree::{Leaf, Tree};
 
 /// Not clear, whatever the crossings.
@@ -36,28 +37,6 @@ const UNCLEAR: u8 = u8::MAX;
 
 /// Places that one task looks at.
 const TASK: usize = 1024;
-
-/// What is known of the fan of each vertex.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Fans {
-    /// Opposite edges that the ray crosses, or that it is not clear; by global id.
-    crossings: ByteSlots,
-    /// Sum of the normals.
-    axis: Slots,
-    homes: Homes,
-}
-
-/// Which task looks at a vertex, when tasks run on threads: the one that has all its
-/// triangles. Of the others all are looked at by one thread, in their order. So the normals
-/// of a fan are added up in the same order as without threads.
-#[derive(Clone, Debug, Default)]
-struct Homes {
-    /// By global id: a task, or `NONE`.
-    home: Vec<u32>,
-    /// Places with a corner that no task has to itself.
-    border: Vec<u32>,
-    known: bool,
-}
 
 impl Homes {
     fn find(&mut self, leaves: &[Leaf], vertices: usize) {
@@ -80,18 +59,6 @@ impl Homes {
         let places = leaves.iter().enumerate().filter(|(_, leaf)| border(leaf));
         self.border.extend(places.map(|(place, _)| place as u32));
         self.known = true;
-    }
-}
-
-impl Fans {
-    #[inline]
-    pub(crate) fn is_clear(&self, vertex: u32) -> bool {
-        self.crossings.get(vertex) == 1
-    }
-
-    /// The tree was written anew.
-    pub(crate) fn forget_places(&mut self) {
-        self.homes.known = false;
     }
 }
 

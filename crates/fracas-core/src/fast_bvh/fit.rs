@@ -20,8 +20,8 @@
 
 use glam::{DMat3, DVec3, Vec3};
 
+use super::leaf::Leaf;
 use super::threads::{ByteSlots, Slots, WideSlots, of_chunks};
-use super::tree::Leaf;
 use crate::primitives::Moving;
 
 /// Room for rounding, relative to the largest coordinate.

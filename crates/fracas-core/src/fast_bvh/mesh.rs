@@ -16,7 +16,7 @@ use super::clearance_state::Clearance;
 use super::edit::{EditError, check_positions, check_triangles};
 use super::fit::Rest;
 use super::ids::{BodyId, NONE};
-use super::split::SplitScratch;
+use super::split_scratch::SplitScratch;
 use crate::primitives::Moving;
 
 /// A body: its vertices and triangles by global id, in the user's order.

@@ -8,23 +8,10 @@ use super::clearance;
 use super::edit::{EditError, NewBody, Part, check_positions, check_triangles, partition};
 use super::ids::{BodyId, NONE};
 use super::mesh::{Body, Mesh, edge_key};
+use super::split_scratch::SplitScratch;
 
 /// In [`SplitScratch::copy_of`]: the vertex was marked when it was placed.
 const MARKED: u32 = 1 << 31;
-
-/// Memory that stays between splits.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SplitScratch {
-    /// By global id: the part of each triangle of the body that is split.
-    part_of: Vec<u32>,
-    /// By global id: what stands for each vertex of the body in the part that is being made,
-    /// with [`MARKED`]; `NONE` if nothing does yet. All are `NONE` between parts.
-    copy_of: Vec<u32>,
-    /// Half-edges to link, as [`Mesh::link`] takes them.
-    slots: Vec<(u64, u32)>,
-    /// Marked vertices and the triangles that have them.
-    owners: Vec<(u32, u32)>,
-}
 
 /// A split under way. Numbers in bodies are written at the end: until then
 /// `vertex_local` of an old vertex is its index in the old body.

@@ -5,8 +5,9 @@
 use glam::{DVec3, Vec3, Vec3A, Vec4};
 
 use super::cone::Cone;
-use super::fans::Fans;
+use super::fans_state::Fans;
 use super::ids::NONE;
+pub(crate) use super::leaf::Leaf;
 use super::mesh::Mesh;
 
 /// Triangles in a leaf, at most.
@@ -260,16 +261,6 @@ impl Info {
 
 /// Bytes of a node, all told.
 pub(crate) const NODE_BYTES: usize = size_of::<Node>() + size_of::<Info>();
-
-/// What the elementary tests read of a triangle.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Leaf {
-    pub(crate) corners: [u32; 3],
-    pub(crate) edges: [u32; 3],
-    pub(crate) id: u32,
-    /// Bits 0..3: corners it owns; bits 3..6: edges it owns.
-    pub(crate) owned: u32,
-}
 
 fn leaf_of(mesh: &Mesh, t: u32) -> Leaf {
     let at = t as usize;

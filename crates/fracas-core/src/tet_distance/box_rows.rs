@@ -20,8 +20,8 @@ struct Row {
 
 impl Row {
     fn new(boxes: &[[Vec3; 2]]) -> Self {
-        let mut lo = [[f32::INFINITY; LANES]; 3];
-        let mut hi = [[f32::NEG_INFINITY; LANES]; 3];
+        let mut lo = [[f32::NAN; LANES]; 3];
+        let mut hi = [[f32::NAN; LANES]; 3];
         for (lane, [from, to]) in boxes.iter().enumerate() {
             for axis in 0..3 {
                 lo[axis][lane] = from[axis];

@@ -56,6 +56,17 @@ pub struct TetOf {
     pub tet: u32,
 }
 
+/// An edge (or a node: both ends equal) of a surface that passes through a tetrahedron.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EdgeInTet {
+    /// The tetrahedron.
+    pub tet: TetOf,
+    /// The object that the edge is of.
+    pub object: u32,
+    /// Its ends, the lower first.
+    pub edge: [u32; 2],
+}
+
 impl TetOf {
     /// The same order in one number.
     fn key(self) -> u64 {

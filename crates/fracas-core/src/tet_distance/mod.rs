@@ -42,10 +42,10 @@ mod voxel_hash;
 #[cfg(feature = "research")]
 pub mod voxel_hash;
 
-pub use detect::{Detector, Object, Sheet, TetOf, TriangleInTet};
+pub use detect::{Detector, EdgeInTet, Object, Sheet, TetOf, TriangleInTet};
 #[cfg(feature = "research")]
 pub use features::{Feature, exact_squared_distance};
 pub use march::{CAUSALITY, DepthField, Method};
 pub use respond::{Push, Pushed, Responder, Response};
-pub use surface::{EdgeInTet, SurfaceFinder};
+pub use surface::SurfaceFinder;
 pub use topology::Topology;

@@ -34,9 +34,8 @@
 
 use glam::{DMat3, DVec3, Vec3};
 
-use super::detect::{Object, Sheet, TetOf, TriangleInTet};
+use super::detect::{EdgeInTet, Object, Sheet, TetOf, TriangleInTet};
 use super::march::DepthField;
-use super::surface::EdgeInTet;
 use crate::tet_mesh::TET_EDGES;
 
 /// Which parts of an object answer for it.

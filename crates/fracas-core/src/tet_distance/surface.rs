@@ -4,7 +4,7 @@
 //! tetrahedra that meet in one place are many, and inner edges say again what those of the
 //! surface say. Where two parts overlap, their surfaces cross, and an edge of one pierces the
 //! other; or one lies in the other, with all its edges. So the edges of surfaces see every
-//! overlap, and pairs of tetrahedra need not be looked at:
+//! overlap but that of surfaces that coincide, and pairs of tetrahedra need not be looked at:
 //!
 //! 1. the voxel hash pairs the boxes of parts;
 //! 2. of two parts that meet, tetrahedra of the one that reach the other's box are compared
@@ -13,36 +13,32 @@
 //!    with which [`super::respond`] works on.
 //!
 //! **Guarantee.** Exactly the edges whose clipped piece has a middle deeper than [`INSIDE`] of
-//! each height of the tetrahedron, in f64; each once, sorted, on any number of threads. What
-//! touches, or lies side by side as the two banks of a crack do, is not found. Flat tetrahedra
+//! each height of the tetrahedron, or in an inner face, edge or node of it, in f64; each once for
+//! each tetrahedron, sorted, on any number of threads. What touches, or lies side by side as the
+//! two banks of a crack do, is not found; nor are surfaces that coincide. Flat tetrahedra
 //! and what is not finite meet nothing. A part folded into itself is not looked for. (Something
 //! so far out that f64 rounds it by that share is found only where boxes meet, too.)
 
 use glam::Vec3;
 
 use super::box_rows::{BoxRows, NOWHERE, box_around, join};
-use super::detect::{Object, TetOf};
+use super::detect::{EdgeInTet, Object, TetOf};
 use super::respond::{Response, TetFrame, clip};
+use super::topology::Topology;
 use super::voxel_hash::{GroupedBox, VoxelHash};
+use crate::tet_mesh::NONE;
 
 /// The share of a tetrahedron's height by which the middle of what is clipped lies inside:
 /// less is what rounding of positions makes of things that touch.
 const INSIDE: f64 = 1e-6;
 
+/// The same of a tetrahedron's box: what is in a face up to rounding is outside the box by three
+/// times that share of it at most.
+const WIDER: f32 = 4e-6;
+
 /// Pairs of parts that a thread takes at a time.
 #[cfg(feature = "parallel")]
 const PAIRS_PER_TASK: usize = 16;
-
-/// An edge (or a node: both ends equal) of a surface that passes through a tetrahedron.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EdgeInTet {
-    /// The tetrahedron.
-    pub tet: TetOf,
-    /// The object that the edge is of.
-    pub object: u32,
-    /// Its ends, the lower first.
-    pub edge: [u32; 2],
-}
 
 /// A part of an object as it is in this step.
 #[derive(Clone, Debug, Default)]
@@ -150,7 +146,7 @@ impl SurfaceFinder {
         let fill = |part: &mut Part| {
             let object = &objects[part.object as usize];
             let tets = object.topology.part_tets(part.part).iter();
-            part.tets.fill(tets.map(|&t| box_around(object.corners(t))));
+            part.tets.fill(tets.map(|&t| reach_of(object.corners(t))));
             part.points.clear();
             let edges = object.topology.surface_edges(part.part);
             if response == Response::Point {
@@ -183,6 +179,13 @@ fn features<'a>(points: &'a [[u32; 2]], object: &Object<'a>, part: u32) -> &'a [
     }
 }
 
+/// The box of a tetrahedron, and a little around it.
+fn reach_of(corners: [Vec3; 4]) -> [Vec3; 2] {
+    let [lo, hi] = box_around(corners);
+    let by = WIDER * (hi - lo);
+    [lo - by, hi + by]
+}
+
 /// The edges of `a` in tetrahedra of `b`.
 fn edges_in_part(objects: &[Object], a: &Part, b: &Part, (out, tested): &mut Found) {
     let (of_a, of_b) = (&objects[a.object as usize], &objects[b.object as usize]);
@@ -200,12 +203,16 @@ fn edges_in_part(objects: &[Object], a: &Part, b: &Part, (out, tested): &mut Fou
         let tet = tets[i];
         let corners = of_b.corners(tet);
         let mut frame = None;
-        a.edges.visit(box_around(corners), |k| {
+        a.edges.visit(reach_of(corners), |k| {
             let edge = edges[k];
             let frame = frame.get_or_insert_with(|| TetFrame::new(corners));
             *tested += 1;
             let ends = edge.map(|n| of_a.positions[n as usize]);
-            if frame.as_ref().is_some_and(|frame| passes(frame, ends)) {
+            let topology = of_b.topology;
+            if frame
+                .as_ref()
+                .is_some_and(|frame| passes(frame, ends, topology, tet))
+            {
                 out.push(EdgeInTet {
                     tet: TetOf {
                         object: b.object,
@@ -219,20 +226,34 @@ fn edges_in_part(objects: &[Object], a: &Part, b: &Part, (out, tested): &mut Fou
     });
 }
 
-/// Whether the middle of what is clipped lies inside.
+/// Whether the middle of what is clipped lies inside the part that a tetrahedron is of: in the
+/// tetrahedron, in a face that it shares with another, or in an edge or a node of it that is not
+/// of the surface. (Lattices that lie in one another meet in faces alone.)
 #[inline]
-fn passes(frame: &TetFrame, ends: [Vec3; 2]) -> bool {
-    let weights = ends.map(|p| frame.weights(p));
-    let is_inside = |w: f64| w > INSIDE;
-    if ends[0] == ends[1] {
-        return weights[0].iter().all(|&w| is_inside(w));
-    }
-    let Some([enter, leave]) = clip(&weights) else {
-        return false;
+fn passes(frame: &TetFrame, ends: [Vec3; 2], topology: &Topology, tet: u32) -> bool {
+    let [from, to] = ends.map(|p| frame.weights(p));
+    let middle = if ends[0] == ends[1] {
+        0.0
+    } else {
+        let wide = [from, to].map(|weights| weights.map(|w| w + INSIDE));
+        let Some([enter, leave]) = clip(&wide) else {
+            return false;
+        };
+        0.5 * (enter + leave)
     };
-    let middle = 0.5 * (enter + leave);
-    let [from, to] = weights;
-    (0..4).all(|i| is_inside(from[i] + middle * (to[i] - from[i])))
+    let at: [f64; 4] = std::array::from_fn(|i| from[i] + middle * (to[i] - from[i]));
+    if !at.iter().all(|&w| w > -INSIDE) {
+        return false;
+    }
+    let mut beside = (0..4).filter(|&i| at[i] <= INSIDE);
+    match (beside.next(), beside.next()) {
+        (None, _) => true,
+        (Some(face), None) => topology.neighbours()[tet as usize][face] != NONE,
+        (Some(_), Some(_)) => {
+            let corners = topology.tets()[tet as usize];
+            (0..4).any(|i| at[i] > INSIDE && !topology.is_boundary(corners[i]))
+        }
+    }
 }
 
 #[cfg(test)]

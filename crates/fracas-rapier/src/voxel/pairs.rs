@@ -38,7 +38,7 @@ pub(super) struct Body {
     pub(super) collider: usize,
     /// The collider's handle, as one number: grows with the place.
     pub(super) name: u64,
-    /// How far the voxels reach from the origin of the shape's frame.
+    /// How far a fragment (its voxels, if it has any) reaches from the origin of its frame.
     pub(super) radius: f32,
 }
 
@@ -112,10 +112,10 @@ impl Pair {
     /// How far the bodies may have moved against each other since it was found.
     pub(super) fn moved(&self, bodies: &[Body]) -> f32 {
         let b = &bodies[self.b as usize];
-        if b.tree.is_some() {
+        if b.fragment {
             return moved(&self.since, &self.pos12, b.radius);
         }
-        // A floor's origin may be far off: there the body's own points are asked.
+        // A plain shape's origin may be far off: there the other's own points are asked.
         let radius = bodies[self.a as usize].radius;
         moved(&self.since.inverse(), &self.pos12.inverse(), radius)
     }

@@ -11,12 +11,12 @@
 //! take, by the rates of the steps so far (`rates.rs`).
 //!
 //! Both at once: what the sphere-tree method will cost is predicted by what it cost in the
-//! last step that asked it (for a new pair: all points of the smaller body, or, where a clock watches, what
-//! pairs usually cost if that is less). The cheapest pairs come
-//! first, as long as their predicted cost fits, but before them those whose turn it is; where
-//! not all fit, a share of the budget is kept for the voxels of the others. What was found is
-//! kept until the pair has moved by a tenth of a voxel. Predictions fail when something breaks, so the table asks the
-//! clock again before each of them.
+//! last step that asked it (for a new pair: all points of the smaller body, or, where a clock
+//! watches, what pairs usually cost if that is less). The cheapest pairs come first, as long as
+//! their predicted cost fits, and a share of the budget is kept for the voxels of the others.
+//! Where a clock watches, those whose turn it is come before them, and the share is kept only
+//! where not all fit. What was found is kept until the pair has moved by a tenth of a voxel.
+//! Predictions fail when something breaks, so the table asks the clock again before each of them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use fracas_core::voxel_tree::{
 };
 use fracas_core::{FragmentId, SphereTree};
 use parry3d::bounding_volume::BoundingVolume as _;
+use parry3d::shape::Shape;
 use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
 
 use super::pairs::{Answer, Body, Pair, Pairs};
@@ -62,6 +63,12 @@ const SPHERE_TREES_PLANNED: f64 = 0.75;
 /// Of a time budget, planned with where something may break: the step is then made again, and
 /// the second engine step has the rest.
 const BREAK_PLANNED: f64 = 0.4;
+
+/// How far a shape reaches from the origin of its frame.
+fn reach_of(shape: &dyn Shape) -> f32 {
+    let ball = shape.compute_local_bounding_sphere();
+    ball.center().length() + ball.radius()
+}
 
 /// What fell from higher than its own radius may break where it lands. Of the usual gravity,
 /// whatever the world's is: this plans with time, no result depends on it in a budget of work.
@@ -275,7 +282,8 @@ impl VoxelStage {
     }
 
     /// How far a pair may move and keep what the sphere-tree method found: as far as one that
-    /// voxels saw, and no farther than was looked ahead.
+    /// voxels saw, and no farther than the engine looks ahead (siblings that touch are looked at
+    /// less far, `looks.rs`; they are kept as long).
     fn kept_motion(&self) -> f32 {
         let cells = self.bodies.iter().filter_map(|b| b.tree.as_ref());
         let cells = cells
@@ -331,7 +339,7 @@ impl VoxelStage {
                 bounds: shape.compute_aabb(&place).loosened(reach),
                 parent,
                 moves: body.is_some_and(|b| b.is_dynamic() && !b.is_sleeping()),
-                radius: radius.unwrap_or(0.0),
+                radius: radius.unwrap_or_else(|| fragment.map_or(0.0, |_| reach_of(shape))),
                 tree,
                 chosen: fragment.is_some_and(|f| self.chosen.contains(&f.object().address())),
                 fragment: fragment.is_some(),

@@ -1,7 +1,6 @@
 //! The search against one that compares every edge with every tetrahedron, and against the exact
 //! test of tetrahedra.
 
-use super::super::topology::Topology;
 use super::*;
 use crate::primitives::tet_tet::tet_tet_overlap;
 use crate::testing::{Rng, box_grid};
@@ -17,7 +16,7 @@ fn one_by_one(objects: &[Object], response: Response) -> Vec<EdgeInTet> {
             let part = of.topology.parts()[tet as usize];
             let mut look = |p: usize, other: &Object, own: u32, edge: [u32; 2]| {
                 let ends = edge.map(|n| other.positions[n as usize]);
-                if (p, own) != (o, part) && passes(&frame, ends) {
+                if (p, own) != (o, part) && passes(&frame, ends, of.topology, tet) {
                     let object = o as u32;
                     out.push(EdgeInTet {
                         tet: TetOf { object, tet },
@@ -54,7 +53,7 @@ fn found(finder: &mut SurfaceFinder, objects: &[Object], response: Response) -> 
 /// nodes far away or nowhere.
 fn positions(rng: &mut Rng, rest: &[Vec3], round: usize, copy: usize) -> Vec<Vec3> {
     let mut offset = rng.direction() * rng.range(0.2, 1.2);
-    if round % 3 == 0 {
+    if round.is_multiple_of(3) {
         offset = (3.0 * offset).round() / 3.0;
     }
     let place = |(n, &p): (usize, &Vec3)| {
@@ -157,6 +156,27 @@ fn every_overlap_of_parts_is_seen_by_an_edge() {
         meeting += usize::from(overlap);
     }
     assert!((50..350).contains(&meeting), "{meeting} of 400 overlap");
+}
+
+/// Equal lattices shifted along an axis: the edges of one run in inner faces of the other.
+#[test]
+fn lattices_that_lie_in_one_another_are_seen() {
+    for cells in [[1, 1, 1], [2, 2, 2], [3, 2, 1]] {
+        let mesh = box_grid(cells, Vec3::ONE);
+        let topology = Topology::build(mesh.positions().len(), mesh.tets()).unwrap();
+        let mut finder = SurfaceFinder::default();
+        for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
+            for shift in [0.1, 0.25, 0.8, 1.0, 1.2] {
+                let moved: Vec<Vec3> = mesh.positions().iter().map(|&p| p + shift * axis).collect();
+                let objects = [mesh.positions(), &moved].map(|positions| Object {
+                    topology: &topology,
+                    positions,
+                });
+                let seen = !found(&mut finder, &objects, Response::Segment).is_empty();
+                assert_eq!(seen, shift < 1.0, "{cells:?} along {axis} by {shift}");
+            }
+        }
+    }
 }
 
 /// The two banks of a fresh crack lie on each other: nothing is found.
