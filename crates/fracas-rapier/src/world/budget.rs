@@ -393,7 +393,7 @@ fn candidate(
 }
 
 /// Where a collider will be asked: one that the user has moved goes along with its body.
-fn place(collider: &Collider, bodies: &RigidBodySet) -> Pose {
+pub(super) fn place(collider: &Collider, bodies: &RigidBodySet) -> Pose {
     let body = collider.parent().and_then(|h| bodies.get(h));
     body.map_or(*collider.position(), |b| {
         collider

@@ -5,10 +5,10 @@
 //! ([`crate::prepared`], which tells why no bit depends on it). Newborn pairs, of which nothing
 //! is known, are left to the engine.
 
-use parry3d::math::Pose;
 use rapier3d::prelude::{Collider, PhysicsWorld, RigidBody};
 
 use super::World;
+use super::budget::place;
 use crate::dispatcher::FragmentDispatcher;
 use crate::pair::ContactSettings;
 use crate::pair_memory::PairMemory;
@@ -121,15 +121,6 @@ fn expensive_tasks<'a>(
     tasks
 }
 
-/// Where the engine will have a collider: what moved between two steps is placed when the next
-/// begins.
-fn place(collider: &Collider, body: Option<&RigidBody>) -> Pose {
-    match (body, collider.position_wrt_parent()) {
-        (Some(body), Some(local)) => *body.position() * *local,
-        _ => *collider.position(),
-    }
-}
-
 /// What the engine will ask of a pair in its coming step, as its narrow phase reckons it; none
 /// if nothing.
 fn question(
@@ -142,7 +133,7 @@ fn question(
     if !bodies.iter().any(moves) {
         return None;
     }
-    let [first, second] = [0, 1].map(|i| place(colliders[i], bodies[i]));
+    let [first, second] = colliders.map(|c| place(c, &physics.bodies));
     let parameters = &physics.integration_parameters;
     let ahead = bodies.map(|b| b.map_or(0.0, RigidBody::soft_ccd_prediction));
     let mut reach = parameters.prediction_distance();
@@ -168,6 +159,7 @@ mod tests {
     use fracas_core::testing::box_grid;
     use fracas_core::{Crack, Fracture};
     use glam::Vec3;
+    use parry3d::math::Pose;
 
     use super::*;
     use crate::blueprint::Blueprint;
