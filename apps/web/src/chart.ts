@@ -71,14 +71,13 @@ export class Chart {
     const x = (i: number) => w - (this.steps.length - i) * (w / KEPT);
     c.font = `10px ${style.fontFamily}`;
     c.strokeStyle = style.getPropertyValue("--line");
-    c.fillStyle = style.getPropertyValue("--quiet");
     c.lineWidth = 1;
-    for (const ms of [top / 2, top]) {
+    const lines = [top / 2, top];
+    for (const ms of lines) {
       c.beginPath();
       c.moveTo(0, y(ms) + 0.5);
       c.lineTo(w, y(ms) + 0.5);
       c.stroke();
-      c.fillText(`${ms} ms`, 2, y(ms) - 2);
     }
     const base = new Float64Array(this.steps.length);
     for (const stage of STAGES) {
@@ -101,6 +100,15 @@ export class Chart {
       c.fillRect(x(i) - 0.5, 6, 1, h - 6);
       c.globalAlpha = 1;
     });
+    // Numbers last, with a halo: marks of breaks do not cover them.
+    c.strokeStyle = style.getPropertyValue("--card");
+    c.fillStyle = style.getPropertyValue("--quiet");
+    c.lineWidth = 3;
+    c.lineJoin = "round";
+    for (const ms of lines) {
+      c.strokeText(`${ms} ms`, 2, y(ms) - 2);
+      c.fillText(`${ms} ms`, 2, y(ms) - 2);
+    }
   }
 }
 

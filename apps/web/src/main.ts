@@ -646,6 +646,7 @@ export function start(begun: Begun) {
         if (on.has("contacts")) overlays.contacts(f.contacts);
         if (on.has("field")) aim();
         $<HTMLButtonElement>("undo").disabled = !f.undo;
+        if (f.rest && !rest && running) view.comeNearer();
         rest = f.rest;
         count(f.pace);
         break;

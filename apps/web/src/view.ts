@@ -35,7 +35,11 @@ const TALL = 0.8;
 const FULL = 0.86;
 /** The camera is at least at this share of the way from which the whole stage is seen. */
 const NEAREST = 0.5;
-/** Milliseconds that the camera takes from a close look to the whole stage. */
+/** Pieces farther away than so many sizes of the stage are not looked at any more. */
+const FAR = 2.5;
+/** It comes nearer where that leaves at most this share of the way. */
+const WORTH = 0.9;
+/** Milliseconds that the camera takes from a close look to the whole stage, and back. */
 const WAY = 600;
 
 const THEMES = {
@@ -210,11 +214,31 @@ export class View {
 
   /** From a close look back to the whole stage, as fast as a thing falls. */
   stepBack() {
-    const from = [this.camera.position.clone(), this.controls.target.clone()];
     this.closely = false;
-    this.frameAll();
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    this.way = { from, to: [this.camera.position.clone(), this.controls.target.clone()], since: performance.now() };
+    this.goWhere(() => this.frameAll());
+  }
+
+  /** All has come to rest: where following what flew has left the camera farther away than need
+   * be, it comes nearer again. */
+  comeNearer() {
+    if (this.chosen || this.explode > 0 || this.way || this.unseen) return;
+    const long = () => this.camera.position.distanceTo(this.controls.target);
+    const before = long();
+    this.goWhere(() => {
+      const from = this.camera.position.clone();
+      this.frame(this.size(), true, NEAREST, FAR * this.size());
+      if (long() > WORTH * before) this.camera.position.copy(from);
+    });
+  }
+
+  /** Walks the camera to where it is put, if the visitor does not mind motion. */
+  private goWhere(put: () => void) {
+    const from = [this.camera.position.clone(), this.controls.target.clone()];
+    put();
+    this.stale = true;
+    const to = [this.camera.position.clone(), this.controls.target.clone()];
+    if (from.every((f, i) => f.equals(to[i])) || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    this.way = { from, to, since: performance.now() };
     this.walk(performance.now());
   }
 
@@ -238,15 +262,15 @@ export class View {
   }
 
   /** Steps back until what stands on the stage now fills the picture, with the floor below it.
-   * (What flies away later is followed.) */
-  private frame(size: number, floor = true, least = NEAREST) {
+   * (What flies away later is followed.) What is farther than `far` from it is left out. */
+  private frame(size: number, floor = true, least = NEAREST, far = Infinity) {
     const tall = Math.tan((this.camera.fov * Math.PI) / 360);
     const from = new THREE.Vector3(0.5, 0.42, 1).normalize();
     const right = new THREE.Vector3(0, 1, 0).cross(from).normalize();
     const up = from.clone().cross(right);
     const high = (0.56 * size) / tall;
     let away = least * high;
-    const box = this.boxOfBodies(Infinity, true);
+    const box = this.boxOfBodies(far, true);
     if (floor) box?.expandByPoint(box.getCenter(new THREE.Vector3()).setY(this.info!.low[1]));
     const wide = this.wide() * tall * this.camera.aspect;
     const p = new THREE.Vector3();
@@ -364,7 +388,7 @@ export class View {
   /** The box of all pieces as they are now, less what flew far away. */
   reach(): THREE.Box3 | null {
     if (!this.info) return null;
-    return this.boxOfBodies(2.5 * this.size()) ?? new THREE.Box3(new THREE.Vector3(...this.info.low), new THREE.Vector3(...this.info.high));
+    return this.boxOfBodies(FAR * this.size()) ?? new THREE.Box3(new THREE.Vector3(...this.info.low), new THREE.Vector3(...this.info.high));
   }
 
   /** The box of the pieces that are not farther from the stage than that, and of what else

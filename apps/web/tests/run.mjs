@@ -1,56 +1,52 @@
 // The page in Chromium: everything a user does, and what must come of it.
 //
 // node tests/run.mjs [PARTS OF TESTS' NAMES]; what is tried is in `cases`, by subject. xtask
-// sets CHROMIUM, FRACAS_NATIVE and FRACAS_COMMAND (`here.mjs`).
+// sets CHROMIUM, FRACAS_NATIVE and FRACAS_COMMAND (`here.mjs`). Two tests at a time, each in a
+// browser of its own (`attempt.mjs`): half of what a test takes is waiting.
+import { fork } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import * as bits from "./cases/bits.mjs";
-import * as hands from "./cases/hands.mjs";
-import * as home from "./cases/home.mjs";
-import * as models from "./cases/models.mjs";
-import * as opening from "./cases/opening.mjs";
-import * as play from "./cases/play.mjs";
-import * as scenes from "./cases/scenes.mjs";
-import { browser, server } from "./here.mjs";
-import { processor } from "./processor.mjs";
+import { availableParallelism } from "node:os";
+import { SHOTS } from "./shots.mjs";
 
-const SHOTS = "../../out/web";
 const only = process.argv.slice(2);
 mkdirSync(SHOTS, { recursive: true });
 
-/** Runs one test; gives what went wrong, or nothing, and what it took of the processor. */
-async function attempt(test) {
-  const shot = (page, file) => page.screenshot({ path: join(SHOTS, `${file}.png`) });
-  const before = processor();
-  let wrong;
-  try {
-    const errors = (await test(shot)) ?? [];
-    if (errors.length) wrong = `on the console: ${errors.join(" | ")}`;
-  } catch (error) {
-    wrong = error.message;
-  }
-  const after = processor();
-  for (const context of browser.contexts()) await context.close();
-  const took = before && after ? `, pages ${(after.pages - before.pages).toFixed(1)}, drawing ${(after.drawing - before.drawing).toFixed(1)}` : "";
-  return { wrong, took };
+/** Tests that nobody tries yet; what there is, the first browser's program says. */
+let waiting;
+let failed = 0;
+
+/** One browser: it is given a test whenever it has done the last one, until none is left. */
+function lane() {
+  return new Promise((done) => {
+    let current;
+    const child = fork(new URL("./attempt.mjs", import.meta.url));
+    child.on("message", ({ names, again, wrong, took }) => {
+      if (again) {
+        console.log(`   AGAIN   ${current}: ${again}`);
+        return;
+      }
+      waiting ??= names.filter((name) => only.length === 0 || only.some((part) => name.includes(part)));
+      if (current) {
+        failed += wrong ? 1 : 0;
+        console.log(`   ${wrong ? "FAILED " : "ok     "} ${current}${wrong ? `: ${wrong}` : ""} (${took})`);
+      }
+      current = waiting.shift();
+      child.send({ name: current ?? null });
+    });
+    child.on("exit", (code) => {
+      if (current || code !== 0) {
+        failed += 1;
+        console.log(`   FAILED  ${current ?? "a browser"}: its program ended with ${code}`);
+      }
+      done();
+    });
+  });
 }
 
-let failed = 0;
-for (const { tests } of [opening, hands, models, home, scenes, play, bits]) {
-  for (const [name, test] of Object.entries(tests)) {
-    if (only.length && !only.some((part) => name.includes(part))) continue;
-    const start = Date.now();
-    let { wrong, took } = await attempt(test);
-    if (wrong && /not within|Timeout|closed|crash/.test(wrong)) {
-      // A browser that draws by software on a busy machine may crash or be too slow: then, and
-      // only then, it is tried once more. What was seen and is wrong stays wrong.
-      console.log(`   AGAIN   ${name}: ${wrong}`);
-      ({ wrong, took } = await attempt(test));
-    }
-    failed += wrong ? 1 : 0;
-    console.log(`   ${wrong ? "FAILED " : "ok     "} ${name}${wrong ? `: ${wrong}` : ""} (${((Date.now() - start) / 1000).toFixed(1)} s${took})`);
-  }
+const lanes = Math.min(2, availableParallelism(), only.length || Infinity);
+await Promise.all(Array.from({ length: lanes }, lane));
+if (!waiting || waiting.length > 0) {
+  failed += 1;
+  console.log(`   FAILED  no browser was left to try ${waiting?.join(", ") ?? "anything"}`);
 }
-await browser.close();
-server.close();
 process.exit(failed ? 1 : 0);

@@ -294,7 +294,7 @@ impl Challenge {
     pub fn colour(body: &RigidBody) -> Option<[u8; 3]> {
         match body.user_data {
             GOLD => Some([232, 178, 58]),
-            IRON => Some([74, 80, 92]),
+            IRON => Some([112, 120, 134]),
             _ => None,
         }
     }

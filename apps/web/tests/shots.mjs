@@ -1,0 +1,2 @@
+// Where the tests' pictures go.
+export const SHOTS = "../../out/web";
