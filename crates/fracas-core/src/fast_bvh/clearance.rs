@@ -49,6 +49,8 @@
 //! listed per update is bounded (`BUDGET`), but for newborn bodies, so that the frames
 //! around an event share the work.
 
+use std::ops::Range;
+
 use glam::Vec3;
 
 use super::cells::{Cells, Cuts};
@@ -58,6 +60,7 @@ use super::fit::{Fit, Rest, Shape, fit, least_stretch};
 use super::ids::NONE;
 use super::margin;
 use super::mesh::{Body, Mesh};
+use super::star;
 use super::threads::{each, of_chunks};
 use super::tree::{Bounds, Leaf, Tree};
 use crate::primitives::Moving;
@@ -78,6 +81,8 @@ const REACH_GROWTH: f64 = 20.0;
 const JOINED_REACH: f64 = 0.25;
 /// The same for both kinds of pairs in a body that was just born, which is taken for rigid.
 const NEWBORN_REACH: f64 = 0.01;
+/// The least room of a body that is known because it is star-shaped, in mean edge lengths.
+const LEAST_STAR: f64 = 1e-3;
 /// How far a body may deform while it is watched, in mean edge lengths.
 const MOST_DEFORMED: f64 = 1.0;
 /// Pairs of the list, per vertex, beyond which it is cheaper to ask cells: to make and ask
@@ -164,7 +169,7 @@ pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree, parallel: bool) {
         if node != NONE {
             let info = &tree.info[node as usize];
             let places = info.first as usize..(info.first + info.count) as usize;
-            assess_body(&ground, body, &tree.leaves[places], newborn);
+            assess_body(&ground, body, places, newborn);
         } else if body.clearance.stage != Stage::Unknown {
             // Without a fit of each step in a row nothing is known of the next.
             body.clearance.fail();
@@ -172,7 +177,8 @@ pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree, parallel: bool) {
     });
 }
 
-fn assess_body(ground: &Ground, body: &mut Body, triangles: &[Leaf], newborn: bool) {
+fn assess_body(ground: &Ground, body: &mut Body, places: Range<usize>, newborn: bool) {
+    let triangles = &ground.tree.leaves[places.clone()];
     let own = &mut body.clearance;
     if own.stage == Stage::Unknown {
         if own.wait > 0 {
@@ -180,8 +186,13 @@ fn assess_body(ground: &Ground, body: &mut Body, triangles: &[Leaf], newborn: bo
             return;
         }
         watch(ground, body);
+        find_star(ground, body, places);
         let resting = !body.in_motion;
         let own = &mut body.clearance;
+        if own.star.is_some() {
+            own.clear = resting;
+            return;
+        }
         if newborn
             && resting
             && own.stage == Stage::Watched
@@ -245,6 +256,13 @@ fn assess_body(ground: &Ground, body: &mut Body, triangles: &[Leaf], newborn: bo
         return;
     }
     own.age += 1;
+    if let Some(room) = own.star {
+        own.clear = within(limits.spread / limits.stretch, room);
+        if !own.clear {
+            own.fail();
+        }
+        return;
+    }
     let holds = within(limits.joined(), own.joined_reach);
     if !holds {
         // What was measured at the end of the last step is the start of this one alone.
@@ -440,6 +458,27 @@ fn watch(ground: &Ground, body: &mut Body) {
             own.stage = Stage::Watched;
         }
         None => own.fail(),
+    }
+}
+
+/// Knows a body that was just watched if it is star-shaped. That is tried once, and not for
+/// bodies that are added, which are learned when they are.
+fn find_star(ground: &Ground, body: &mut Body, places: Range<usize>) {
+    let own = &mut body.clearance;
+    if own.stage != Stage::Watched || own.added || own.tried_star {
+        return;
+    }
+    own.tried_star = true;
+    let neighbours = &ground.tree.neighbours[places.clone()];
+    if neighbours.iter().flatten().any(|&n| n == NONE) {
+        return;
+    }
+    let leaves = ground.tree.leaves[places].iter();
+    let at = |leaf: &Leaf| leaf.corners.map(|v| ground.positions[v as usize][1]);
+    own.star = star::room(leaves.map(at)).filter(|&room| room > LEAST_STAR * own.cuts.spacing);
+    if own.star.is_some() {
+        own.stage = Stage::Known;
+        own.pairs.clear();
     }
 }
 
