@@ -19,6 +19,8 @@
 //! down to a leaf; this one stops where going on would cost more, so a large body
 //! is not hung below a small leaf.
 
+use glam::Vec3A;
+
 use super::Builder;
 use super::build::{Emit, Item, Ref, build};
 use super::ids::NONE;
@@ -66,6 +68,10 @@ pub(crate) struct RewriteScratch {
     copied: Vec<Copied>,
     leaves: Vec<Leaf>,
     neighbours: Vec<[u32; 3]>,
+    /// Per node: the levels of its subtree.
+    levels: Vec<u32>,
+    /// Per new body: the first and the last of its places in the old tree.
+    ranges: Vec<(u32, u32)>,
 }
 
 impl RewriteScratch {
@@ -108,6 +114,7 @@ impl Tree {
             run_end,
             staying,
             copied,
+            ranges,
             ..
         } = scratch;
 
@@ -124,7 +131,7 @@ impl Tree {
                 }
             }
         }
-        let attached = self.attach_groups(mesh, changes, &groups, staying);
+        let attached = self.attach_groups(mesh, changes, &groups, (staying, ranges));
 
         let mut writer = Writer {
             old: self,
@@ -156,14 +163,15 @@ impl Tree {
         mesh: &Mesh,
         changes: &Changes,
         groups: &[Vec<Ref>],
-        staying: &[u32],
+        (staying, ranges): (&[u32], &[(u32, u32)]),
     ) -> Vec<(u32, Ref)> {
         let live = |b: u32| mesh.bodies[b as usize].as_ref();
         // The places that all parts of a split come from.
         let mut split_ranges = vec![(u32::MAX, 0); changes.splits as usize];
-        for &(b, origin) in &changes.bodies {
+        for (&(_, origin), range) in changes.bodies.iter().zip(ranges) {
             if let Origin::Split(number) = origin {
-                self.widen(live(b), &mut split_ranges[number as usize]);
+                let all = &mut split_ranges[number as usize];
+                *all = (all.0.min(range.0), all.1.max(range.1));
             }
         }
         let mut attached: Vec<(u32, Ref)> = Vec::new();
@@ -174,17 +182,14 @@ impl Tree {
             let root = match origin {
                 Origin::Added => 0,
                 Origin::Split(number) => self.lowest_common(split_ranges[number as usize]),
-                Origin::Merged => {
-                    let mut range = (u32::MAX, 0);
-                    self.widen(live(b), &mut range);
-                    self.lowest_common(range)
-                }
+                Origin::Merged => self.lowest_common(ranges[g]),
             };
-            let bounds = group_bounds(mesh, live(b));
-            let node = if matches!(origin, Origin::Split(_)) {
-                self.nearest_staying(root, staying)
+            let (node, bounds) = if matches!(origin, Origin::Split(_)) {
+                let node = self.nearest_staying(root, staying);
+                (node, self.units_bounds(&groups[g]))
             } else {
-                self.best_sibling(root, &bounds, staying)
+                let bounds = group_bounds(mesh, live(b));
+                (self.best_sibling(root, &bounds, staying), bounds)
             };
             attached.push((
                 node,
@@ -249,6 +254,7 @@ impl Tree {
             copied,
             leaves,
             neighbours,
+            levels,
             ..
         } = scratch;
         std::mem::swap(&mut self.leaves, leaves);
@@ -258,8 +264,7 @@ impl Tree {
         self.clear.clear();
         self.fans.forget_places();
         self.uncertain.clear();
-        self.find_bodies(mesh);
-        self.depth = self.levels();
+        self.find_bodies(mesh, levels);
     }
 
     fn classify(&self, mesh: &Mesh, changes: &Changes, scratch: &mut RewriteScratch) {
@@ -274,16 +279,20 @@ impl Tree {
         for &place in &changes.dead {
             class[place as usize] = DEAD;
         }
+        scratch.ranges.clear();
         for (g, &(b, _)) in changes.bodies.iter().enumerate() {
+            let mut range = (u32::MAX, 0);
             if let Some(body) = mesh.bodies[b as usize].as_ref() {
                 for &t in &body.triangles {
                     if let Some(&place) = self.place.get(t as usize)
                         && place != NONE
                     {
                         class[place as usize] = g as u32;
+                        range = (range.0.min(place), range.1.max(place));
                     }
                 }
             }
+            scratch.ranges.push(range);
         }
         run_end.clear();
         run_end.resize(places, 0);
@@ -340,14 +349,14 @@ impl Tree {
         );
     }
 
-    fn widen(&self, body: Option<&Body>, range: &mut (u32, u32)) {
-        for &t in body.map_or(&[][..], |b| &b.triangles) {
-            if let Some(&place) = self.place.get(t as usize)
-                && place != NONE
-            {
-                *range = (range.0.min(place), range.1.max(place));
-            }
-        }
+    /// About where a part of a split is, by the boxes of what it is built from: those of the
+    /// last step, which are at hand.
+    fn units_bounds(&self, units: &[Ref]) -> Bounds {
+        let of = |unit: &Ref| match unit.item {
+            Item::Subtree(node) => self.nodes[node as usize].bounds(),
+            _ => Bounds::around([Vec3A::from_array(unit.centre)]),
+        };
+        units.iter().fold(Bounds::EMPTY, |all, u| all.union(&of(u)))
     }
 
     /// The lowest node whose triangles include the range of places.
@@ -422,24 +431,6 @@ impl Tree {
                 }
             }
         }
-    }
-
-    /// Levels of the tree.
-    fn levels(&self) -> usize {
-        let mut deepest = 0;
-        let mut stack = if self.nodes.is_empty() {
-            vec![]
-        } else {
-            vec![(0_u32, 1_usize)]
-        };
-        while let Some((i, depth)) = stack.pop() {
-            deepest = deepest.max(depth);
-            let node = &self.nodes[i as usize];
-            if !node.is_leaf() {
-                stack.extend([(i + 1, depth + 1), (node.link(), depth + 1)]);
-            }
-        }
-        deepest
     }
 }
 
