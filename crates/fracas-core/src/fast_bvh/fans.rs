@@ -171,11 +171,11 @@ impl Tree {
             axis,
             homes,
         } = &mut self.fans;
-        crossings.reset(mesh.positions.len());
+        crossings.reset(mesh.positions.len(), parallel);
         if self.normals.is_empty() {
             return;
         }
-        axis.reset(mesh.positions.len());
+        axis.reset(mesh.positions.len(), parallel);
         let parallel = parallel && cfg!(feature = "parallel");
         if parallel && !homes.known {
             homes.find(&self.leaves, mesh.positions.len());
