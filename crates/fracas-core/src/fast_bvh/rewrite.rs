@@ -52,6 +52,30 @@ impl Changes {
     }
 }
 
+/// Where triangles are in the old tree: the first and the last place, and how many.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    first: u32,
+    last: u32,
+    count: u32,
+}
+
+impl Placed {
+    const NOWHERE: Self = Self {
+        first: u32::MAX,
+        last: 0,
+        count: 0,
+    };
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+            count: self.count + other.count,
+        }
+    }
+}
+
 /// Reused memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RewriteScratch {
@@ -70,8 +94,8 @@ pub(crate) struct RewriteScratch {
     neighbours: Vec<[u32; 3]>,
     /// Per node: the levels of its subtree.
     levels: Vec<u32>,
-    /// Per new body: the first and the last of its places in the old tree.
-    ranges: Vec<(u32, u32)>,
+    /// Per new body: what of it is in the old tree.
+    placed: Vec<Placed>,
 }
 
 impl RewriteScratch {
@@ -114,7 +138,7 @@ impl Tree {
             run_end,
             staying,
             copied,
-            ranges,
+            placed,
             ..
         } = scratch;
 
@@ -123,15 +147,19 @@ impl Tree {
         if !self.nodes.is_empty() && !changes.bodies.is_empty() {
             self.collect_units(mesh, 0, class, run_end, staying, &mut groups);
         }
-        for (group, &(b, _)) in groups.iter_mut().zip(&changes.bodies) {
+        for ((group, &(b, _)), placed) in groups.iter_mut().zip(&changes.bodies).zip(&*placed) {
             let body = mesh.bodies[b as usize].as_ref();
-            for &t in body.map_or(&[][..], |body| &body.triangles) {
+            let triangles = body.map_or(&[][..], |body| &body.triangles);
+            if triangles.len() == placed.count as usize {
+                continue;
+            }
+            for &t in triangles {
                 if self.place.get(t as usize).is_none_or(|&p| p == NONE) {
                     group.push(triangle_ref(mesh, t));
                 }
             }
         }
-        let attached = self.attach_groups(mesh, changes, &groups, (staying, ranges));
+        let attached = self.attach_groups(mesh, changes, &groups, (staying, placed));
 
         let mut writer = Writer {
             old: self,
@@ -163,15 +191,15 @@ impl Tree {
         mesh: &Mesh,
         changes: &Changes,
         groups: &[Vec<Ref>],
-        (staying, ranges): (&[u32], &[(u32, u32)]),
+        (staying, placed): (&[u32], &[Placed]),
     ) -> Vec<(u32, Ref)> {
         let live = |b: u32| mesh.bodies[b as usize].as_ref();
         // The places that all parts of a split come from.
-        let mut split_ranges = vec![(u32::MAX, 0); changes.splits as usize];
-        for (&(_, origin), range) in changes.bodies.iter().zip(ranges) {
+        let mut split_ranges = vec![Placed::NOWHERE; changes.splits as usize];
+        for (&(_, origin), part) in changes.bodies.iter().zip(placed) {
             if let Origin::Split(number) = origin {
                 let all = &mut split_ranges[number as usize];
-                *all = (all.0.min(range.0), all.1.max(range.1));
+                *all = all.with(*part);
             }
         }
         let mut attached: Vec<(u32, Ref)> = Vec::new();
@@ -182,7 +210,7 @@ impl Tree {
             let root = match origin {
                 Origin::Added => 0,
                 Origin::Split(number) => self.lowest_common(split_ranges[number as usize]),
-                Origin::Merged => self.lowest_common(ranges[g]),
+                Origin::Merged => self.lowest_common(placed[g]),
             };
             let (node, bounds) = if matches!(origin, Origin::Split(_)) {
                 let node = self.nearest_staying(root, staying);
@@ -279,20 +307,24 @@ impl Tree {
         for &place in &changes.dead {
             class[place as usize] = DEAD;
         }
-        scratch.ranges.clear();
+        scratch.placed.clear();
         for (g, &(b, _)) in changes.bodies.iter().enumerate() {
-            let mut range = (u32::MAX, 0);
+            let mut all = Placed::NOWHERE;
             if let Some(body) = mesh.bodies[b as usize].as_ref() {
                 for &t in &body.triangles {
                     if let Some(&place) = self.place.get(t as usize)
                         && place != NONE
                     {
                         class[place as usize] = g as u32;
-                        range = (range.0.min(place), range.1.max(place));
+                        all = all.with(Placed {
+                            first: place,
+                            last: place,
+                            count: 1,
+                        });
                     }
                 }
             }
-            scratch.ranges.push(range);
+            scratch.placed.push(all);
         }
         run_end.clear();
         run_end.resize(places, 0);
@@ -360,17 +392,17 @@ impl Tree {
     }
 
     /// The lowest node whose triangles include the range of places.
-    fn lowest_common(&self, range: (u32, u32)) -> u32 {
+    fn lowest_common(&self, range: Placed) -> u32 {
         let mut node = 0;
-        if range.0 > range.1 {
+        if range.count == 0 {
             return node;
         }
         while !self.nodes[node as usize].is_leaf() {
             let right = self.nodes[node as usize].link();
             let border = self.info[right as usize].first;
-            if range.1 < border {
+            if range.last < border {
                 node += 1;
-            } else if range.0 >= border {
+            } else if range.first >= border {
                 node = right;
             } else {
                 break;
