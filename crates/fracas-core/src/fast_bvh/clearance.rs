@@ -42,8 +42,10 @@
 //! alone twice as long.
 //!
 //! Parts of a split that have no new triangles inherit what is known of the whole. Those that
-//! have are *newborn*: if they rest during the step they are watched and known in the same
-//! update, for a short reach ([`learn_newborn`]).
+//! have are *newborn*. If one is closed and star-shaped ([`super::star`]) it is known from then
+//! on as long as its residuals are within its room, and nothing is listed. If it is not, but
+//! rests during the step, it is watched and known in the same update, for a short reach
+//! ([`learn_newborn`]).
 //!
 //! **Deviations**: [Heo 2010] has nothing of the kind; its bodies deform. What is
 //! listed per update is bounded (`BUDGET`), but for newborn bodies, so that the frames
@@ -177,35 +179,36 @@ pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree, parallel: bool) {
     });
 }
 
+/// Watches a body of which nothing is known, if it has waited long enough, and knows it if it
+/// is star-shaped.
+fn begin(ground: &Ground, body: &mut Body, places: Range<usize>, newborn: bool) {
+    let own = &mut body.clearance;
+    if own.wait > 0 {
+        own.wait -= 1;
+        return;
+    }
+    watch(ground, body);
+    find_star(ground, body, places);
+    let resting = !body.in_motion;
+    let own = &mut body.clearance;
+    if own.star.is_some() {
+        own.clear = resting;
+        return;
+    }
+    if newborn && resting && own.stage == Stage::Watched && body.triangles.len() <= ground.budget {
+        // Until `learn_newborn` has looked.
+        (own.newborn, own.clear) = (true, true);
+        own.pairs.clear();
+    }
+    if own.added && own.stage == Stage::Watched {
+        own.wanted = Some(ADDED_REACH * own.cuts.spacing);
+    }
+}
+
 fn assess_body(ground: &Ground, body: &mut Body, places: Range<usize>, newborn: bool) {
     let triangles = &ground.tree.leaves[places.clone()];
-    let own = &mut body.clearance;
-    if own.stage == Stage::Unknown {
-        if own.wait > 0 {
-            own.wait -= 1;
-            return;
-        }
-        watch(ground, body);
-        find_star(ground, body, places);
-        let resting = !body.in_motion;
-        let own = &mut body.clearance;
-        if own.star.is_some() {
-            own.clear = resting;
-            return;
-        }
-        if newborn
-            && resting
-            && own.stage == Stage::Watched
-            && body.triangles.len() <= ground.budget
-        {
-            // Until `learn_newborn` has looked.
-            (own.newborn, own.clear) = (true, true);
-            own.pairs.clear();
-        }
-        if own.added && own.stage == Stage::Watched {
-            own.wanted = Some(ADDED_REACH * own.cuts.spacing);
-        }
-        return;
+    if body.clearance.stage == Stage::Unknown {
+        return begin(ground, body, places, newborn);
     }
     let found = if body.is_still() {
         // Not a coordinate has changed, and the last fit was made of the same.

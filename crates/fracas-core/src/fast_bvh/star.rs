@@ -62,8 +62,7 @@ pub(crate) fn room(triangles: impl Iterator<Item = [DVec3; 3]> + Clone) -> Optio
         let length = [u, v, w].map(|x| x.length_squared().sqrt());
         let length = length[0] + length[1] + length[2];
         let determinant = sides[0].dot(w) - ROUNDING * length * length * length;
-        // Also if it is not a number.
-        if !(determinant > 0.0) {
+        if determinant.is_nan() || determinant <= 0.0 {
             return None;
         }
         let areas = sides.map(|s| s.length_squared().sqrt());

@@ -122,7 +122,11 @@ fn what_is_within_its_room_does_not_meet_itself() {
             let residual = |p: &DVec3| linear * (*p + rng.direction().as_dvec3() * by);
             rest.iter().map(residual).collect()
         };
-        assert_eq!(self_intersections(&deformed(room), &triangles), 0, "{round}");
+        assert_eq!(
+            self_intersections(&deformed(room), &triangles),
+            0,
+            "{round}"
+        );
         beyond += usize::from(self_intersections(&deformed(6.0 * room), &triangles) > 0);
         assert!(bumps > 0.0 || room > 0.05, "{room}");
     }

@@ -7,9 +7,13 @@ use super::tests::{moved, roll, sheet};
 use super::*;
 use crate::testing::Rng;
 
+/// What an update and the queries after it tell, and how much work the queries have: fans that
+/// are clear show there alone.
+type Told = (UpdateStats, Contacts, Vec<[u32; 2]>, [QueryStats; 2]);
+
 /// A sheet that is folded, a sheet that keeps its shape, and rolls that are cut; large enough
 /// to be cut for threads.
-fn play(parallel: bool, detection: Detection) -> Vec<(UpdateStats, Contacts, Vec<[u32; 2]>)> {
+fn play(parallel: bool, detection: Detection) -> Vec<Told> {
     let mut scene = FastBvh::new(Settings {
         detection,
         parallel,
@@ -59,9 +63,11 @@ fn play(parallel: bool, detection: Detection) -> Vec<(UpdateStats, Contacts, Vec
         scene.validate().unwrap();
         let (mut scratch, mut contacts) = (Scratch::default(), Contacts::default());
         let mut pairs = Vec::new();
-        scene.contacts(&mut scratch, &mut contacts);
-        scene.intersections(&mut scratch, &mut pairs);
-        found.push((stats, contacts, pairs));
+        let work = [
+            scene.contacts(&mut scratch, &mut contacts),
+            scene.intersections(&mut scratch, &mut pairs),
+        ];
+        found.push((stats, contacts, pairs, work));
     }
     found
 }
@@ -72,6 +78,7 @@ fn updates_on_threads_are_the_same() {
         let alone = play(false, detection);
         assert!(alone.iter().any(|f| f.0.clear_bodies > 2));
         assert!(alone.iter().any(|f| f.2.len() > 50));
+        assert!(alone.iter().any(|f| f.3[0].cleared_neighbours > 1000));
         for threads in [1, 2, 5] {
             #[cfg(feature = "parallel")]
             let shared = rayon::ThreadPoolBuilder::new()
