@@ -42,12 +42,16 @@
 //! alone twice as long.
 //!
 //! Parts of a split that have no new triangles inherit what is known of the whole. Those that
-//! have are *newborn*: if they rest during the step they are watched and known in the same
-//! update, for a short reach ([`learn_newborn`]).
+//! have are *newborn*. If one is closed and star-shaped ([`super::star`]) it is known from then
+//! on as long as its residuals are within its room, and nothing is listed. If it is not, but
+//! rests during the step, it is watched and known in the same update, for a short reach
+//! ([`learn_newborn`]).
 //!
 //! **Deviations**: [Heo 2010] has nothing of the kind; its bodies deform. What is
 //! listed per update is bounded (`BUDGET`), but for newborn bodies, so that the frames
 //! around an event share the work.
+
+use std::ops::Range;
 
 use glam::Vec3;
 
@@ -58,6 +62,7 @@ use super::fit::{Fit, Rest, Shape, fit, least_stretch};
 use super::ids::NONE;
 use super::margin;
 use super::mesh::{Body, Mesh};
+use super::star;
 use super::threads::{each, of_chunks};
 use super::tree::{Bounds, Leaf, Tree};
 use crate::primitives::Moving;
@@ -78,6 +83,8 @@ const REACH_GROWTH: f64 = 20.0;
 const JOINED_REACH: f64 = 0.25;
 /// The same for both kinds of pairs in a body that was just born, which is taken for rigid.
 const NEWBORN_REACH: f64 = 0.01;
+/// The least room of a body that is known because it is star-shaped, in mean edge lengths.
+const LEAST_STAR: f64 = 1e-3;
 /// How far a body may deform while it is watched, in mean edge lengths.
 const MOST_DEFORMED: f64 = 1.0;
 /// Pairs of the list, per vertex, beyond which it is cheaper to ask cells: to make and ask
@@ -164,7 +171,7 @@ pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree, parallel: bool) {
         if node != NONE {
             let info = &tree.info[node as usize];
             let places = info.first as usize..(info.first + info.count) as usize;
-            assess_body(&ground, body, &tree.leaves[places], newborn);
+            assess_body(&ground, body, places, newborn);
         } else if body.clearance.stage != Stage::Unknown {
             // Without a fit of each step in a row nothing is known of the next.
             body.clearance.fail();
@@ -172,29 +179,36 @@ pub(crate) fn assess(mesh: &mut Mesh, tree: &Tree, parallel: bool) {
     });
 }
 
-fn assess_body(ground: &Ground, body: &mut Body, triangles: &[Leaf], newborn: bool) {
+/// Watches a body of which nothing is known, if it has waited long enough, and knows it if it
+/// is star-shaped.
+fn begin(ground: &Ground, body: &mut Body, places: Range<usize>, newborn: bool) {
     let own = &mut body.clearance;
-    if own.stage == Stage::Unknown {
-        if own.wait > 0 {
-            own.wait -= 1;
-            return;
-        }
-        watch(ground, body);
-        let resting = !body.in_motion;
-        let own = &mut body.clearance;
-        if newborn
-            && resting
-            && own.stage == Stage::Watched
-            && body.triangles.len() <= ground.budget
-        {
-            // Until `learn_newborn` has looked.
-            (own.newborn, own.clear) = (true, true);
-            own.pairs.clear();
-        }
-        if own.added && own.stage == Stage::Watched {
-            own.wanted = Some(ADDED_REACH * own.cuts.spacing);
-        }
+    if own.wait > 0 {
+        own.wait -= 1;
         return;
+    }
+    watch(ground, body);
+    find_star(ground, body, places);
+    let resting = !body.in_motion;
+    let own = &mut body.clearance;
+    if own.star.is_some() {
+        own.clear = resting;
+        return;
+    }
+    if newborn && resting && own.stage == Stage::Watched && body.triangles.len() <= ground.budget {
+        // Until `learn_newborn` has looked.
+        (own.newborn, own.clear) = (true, true);
+        own.pairs.clear();
+    }
+    if own.added && own.stage == Stage::Watched {
+        own.wanted = Some(ADDED_REACH * own.cuts.spacing);
+    }
+}
+
+fn assess_body(ground: &Ground, body: &mut Body, places: Range<usize>, newborn: bool) {
+    let triangles = &ground.tree.leaves[places.clone()];
+    if body.clearance.stage == Stage::Unknown {
+        return begin(ground, body, places, newborn);
     }
     let found = if body.is_still() {
         // Not a coordinate has changed, and the last fit was made of the same.
@@ -245,6 +259,13 @@ fn assess_body(ground: &Ground, body: &mut Body, triangles: &[Leaf], newborn: bo
         return;
     }
     own.age += 1;
+    if let Some(room) = own.star {
+        own.clear = within(limits.spread / limits.stretch, room);
+        if !own.clear {
+            own.fail();
+        }
+        return;
+    }
     let holds = within(limits.joined(), own.joined_reach);
     if !holds {
         // What was measured at the end of the last step is the start of this one alone.
@@ -440,6 +461,27 @@ fn watch(ground: &Ground, body: &mut Body) {
             own.stage = Stage::Watched;
         }
         None => own.fail(),
+    }
+}
+
+/// Knows a body that was just watched if it is star-shaped. That is tried once, and not for
+/// bodies that are added, which are learned when they are.
+fn find_star(ground: &Ground, body: &mut Body, places: Range<usize>) {
+    let own = &mut body.clearance;
+    if own.stage != Stage::Watched || own.added || own.tried_star {
+        return;
+    }
+    own.tried_star = true;
+    let neighbours = &ground.tree.neighbours[places.clone()];
+    if neighbours.iter().flatten().any(|&n| n == NONE) {
+        return;
+    }
+    let leaves = ground.tree.leaves[places].iter();
+    let at = |leaf: &Leaf| leaf.corners.map(|v| ground.positions[v as usize][1]);
+    own.star = star::room(leaves.map(at)).filter(|&room| room > LEAST_STAR * own.cuts.spacing);
+    if own.star.is_some() {
+        own.stage = Stage::Known;
+        own.pairs.clear();
     }
 }
 

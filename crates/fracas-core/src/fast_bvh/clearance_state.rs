@@ -57,6 +57,11 @@ pub(crate) struct Clearance {
     pub(crate) apart: Vec<Near>,
     pub(crate) reach: f64,
     pub(crate) joined_reach: f64,
+    /// How much its residuals may be for it to be star-shaped ([`super::star`]), if that is
+    /// how it is known: then there are no lists.
+    pub(crate) star: Option<f64>,
+    /// Whether that was tried: it is once.
+    pub(crate) tried_star: bool,
     /// Whether the theorem covers this step, but for the pairs to test.
     pub(crate) clear: bool,
     /// Pairs of triangles to test in this step, if it is clear.
@@ -92,6 +97,7 @@ impl Clearance {
             (2 * self.patience).clamp(1, LONGEST_WAIT)
         };
         self.stage = Stage::Unknown;
+        self.star = None;
         self.wait = self.patience;
         self.joined = Vec::new();
         self.apart = Vec::new();

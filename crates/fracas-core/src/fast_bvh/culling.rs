@@ -55,13 +55,15 @@
 //! whole step (it does not subdivide time), so it culls a little less than an exact
 //! one would, and misses nothing.
 
+use std::ops::Range;
+
 use glam::{DVec2, DVec3, Vec3};
 
 use super::Culling;
 use super::cone::SMALLEST_COSINE;
 use super::ids::NONE;
 use super::mesh::Mesh;
-use super::threads::{CHUNK, both};
+use super::threads::{CHUNK, both, of_chunks, of_ranges};
 use super::tree::{CLEAR, COMPONENT_KNOWN, CULLED, IN_VAIN, Info, Leaf, Node, ONE_COMPONENT, Tree};
 use crate::primitives::Moving;
 use crate::primitives::bernstein::ROUND;
@@ -222,9 +224,13 @@ impl Culler<'_> {
         }
         let v = sum / length;
         let range = info.first as usize * stride..(info.first + info.count) as usize * stride;
-        self.normals[range]
-            .iter()
-            .all(|n| n.dot(v) > SMALLEST_COSINE)
+        let along = |normals: &[Vec3]| normals.iter().all(|n| n.dot(v) > SMALLEST_COSINE);
+        let normals = &self.normals[range];
+        if self.parallel && normals.len() > CHUNK {
+            let parts = of_chunks(true, normals, along);
+            return parts.into_iter().all(|along| along);
+        }
+        along(normals)
     }
 
     /// Whether the triangles of a node hang together across edges, remembered.
@@ -264,22 +270,35 @@ impl Culler<'_> {
         let origin = mesh.positions[self.leaves[first as usize].corners[0] as usize][0];
         let flat = |p: DVec3| DVec2::new((p - origin).dot(u), (p - origin).dot(v));
         let see = |[start, end]: &Moving| [flat(*start), flat(*end)];
-        contour.clear();
-        for place in first as usize..(first + count) as usize {
-            let neighbours = self.neighbours[place];
-            for k in 0..3 {
-                let inside = neighbours[k].wrapping_sub(first) < count;
-                if inside || !internal && neighbours[k] != NONE {
-                    continue;
+        let see_part = |places: Range<usize>, contour: &mut Vec<Seen>| {
+            for place in places {
+                let neighbours = self.neighbours[place];
+                for k in 0..3 {
+                    let inside = neighbours[k].wrapping_sub(first) < count;
+                    if inside || !internal && neighbours[k] != NONE {
+                        continue;
+                    }
+                    let corners = self.leaves[place].corners;
+                    let ids = [corners[k], corners[(k + 1) % 3]];
+                    contour.push(Seen {
+                        from: see(&mesh.positions[ids[0] as usize]),
+                        to: see(&mesh.positions[ids[1] as usize]),
+                        ids,
+                    });
                 }
-                let corners = self.leaves[place].corners;
-                let ids = [corners[k], corners[(k + 1) % 3]];
-                contour.push(Seen {
-                    from: see(&mesh.positions[ids[0] as usize]),
-                    to: see(&mesh.positions[ids[1] as usize]),
-                    ids,
-                });
             }
+        };
+        contour.clear();
+        let places = first as usize..(first + count) as usize;
+        if !self.parallel || places.len() <= CHUNK {
+            return see_part(places, contour);
+        }
+        for mut part in of_ranges(true, places, |places| {
+            let mut part = Vec::new();
+            see_part(places, &mut part);
+            part
+        }) {
+            contour.append(&mut part);
         }
     }
 }

@@ -37,6 +37,8 @@ const UNCLEAR: u8 = u8::MAX;
 
 /// Places that one task looks at.
 const TASK: usize = 1024;
+/// Vertices of the border that one task looks at.
+const BORDER_TASK: usize = 128;
 
 impl Homes {
     fn find(&mut self, leaves: &[Leaf], vertices: usize) {
@@ -54,11 +56,52 @@ impl Homes {
                 };
             }
         }
-        let border = |leaf: &Leaf| leaf.corners.iter().any(|&v| self.home[v as usize] == NONE);
-        self.border.clear();
-        let places = leaves.iter().enumerate().filter(|(_, leaf)| border(leaf));
-        self.border.extend(places.map(|(place, _)| place as u32));
+        self.list_border(leaves);
         self.known = true;
+    }
+
+    /// Lists the triangles around each vertex that no task has to itself.
+    fn list_border(&mut self, leaves: &[Leaf]) {
+        let corners = || {
+            let of = |(place, leaf): (usize, &Leaf)| {
+                let corners = leaf.corners.into_iter().enumerate();
+                corners.map(move |(k, v)| (v, 4 * place as u32 + k as u32))
+            };
+            leaves.iter().enumerate().flat_map(of)
+        };
+        // The number of a vertex in the list, while the lists are made.
+        let mut number = vec![NONE; self.home.len()];
+        let mut counts: Vec<u32> = Vec::new();
+        self.border.clear();
+        for (v, _) in corners().filter(|c| self.home[c.0 as usize] == NONE) {
+            let at = &mut number[v as usize];
+            if *at == NONE {
+                *at = self.border.len() as u32;
+                self.border.push(v);
+                counts.push(0);
+            }
+            counts[*at as usize] += 1;
+        }
+        self.starts.clear();
+        let mut next = 0;
+        for count in counts {
+            self.starts.push(next);
+            next += count;
+        }
+        self.around.clear();
+        self.around.resize(next as usize, 0);
+        let mut ends = self.starts.clone();
+        for (v, corner) in corners().filter(|c| self.home[c.0 as usize] == NONE) {
+            let end = &mut ends[number[v as usize] as usize];
+            self.around[*end as usize] = corner;
+            *end += 1;
+        }
+        self.starts.push(next);
+    }
+
+    /// The triangles around a vertex of the border, by number.
+    fn around(&self, number: usize) -> &[u32] {
+        &self.around[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 }
 
@@ -100,12 +143,22 @@ impl Judged {
                 }
             }
         });
-        for &place in &homes.border {
-            let range = self.ranges.get(after(place as usize));
-            if range.is_some_and(|r| r.contains(&(place as usize))) {
-                look(place as usize, Wanted(Some((&homes.home, NONE))));
+    }
+
+    /// Calls `look` for each vertex of the border that is to be looked at, with what is around
+    /// it: of one body, so either all of it or nothing.
+    fn visit_border(&self, homes: &Homes, look: impl Fn(u32, &[u32]) + Sync) {
+        let mut tasks: Vec<&[u32]> = homes.border.chunks(BORDER_TASK).collect();
+        each(true, &mut tasks, |task, vertices| {
+            for (i, &v) in vertices.iter().enumerate() {
+                let around = homes.around(task * BORDER_TASK + i);
+                let place = (around[0] / 4) as usize;
+                let after = self.ranges.partition_point(|r| r.end <= place);
+                if self.ranges.get(after).is_some_and(|r| r.contains(&place)) {
+                    look(v, around);
+                }
             }
-        }
+        });
     }
 }
 
@@ -118,11 +171,11 @@ impl Tree {
             axis,
             homes,
         } = &mut self.fans;
-        crossings.reset(mesh.positions.len());
+        crossings.reset(mesh.positions.len(), parallel);
         if self.normals.is_empty() {
             return;
         }
-        axis.reset(mesh.positions.len());
+        axis.reset(mesh.positions.len(), parallel);
         let parallel = parallel && cfg!(feature = "parallel");
         if parallel && !homes.known {
             homes.find(&self.leaves, mesh.positions.len());
@@ -150,34 +203,62 @@ impl Tree {
                 }
             }
         });
+        let triangle = |place: usize| Triangle {
+            linked: &neighbours[place],
+            normals: normals_of(place),
+            at: leaves[place].corners.map(|v| mesh.positions[v as usize][0]),
+        };
         judged.visit(homes, |place, wanted| {
-            let (linked, normals) = (&neighbours[place], normals_of(place));
-            let [a, b, c] = leaves[place].corners;
-            let at = |v: u32| mesh.positions[v as usize][0];
-            let [p, q, r] = [at(a), at(b), at(c)];
-            let unlinked = [
-                linked[0] == NONE || linked[2] == NONE,
-                linked[1] == NONE || linked[0] == NONE,
-                linked[2] == NONE || linked[1] == NONE,
-            ];
-            let around = [(a, p, q, r), (b, q, r, p), (c, r, p, q)];
-            for k in 0..3 {
-                let (vertex, centre, next, last) = around[k];
+            let triangle = triangle(place);
+            for (k, vertex) in leaves[place].corners.into_iter().enumerate() {
                 let state = crossings.get(vertex);
-                if !wanted.has(vertex) || state == UNCLEAR {
-                    continue;
-                }
-                let axis = axis.get(vertex);
-                if unlinked[k] || !all_along(normals, axis) {
-                    crossings.set(vertex, UNCLEAR);
-                    continue;
-                }
-                let up = across(axis);
-                if (next - centre).dot(up) < 0.0 && (last - centre).dot(up) >= 0.0 {
-                    crossings.set(vertex, (state + 1).min(UNCLEAR - 1));
+                if wanted.has(vertex) && state != UNCLEAR {
+                    crossings.set(vertex, triangle.count(k, axis.get(vertex), state));
                 }
             }
         });
+        if let Some(homes) = homes {
+            judged.visit_border(homes, |vertex, around| {
+                let corners = around.iter().map(|&c| ((c / 4) as usize, (c % 4) as usize));
+                let add = |sum: Vec3, (place, _)| sum + normals_of(place)[stride / 2];
+                let axis = corners.clone().fold(Vec3::ZERO, add);
+                let mut state = 0;
+                for (place, k) in corners {
+                    state = triangle(place).count(k, axis, state);
+                    if state == UNCLEAR {
+                        break;
+                    }
+                }
+                crossings.set(vertex, state);
+            });
+        }
+    }
+}
+
+/// A triangle of a fan.
+struct Triangle<'a> {
+    linked: &'a [u32; 3],
+    normals: &'a [Vec3],
+    at: [DVec3; 3],
+}
+
+impl Triangle<'_> {
+    /// The crossings of the fan around corner k, with this triangle's, or that it is not clear.
+    #[inline(always)]
+    fn count(&self, k: usize, axis: Vec3, state: u8) -> u8 {
+        let (after, before) = ((k + 1) % 3, (k + 2) % 3);
+        let unlinked = self.linked[k] == NONE || self.linked[before] == NONE;
+        if unlinked || !all_along(self.normals, axis) {
+            return UNCLEAR;
+        }
+        let (centre, up) = (self.at[k], across(axis));
+        let crosses =
+            (self.at[after] - centre).dot(up) < 0.0 && (self.at[before] - centre).dot(up) >= 0.0;
+        if crosses {
+            (state + 1).min(UNCLEAR - 1)
+        } else {
+            state
+        }
     }
 }
 

@@ -13,14 +13,18 @@ pub(crate) struct Fans {
 }
 
 /// Which task looks at a vertex, when tasks run on threads: the one that has all its
-/// triangles. Of the others all are looked at by one thread, in their order. So the normals
-/// of a fan are added up in the same order as without threads.
+/// triangles. The others have lists of theirs, in the order of places. So the normals of a fan
+/// are added up in the same order as without threads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Homes {
     /// By global id: a task, or `NONE`.
     pub(super) home: Vec<u32>,
-    /// Places with a corner that no task has to itself.
+    /// Vertices whose triangles are not all of one task, in the order of places.
     pub(super) border: Vec<u32>,
+    /// Where the list of each of them begins in `around`, and where the last one ends.
+    pub(super) starts: Vec<u32>,
+    /// The triangles around them: four times the place, plus the corner.
+    pub(super) around: Vec<u32>,
     pub(super) known: bool,
 }
 

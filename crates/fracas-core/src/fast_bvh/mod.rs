@@ -74,6 +74,7 @@ mod restructure;
 mod rewrite;
 mod split;
 mod split_scratch;
+mod star;
 mod threads;
 mod traverse;
 mod tree;
@@ -81,6 +82,8 @@ mod tree;
 #[cfg(test)]
 mod answer_tests;
 pub mod brute_force;
+#[cfg(test)]
+mod star_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -19,6 +19,8 @@
 //! down to a leaf; this one stops where going on would cost more, so a large body
 //! is not hung below a small leaf.
 
+use glam::Vec3A;
+
 use super::Builder;
 use super::build::{Emit, Item, Ref, build};
 use super::ids::NONE;
@@ -50,6 +52,30 @@ impl Changes {
     }
 }
 
+/// Where triangles are in the old tree: the first and the last place, and how many.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    first: u32,
+    last: u32,
+    count: u32,
+}
+
+impl Placed {
+    const NOWHERE: Self = Self {
+        first: u32::MAX,
+        last: 0,
+        count: 0,
+    };
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+            count: self.count + other.count,
+        }
+    }
+}
+
 /// Reused memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RewriteScratch {
@@ -66,6 +92,10 @@ pub(crate) struct RewriteScratch {
     copied: Vec<Copied>,
     leaves: Vec<Leaf>,
     neighbours: Vec<[u32; 3]>,
+    /// Per node: the levels of its subtree.
+    levels: Vec<u32>,
+    /// Per new body: what of it is in the old tree.
+    placed: Vec<Placed>,
 }
 
 impl RewriteScratch {
@@ -108,6 +138,7 @@ impl Tree {
             run_end,
             staying,
             copied,
+            placed,
             ..
         } = scratch;
 
@@ -116,15 +147,19 @@ impl Tree {
         if !self.nodes.is_empty() && !changes.bodies.is_empty() {
             self.collect_units(mesh, 0, class, run_end, staying, &mut groups);
         }
-        for (group, &(b, _)) in groups.iter_mut().zip(&changes.bodies) {
+        for ((group, &(b, _)), placed) in groups.iter_mut().zip(&changes.bodies).zip(&*placed) {
             let body = mesh.bodies[b as usize].as_ref();
-            for &t in body.map_or(&[][..], |body| &body.triangles) {
+            let triangles = body.map_or(&[][..], |body| &body.triangles);
+            if triangles.len() == placed.count as usize {
+                continue;
+            }
+            for &t in triangles {
                 if self.place.get(t as usize).is_none_or(|&p| p == NONE) {
                     group.push(triangle_ref(mesh, t));
                 }
             }
         }
-        let attached = self.attach_groups(mesh, changes, &groups, staying);
+        let attached = self.attach_groups(mesh, changes, &groups, (staying, placed));
 
         let mut writer = Writer {
             old: self,
@@ -156,14 +191,15 @@ impl Tree {
         mesh: &Mesh,
         changes: &Changes,
         groups: &[Vec<Ref>],
-        staying: &[u32],
+        (staying, placed): (&[u32], &[Placed]),
     ) -> Vec<(u32, Ref)> {
         let live = |b: u32| mesh.bodies[b as usize].as_ref();
         // The places that all parts of a split come from.
-        let mut split_ranges = vec![(u32::MAX, 0); changes.splits as usize];
-        for &(b, origin) in &changes.bodies {
+        let mut split_ranges = vec![Placed::NOWHERE; changes.splits as usize];
+        for (&(_, origin), part) in changes.bodies.iter().zip(placed) {
             if let Origin::Split(number) = origin {
-                self.widen(live(b), &mut split_ranges[number as usize]);
+                let all = &mut split_ranges[number as usize];
+                *all = all.with(*part);
             }
         }
         let mut attached: Vec<(u32, Ref)> = Vec::new();
@@ -174,17 +210,14 @@ impl Tree {
             let root = match origin {
                 Origin::Added => 0,
                 Origin::Split(number) => self.lowest_common(split_ranges[number as usize]),
-                Origin::Merged => {
-                    let mut range = (u32::MAX, 0);
-                    self.widen(live(b), &mut range);
-                    self.lowest_common(range)
-                }
+                Origin::Merged => self.lowest_common(placed[g]),
             };
-            let bounds = group_bounds(mesh, live(b));
-            let node = if matches!(origin, Origin::Split(_)) {
-                self.nearest_staying(root, staying)
+            let (node, bounds) = if matches!(origin, Origin::Split(_)) {
+                let node = self.nearest_staying(root, staying);
+                (node, self.units_bounds(&groups[g]))
             } else {
-                self.best_sibling(root, &bounds, staying)
+                let bounds = group_bounds(mesh, live(b));
+                (self.best_sibling(root, &bounds, staying), bounds)
             };
             attached.push((
                 node,
@@ -249,6 +282,7 @@ impl Tree {
             copied,
             leaves,
             neighbours,
+            levels,
             ..
         } = scratch;
         std::mem::swap(&mut self.leaves, leaves);
@@ -258,8 +292,7 @@ impl Tree {
         self.clear.clear();
         self.fans.forget_places();
         self.uncertain.clear();
-        self.find_bodies(mesh);
-        self.depth = self.levels();
+        self.find_bodies(mesh, levels);
     }
 
     fn classify(&self, mesh: &Mesh, changes: &Changes, scratch: &mut RewriteScratch) {
@@ -274,16 +307,24 @@ impl Tree {
         for &place in &changes.dead {
             class[place as usize] = DEAD;
         }
+        scratch.placed.clear();
         for (g, &(b, _)) in changes.bodies.iter().enumerate() {
+            let mut all = Placed::NOWHERE;
             if let Some(body) = mesh.bodies[b as usize].as_ref() {
                 for &t in &body.triangles {
                     if let Some(&place) = self.place.get(t as usize)
                         && place != NONE
                     {
                         class[place as usize] = g as u32;
+                        all = all.with(Placed {
+                            first: place,
+                            last: place,
+                            count: 1,
+                        });
                     }
                 }
             }
+            scratch.placed.push(all);
         }
         run_end.clear();
         run_end.resize(places, 0);
@@ -340,28 +381,28 @@ impl Tree {
         );
     }
 
-    fn widen(&self, body: Option<&Body>, range: &mut (u32, u32)) {
-        for &t in body.map_or(&[][..], |b| &b.triangles) {
-            if let Some(&place) = self.place.get(t as usize)
-                && place != NONE
-            {
-                *range = (range.0.min(place), range.1.max(place));
-            }
-        }
+    /// About where a part of a split is, by the boxes of what it is built from: those of the
+    /// last step, which are at hand.
+    fn units_bounds(&self, units: &[Ref]) -> Bounds {
+        let of = |unit: &Ref| match unit.item {
+            Item::Subtree(node) => self.nodes[node as usize].bounds(),
+            _ => Bounds::around([Vec3A::from_array(unit.centre)]),
+        };
+        units.iter().fold(Bounds::EMPTY, |all, u| all.union(&of(u)))
     }
 
     /// The lowest node whose triangles include the range of places.
-    fn lowest_common(&self, range: (u32, u32)) -> u32 {
+    fn lowest_common(&self, range: Placed) -> u32 {
         let mut node = 0;
-        if range.0 > range.1 {
+        if range.count == 0 {
             return node;
         }
         while !self.nodes[node as usize].is_leaf() {
             let right = self.nodes[node as usize].link();
             let border = self.info[right as usize].first;
-            if range.1 < border {
+            if range.last < border {
                 node += 1;
-            } else if range.0 >= border {
+            } else if range.first >= border {
                 node = right;
             } else {
                 break;
@@ -422,24 +463,6 @@ impl Tree {
                 }
             }
         }
-    }
-
-    /// Levels of the tree.
-    fn levels(&self) -> usize {
-        let mut deepest = 0;
-        let mut stack = if self.nodes.is_empty() {
-            vec![]
-        } else {
-            vec![(0_u32, 1_usize)]
-        };
-        while let Some((i, depth)) = stack.pop() {
-            deepest = deepest.max(depth);
-            let node = &self.nodes[i as usize];
-            if !node.is_leaf() {
-                stack.extend([(i + 1, depth + 1), (node.link(), depth + 1)]);
-            }
-        }
-        deepest
     }
 }
 

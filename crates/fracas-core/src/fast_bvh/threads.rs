@@ -4,6 +4,7 @@
 //! each what is theirs alone, and results are joined by operations that give the same in any
 //! order (the largest of numbers), or in the order of the tasks.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use glam::{DVec3, Vec3};
@@ -74,6 +75,36 @@ pub(crate) fn of_chunks<T: Sync, R: Send>(
     vec![work(items)]
 }
 
+/// The same for chunks of a range of numbers.
+pub(crate) fn of_ranges<R: Send>(
+    parallel: bool,
+    all: Range<usize>,
+    work: impl Fn(Range<usize>) -> R + Sync,
+) -> Vec<R> {
+    #[cfg(feature = "parallel")]
+    if parallel && all.len() > CHUNK {
+        use rayon::prelude::*;
+        let chunks = (0..all.len().div_ceil(CHUNK)).into_par_iter();
+        let chunk = |i: usize| {
+            let from = all.start + i * CHUNK;
+            work(from..all.end.min(from + CHUNK))
+        };
+        return chunks.with_max_len(1).map(chunk).collect();
+    }
+    let _ = parallel;
+    vec![work(all)]
+}
+
+/// Sets all items to what they are at first.
+fn clear<T: Default + Send>(parallel: bool, items: &mut [T]) {
+    let mut chunks: Vec<&mut [T]> = items.chunks_mut(8 * CHUNK).collect();
+    each(parallel, &mut chunks, |_, chunk| {
+        for item in chunk.iter_mut() {
+            *item = T::default();
+        }
+    });
+}
+
 macro_rules! slots {
     ($name:ident, $vector:ty, $atomic:ty) => {
         /// Vectors that tasks may write at once, each those of its own bodies. No slot is
@@ -120,11 +151,9 @@ slots!(WideSlots, DVec3, AtomicU64);
 
 impl Slots {
     /// Makes so many, all zero.
-    pub(crate) fn reset(&mut self, len: usize) {
+    pub(crate) fn reset(&mut self, len: usize, parallel: bool) {
         self.0.resize_with(len, Default::default);
-        for slot in self.0.iter_mut().flatten() {
-            *slot.get_mut() = 0;
-        }
+        clear(parallel, &mut self.0);
     }
 
     #[inline]
@@ -156,11 +185,9 @@ impl ByteSlots {
     }
 
     /// Makes so many, all zero.
-    pub(crate) fn reset(&mut self, len: usize) {
+    pub(crate) fn reset(&mut self, len: usize, parallel: bool) {
         self.0.resize_with(len, AtomicU8::default);
-        for byte in &mut self.0 {
-            *byte.get_mut() = 0;
-        }
+        clear(parallel, &mut self.0);
     }
 
     /// Makes room; new ones hold `value`.

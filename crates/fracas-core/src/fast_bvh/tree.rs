@@ -383,9 +383,14 @@ impl Tree {
             let neighbours = old_neighbours[old].iter();
             self.neighbours.extend(neighbours.map(|n| n.map(moved)));
         }
+        // What was not copied was asked for above.
+        let was_copied = |place: u32| {
+            let after = copied.partition_point(|c| c.to <= place);
+            after > 0 && place - copied[after - 1].to < copied[after - 1].count
+        };
         for &t in &mesh.changed {
             let place = self.place.get(t as usize).copied().unwrap_or(NONE);
-            if place != NONE {
+            if place != NONE && was_copied(place) {
                 self.leaves[place as usize] = leaf_of(mesh, t);
                 self.neighbours[place as usize] = neighbours_of(mesh, &self.place, t);
             }
@@ -394,14 +399,20 @@ impl Tree {
     }
 
     /// Notes which nodes hold triangles of one body only, once the order is set. Nodes
-    /// that are noted already stay so: bodies are split only where the tree is.
-    pub(crate) fn find_bodies(&mut self, mesh: &Mesh) {
+    /// that are noted already stay so: bodies are split only where the tree is. Counts the
+    /// levels on the way.
+    pub(crate) fn find_bodies(&mut self, mesh: &Mesh, levels: &mut Vec<u32>) {
+        levels.clear();
+        levels.resize(self.nodes.len(), 1);
         let body_of = |place: u32| mesh.triangle_body[self.leaves[place as usize].id as usize];
         for i in (0..self.nodes.len()).rev() {
+            let node = &self.nodes[i];
+            if !node.is_leaf() {
+                levels[i] = 1 + levels[i + 1].max(levels[node.link() as usize]);
+            }
             if self.info[i].flags & ONE_BODY != 0 {
                 continue;
             }
-            let node = &self.nodes[i];
             let own = self.info[i];
             let first = body_of(own.first);
             let one = if node.is_leaf() {
@@ -412,6 +423,7 @@ impl Tree {
             };
             self.info[i].flags |= if one { ONE_BODY } else { 0 };
         }
+        self.depth = levels.first().map_or(0, |&levels| levels as usize);
         self.find_whole(mesh);
     }
 
@@ -519,10 +531,11 @@ impl Tree {
                 Err("nodes without triangles".into())
             };
         }
-        let mut stack = vec![0_u32];
-        let mut visited = 0;
-        while let Some(i) = stack.pop() {
+        let mut stack = vec![(0_u32, 1)];
+        let (mut visited, mut deepest) = (0, 0);
+        while let Some((i, depth)) = stack.pop() {
             visited += 1;
+            deepest = deepest.max(depth);
             let (node, info) = (&self.nodes[i as usize], &self.info[i as usize]);
             let body_of = |leaf: &Leaf| mesh.triangle_body[leaf.id as usize];
             let below = &self.leaves[info.first as usize..(info.first + info.count) as usize];
@@ -561,10 +574,13 @@ impl Tree {
             {
                 return Err(format!("node {i} does not contain its children"));
             }
-            stack.extend([l as u32, r as u32]);
+            stack.extend([(l as u32, depth + 1), (r as u32, depth + 1)]);
         }
         if visited != self.nodes.len() || self.info[0].count as usize != n {
             return Err(format!("{visited} of {} nodes reached", self.nodes.len()));
+        }
+        if deepest != self.depth {
+            return Err(format!("{deepest} levels, {} are noted", self.depth));
         }
         Ok(())
     }
