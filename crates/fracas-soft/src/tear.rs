@@ -303,14 +303,6 @@ mod tests {
                 );
                 assert!(body.momentum().distance(momentum) < 1e-3 * momentum.length().max(1.0));
                 assert_eq!(body.topology().flat_tets().count(), 0);
-                // Pieces that no tear went through kept their springs.
-                let mut anew = body.clone();
-                anew.pieces.clear();
-                anew.gather_pieces();
-                let springs = |body: &SoftBody| -> Vec<_> {
-                    body.pieces.iter().map(|p| p.springs.clone()).collect()
-                };
-                assert_eq!(springs(&body), springs(&anew));
                 (nodes, parts) = (body.rest().len(), parts.max(body.topology().part_count()));
             }
             assert!(parts > 1, "it should have come apart");
