@@ -214,7 +214,7 @@ impl SoftBody {
         }
     }
 
-    /// Sorts nodes and tetrahedra into pieces.
+    /// Sorts nodes and tetrahedra into pieces. One that is as it was keeps its springs.
     pub(crate) fn gather_pieces(&mut self) {
         let nodes = self.rest.len();
         // Each node points to a lower one of its piece, or is the lowest itself.
@@ -253,8 +253,17 @@ impl SoftBody {
             let local = tet.map(|n| places[n as usize][1]);
             pieces[piece as usize].tets.push((local, shape.volume));
         }
+        // By their lowest nodes, as they were made.
+        let mut known = std::mem::take(&mut self.pieces);
         for piece in &mut pieces {
-            piece.wind_springs(&self.rest, self.material.shear);
+            let lowest = |old: &Piece| old.nodes.first().copied();
+            let place = known.binary_search_by_key(&lowest(piece), lowest);
+            match place.map(|i| &mut known[i]) {
+                Ok(old) if (&old.nodes, &old.tets) == (&piece.nodes, &piece.tets) => {
+                    std::mem::swap(piece, old);
+                }
+                _ => piece.wind_springs(&self.rest, self.material.shear),
+            }
         }
         self.pieces = pieces;
     }

@@ -1,5 +1,4 @@
-//! Piles of what was cut do not become dust. (Of seeds 0 to 7 four come to rest within two seconds
-//! and four still tear, two of which are played here: decision 0026.)
+//! Piles of what was cut do not become dust, and stop tearing when they have come to lie.
 
 use fracas_core::testing::Rng;
 use fracas_soft::{Knife, Material, SoftBody, SoftWorld, shapes};
@@ -37,11 +36,13 @@ fn pile(seed: u64) -> SoftWorld {
     world
 }
 
-/// After two seconds there are at most 100 pieces, where there were 177 to 206 while every sliver
-/// that a knife left counted as a piece to be divided.
+/// A sliver that a knife left is overstretched by the millimetre that contact moves its nodes by:
+/// while such strain parted it, two cubes became 18 to 85 pieces, and four of these eight piles
+/// still tore in the last half second of two.
 #[test]
 fn what_was_cut_does_not_become_dust() {
-    for seed in [0, 3, 6] {
+    let mut late = Vec::new();
+    for seed in 0..8 {
         let mut world = pile(seed);
         let (mut last, mut tears) = (0, 0);
         for step in 1..=120 {
@@ -59,6 +60,11 @@ fn what_was_cut_does_not_become_dust() {
             .sum();
         println!("seed {seed}: {pieces} pieces, {tears} tears, the last in step {last}");
         assert!(tears > 0, "seed {seed}: nothing tore");
-        assert!(pieces <= 100, "seed {seed}: {pieces} pieces");
+        assert!(pieces <= 40, "seed {seed}: {pieces} pieces");
+        if last > 90 {
+            late.push(seed);
+        }
     }
+    // (Pile 7 has its last tear in step 111.)
+    assert!(late.len() <= 1, "{late:?} tear in the last half second");
 }

@@ -34,6 +34,10 @@ const RIM: f32 = 1e-3;
 /// bounded march visit each node that they reach twice, and those around the wanted ones too.
 const WHOLE: usize = 6;
 
+/// The same where more than one of so many tetrahedra is marked. What is wanted is not even looked
+/// at: that costs a tenth of a march.
+const MANY: usize = 5;
+
 impl DepthField {
     /// Marches only as far as the four nodes of every tetrahedron of `marked` need,
     /// starting only from boundary that can influence them. What is reached is
@@ -42,6 +46,21 @@ impl DepthField {
     /// # Panics
     /// When `positions` has not one entry per node, or a mark is no tetrahedron.
     pub fn march_to(&mut self, topology: &Topology, positions: &[Vec3], marked: &[u32]) {
+        if marked.len() * MANY >= topology.tets().len() {
+            self.march(topology, positions);
+        } else {
+            self.march_near(topology, positions, marked, WHOLE);
+        }
+    }
+
+    /// As [`DepthField::march_to`]: to all only where one of `whole` inner nodes is wanted.
+    fn march_near(
+        &mut self,
+        topology: &Topology,
+        positions: &[Vec3],
+        marked: &[u32],
+        whole: usize,
+    ) {
         assert_eq!(positions.len(), topology.nodes(), "one position per node");
         self.clear(topology);
         for &t in marked {
@@ -52,7 +71,7 @@ impl DepthField {
                 }
             }
         }
-        if self.wanted_nodes.len() * WHOLE >= topology.inner_nodes() {
+        if self.wanted_nodes.len() * whole >= topology.inner_nodes() {
             self.forget_wanted();
             self.march(topology, positions);
             return;
@@ -252,6 +271,55 @@ mod tests {
                     }
                     partial.validate(&topology, &positions).unwrap();
                 }
+            }
+        }
+    }
+
+    /// Where so many are marked that all are marched to without a look, little is lost by it,
+    /// whatever is marked: nodes made final, against those that a partial march makes final twice.
+    #[test]
+    fn where_many_are_marked_a_full_march_costs_little_more() {
+        let (topology, positions) = shaken([20, 20, 20], 7);
+        let mut rng = Rng(11);
+        let centres: Vec<Vec3> = topology
+            .tets()
+            .iter()
+            .map(|tet| tet.map(|n| positions[n as usize]).iter().sum::<Vec3>() / 4.0)
+            .collect();
+        let scatter: Vec<f32> = centres.iter().map(|_| rng.unit()).collect();
+        let middle = Vec3::splat(10.0);
+        let from_face = |p: Vec3| p.min(Vec3::splat(20.0) - p).min_element();
+        let kinds: [(&str, &dyn Fn(usize) -> f32); 8] = [
+            ("under one face", &|t| centres[t].x),
+            ("under all faces", &|t| from_face(centres[t])),
+            ("a slab in the middle", &|t| (centres[t].x - 10.0).abs()),
+            ("a ball in the middle", &|t| centres[t].distance(middle)),
+            ("around a corner", &|t| centres[t].length()),
+            ("around an edge", &|t| centres[t].truncate().length()),
+            ("anywhere", &|t| scatter[t]),
+            ("a row of blocks", &|t| (centres[t].x % 5.0) + centres[t].y),
+        ];
+        for method in [Method::ClosestPoint, Method::ClosestFeature] {
+            let mut field = DepthField::new(method);
+            for (kind, measure) in kinds {
+                let mut marked: Vec<u32> = (0..centres.len() as u32).collect();
+                marked.sort_by(|&a, &b| measure(a as usize).total_cmp(&measure(b as usize)));
+                marked.truncate(centres.len().div_ceil(MANY));
+                field.march_to(&topology, &positions, &marked);
+                let all = field.popped();
+                assert_eq!(
+                    all,
+                    topology.inner_nodes(),
+                    "{kind}: not all were marched to"
+                );
+                field.march_near(&topology, &positions, &marked, 0);
+                let near = field.popped();
+                println!("{kind}, {method:?}: {all} instead of {near}");
+                assert!(all <= 2 * near, "{kind}: {all} instead of {near}");
+                // Below the share the marks are looked at.
+                marked.pop();
+                field.march_to(&topology, &positions, &marked);
+                assert!(field.popped() <= all + near, "{kind}");
             }
         }
     }
