@@ -316,57 +316,6 @@ fn box_over_box(budget: FrameBudget, seed: u64, gap: f32) -> (World, PieceId) {
     (world, whole(high))
 }
 
-/// Of boxes of which only the roots are seen one holds the other, and it sinks no farther.
-#[test]
-fn a_box_that_is_seen_coarsely_holds_another() {
-    for seed in 0..6 {
-        let (mut world, high) = box_over_box(FrameBudget::Work(0), seed, 0.02);
-        let mut heights = Vec::new();
-        for _ in 0..360 {
-            world.step();
-            let body = world.body(high).unwrap();
-            heights.push(body.center_of_mass().y - SIDE);
-        }
-        assert_eq!(
-            world.stats().voxel.coarse[0],
-            1,
-            "{:?}",
-            world.stats().voxel
-        );
-        let lowest = heights.iter().copied().fold(f32::INFINITY, f32::min);
-        // A voxel is a tenth of the side.
-        assert!(
-            lowest > -0.005,
-            "seed {seed}: it sank by {} mm",
-            -1e3 * lowest
-        );
-        let (then, now) = (heights[240], heights[359]);
-        assert!(then - now < 1e-3, "seed {seed}: {then} m, then {now} m");
-    }
-}
-
-/// What lies deep in another body is pushed out the nearest way, and not thrown.
-#[test]
-fn what_is_deep_is_pushed_out_and_not_thrown() {
-    for seed in 0..6 {
-        // Three voxels and a half.
-        let (mut world, high) = box_over_box(FrameBudget::Unlimited, seed, -0.07);
-        let mut deepest = 0.0_f32;
-        for step in 0..180 {
-            world.step();
-            let body = world.body(high).unwrap();
-            let speed = body.linvel().length();
-            assert!(speed < 0.5, "seed {seed}, step {step}: {speed} m/s");
-            if step > 120 {
-                deepest = deepest.max(world.deepest_overlap());
-            }
-        }
-        assert!(deepest < 0.02, "seed {seed}: {deepest} m deep");
-        let body = world.body(high).unwrap();
-        assert!(body.center_of_mass().y > 0.9 * SIDE, "seed {seed}");
-    }
-}
-
 /// What comes fast is met at the surface: by voxels, too, bodies look ahead.
 #[test]
 fn what_comes_fast_is_met_at_the_surface() {
@@ -410,6 +359,6 @@ fn what_has_no_voxels_and_spins_is_asked_again() {
             asked += stats.pairs;
         }
     }
-    // A corner moves by 3.5 mm in a step.
-    assert!(asked >= 20, "{asked}");
+    // A corner moves by 3.5 mm in a step. By its centre alone it does not move.
+    assert!(asked >= 5, "{asked}");
 }
