@@ -434,7 +434,7 @@ mod tests {
                 end: 1e-3,
                 calls: 101,
                 call: 1e-6,
-                visit: 1e-7,
+                visit: 1e-6,
             });
             contents.clock = Some(StepClock {
                 seconds: Arc::new(Box::new(move || {
@@ -450,7 +450,7 @@ mod tests {
         };
         // 1000 microseconds, less 100 for the other calls.
         let asked = ask();
-        assert!(!asked.late && (8_990..=9_000).contains(&asked.visits.unwrap()));
+        assert!(!asked.late && (899..=900).contains(&asked.visits.unwrap()));
         now.store(300, Ordering::Relaxed);
         table.note_cost(&asked, 5, 6);
         now.store(950, Ordering::Relaxed);
