@@ -1,10 +1,17 @@
-//! The falling rabbits within 2 ms, step by step: which steps are late, and what they did.
+//! The falling rabbits within a budget, step by step: which steps are late and what they did,
+//! and how deep the pile is.
 //!
-//! `cargo run --release -p fracas-scoreboard --example deadline_steps -- voxels`
-//! (or `both`): the late steps, and where the time of the worst went.
+//! `cargo run --release -p fracas-scoreboard --example deadline_steps -- voxels 2 0 1 2`: the
+//! method (`voxels`, `both`, or `points` for the sphere-tree method alone), the budget
+//! (milliseconds; `none`; or `work=60000` for a counted one), seeds (default: 0). `LATE=1`
+//! before it tells of every late step, `DEPTH=25` of the depth every 25 steps, and of the
+//! deepest pairs.
 
-use fracas_rapier::{ContactMode, FrameBudget, StepStats, VoxelSettings};
+use fracas_rapier::{ContactMode, FrameBudget, StepStats, VoxelSettings, World};
 use fracas_scenes::rigid::{self, SceneOptions};
+
+/// The edge of the rabbits' finest voxels, in millimetres.
+const VOXEL: f32 = 12.6;
 
 /// Thread CPU time in seconds.
 fn cpu_seconds() -> f64 {
@@ -13,46 +20,172 @@ fn cpu_seconds() -> f64 {
 }
 
 fn main() {
-    let which = std::env::args().nth(1).unwrap_or_else(|| "voxels".into());
-    let settings = VoxelSettings::within(FrameBudget::Milliseconds(2.0));
-    let contacts = match which.as_str() {
-        "both" => ContactMode::Budgeted(settings),
-        _ => ContactMode::VoxelTree(settings),
+    let mut arguments = std::env::args().skip(1);
+    let method = arguments.next().unwrap_or_else(|| "voxels".into());
+    let budget = arguments.next().unwrap_or_else(|| "2".into());
+    let mut seeds: Vec<u64> = arguments.filter_map(|a| a.parse().ok()).collect();
+    if seeds.is_empty() {
+        seeds.push(0);
+    }
+    for seed in seeds {
+        play(&method, &budget, seed);
+    }
+}
+
+fn contacts(method: &str, budget: &str) -> ContactMode {
+    let budget = match (budget, budget.strip_prefix("work=")) {
+        ("none", _) => FrameBudget::Unlimited,
+        (_, Some(units)) => FrameBudget::Work(units.parse().unwrap_or(60_000)),
+        (ms, _) => FrameBudget::Milliseconds(ms.parse().unwrap_or(2.0)),
     };
+    let settings = VoxelSettings::within(budget);
+    match method {
+        "both" => ContactMode::Budgeted(settings),
+        "points" => ContactMode::default(),
+        _ => ContactMode::VoxelTree(settings),
+    }
+}
+
+/// What came of a run.
+#[derive(Default)]
+struct Seen {
+    late: u32,
+    /// Milliseconds, and the step.
+    worst: (f64, u64),
+    mean: f64,
+    served: u64,
+    asked: u64,
+    /// The greatest speed, and the lowest centre.
+    fastest: f32,
+    lowest: f32,
+    /// The deepest overlap ever looked at, in metres.
+    deepest: f32,
+    pairs: u64,
+    finished: u64,
+}
+
+fn play(method: &str, budget: &str, seed: u64) {
+    let contacts = contacts(method, budget);
     let options = SceneOptions {
         contacts,
+        seed,
         ..SceneOptions::default()
     };
     let mut scene = match rigid::by_name("drop-bunnies", &options, &mut |_| {}) {
         Ok(scene) => scene,
-        Err(error) => {
-            println!("{error}");
-            return;
-        }
+        Err(error) => return println!("{error}"),
     };
     scene.world_mut().set_clock(cpu_seconds);
+    let limit = match contacts {
+        ContactMode::VoxelTree(s) | ContactMode::Budgeted(s) => match s.budget {
+            FrameBudget::Milliseconds(ms) => 1.1 * ms,
+            _ => f64::INFINITY,
+        },
+        _ => 2.2,
+    };
+    let every = std::env::var("DEPTH").ok().and_then(|n| n.parse().ok());
+    let every: u64 = every.unwrap_or(u64::MAX);
+    let tells_late = std::env::var_os("LATE").is_some();
     let steps = scene.steps();
-    let (mut late, mut served, mut asked) = (0, 0, 0);
+    let mut seen = Seen::default();
     for _ in 0..steps {
         scene.step();
         let stats = scene.world().stats();
-        served += stats.voxel.sphere_tree_pairs;
-        asked += stats.voxel.sphere_tree_pairs + stats.voxel.fallbacks;
-        if stats.times.collision > 2.2 {
-            late += 1;
-            tell(stats);
+        let spent = stats.times.collision;
+        seen.served += stats.voxel.sphere_tree_pairs;
+        seen.asked += stats.voxel.sphere_tree_pairs + stats.voxel.fallbacks;
+        seen.pairs += stats.voxel.pairs;
+        seen.finished += stats.voxel.finished;
+        seen.mean += spent / steps as f64;
+        if spent > seen.worst.0 {
+            seen.worst = (spent, stats.step);
+        }
+        if spent > limit {
+            seen.late += 1;
+            if tells_late {
+                tell(stats);
+            }
+        }
+        if (stats.step + 1).is_multiple_of(every) {
+            seen.deepest = seen.deepest.max(tell_depth(scene.world()));
+        }
+        for id in scene.world().pieces() {
+            let Some(body) = scene.world().body(id) else {
+                continue;
+            };
+            seen.fastest = seen.fastest.max(body.linvel().length());
+            seen.lowest = seen.lowest.min(body.center_of_mass().y);
         }
     }
+    let world = scene.world();
+    let deepest = 1e3 * world.deepest_overlap();
+    let speeds = world.pieces().filter_map(|id| world.body(id));
+    let at_end = speeds.map(|b| b.linvel().length()).fold(0.0, f32::max);
     println!(
-        "{late} of {steps} steps late; the sphere-tree method served {served} of {asked} pairs ({:.1}%)",
-        100.0 * served as f64 / asked.max(1) as f64
+        "{method} {budget} seed {seed}: {} of {steps} late, worst {:.2} ms (step {}), mean {:.2}; \
+         deepest {deepest:.1} mm ({:.2} voxels); served {:.1}%; voxel pairs {} ({:.0}% to the \
+         end); pieces {}, lost {}, fastest {:.1}, at the end {at_end:.2} m/s, lowest {:.3} m",
+        seen.late,
+        seen.worst.0,
+        seen.worst.1,
+        seen.mean,
+        deepest / VOXEL,
+        100.0 * seen.served as f64 / seen.asked.max(1) as f64,
+        seen.pairs,
+        100.0 * seen.finished as f64 / seen.pairs.max(1) as f64,
+        world.pieces().count(),
+        world.bodies_lost(),
+        seen.fastest,
+        seen.lowest,
     );
+}
+
+/// Tells how deep the pile is: the deepest overlap, in metres.
+fn tell_depth(world: &World) -> f32 {
+    let mut overlaps = world.overlaps();
+    overlaps.sort_by(|a, b| b.depth.total_cmp(&a.depth));
+    let deeper = |voxels: f32| {
+        let deep = overlaps.iter();
+        deep.filter(|o| 1e3 * o.depth > voxels * VOXEL).count()
+    };
+    let first: Vec<String> = overlaps
+        .iter()
+        .take(4)
+        .map(|o| {
+            let with = match o.other {
+                None => "floor",
+                Some(other) if other.object == o.piece.object => "sibling",
+                Some(_) => "other",
+            };
+            format!("{:.0} {with}", 1e3 * o.depth)
+        })
+        .collect();
+    let stats = world.stats();
+    let v = &stats.voxel;
+    println!(
+        "  step {:3}: {:3} deeper than a voxel, {:3} than half; {}; {:.2} ms; pieces {} pairs {} \
+         apart {} kept {} finest {} coarse {:?} by points {} fell back {}",
+        stats.step,
+        deeper(1.0),
+        deeper(0.5),
+        first.join(", "),
+        stats.times.collision,
+        stats.pieces,
+        v.pairs,
+        v.apart,
+        v.kept,
+        v.finished,
+        v.coarse,
+        v.sphere_tree_pairs,
+        v.fallbacks,
+    );
+    overlaps.first().map_or(0.0, |o| o.depth)
 }
 
 fn tell(stats: &StepStats) {
     let (t, v) = (&stats.times, &stats.voxel);
     println!(
-        "step {:3}: collision {:.2} ms, total {:.2}; broken {}, made again {}; last engine step: \
+        "  step {:3}: collision {:.2} ms, total {:.2}; broken {}, made again {}; last engine step: \
          refine {:.2} (find {:.2}, reduce {:.2}), relabel {:.2}; pairs {} kept {} apart {} main {} \
          late {} tests {}; pieces {}",
         stats.step,

@@ -102,6 +102,11 @@ pub(crate) fn find_contacts(
         stats = pair.ask(pos12, near, settings, memory, scratch)?;
     }
     if let Some(far) = far {
+        let used = stats.nodes_visited + stats.distance_queries;
+        let far = Look {
+            visits: far.visits.min(look.visits.saturating_sub(used)),
+            ..far
+        };
         stats.add(&look_farther(pair, pos12, far, settings, scratch)?);
     }
     Ok(stats)

@@ -159,7 +159,7 @@ pub(crate) struct PairScratch {
 pub(crate) struct Look {
     /// How far.
     pub reach: f32,
-    /// Nodes and points that a query may visit.
+    /// Nodes and points that its queries may visit, all together.
     pub visits: u32,
 }
 
@@ -266,12 +266,12 @@ fn ask_fragments(
         first_is_tree: true,
     };
     let same_object = guard2.is_none();
-    ask.ask_tree_of_object(shape1, &field2, &one, &mut states[0], same_object);
+    ask.ask_tree_of_object((shape1, &field2), &one, &mut states[0], same_object, 2);
     let other = Placed {
         pos12,
         first_is_tree: false,
     };
-    ask.ask_tree_of_object(shape2, &field1, &other, &mut states[1], same_object);
+    ask.ask_tree_of_object((shape2, &field1), &other, &mut states[1], same_object, 1);
     if settings.normals == Normals::Chosen {
         align_deep_normals(&mut ask.scratch.contacts, pos12, shape1, shape2);
     }
@@ -349,21 +349,21 @@ impl Ask<'_> {
         placed: &Placed<'_>,
         state: &mut PairState,
     ) {
-        let query = self.query(shape);
+        let query = self.query(shape, 1);
         self.run(shape.tree(), partner, placed, &query, state);
     }
 
     /// The same against a fragment, perhaps of the same object, from which it has just
-    /// parted.
+    /// parted. `questions`: how many of the look are still to come, this one included.
     fn ask_tree_of_object(
         &mut self,
-        shape: &FragmentShape,
-        partner: &FragmentDistance<'_>,
+        (shape, partner): (&FragmentShape, &FragmentDistance<'_>),
         placed: &Placed<'_>,
         state: &mut PairState,
         same_object: bool,
+        questions: u32,
     ) {
-        let query = self.query(shape);
+        let query = self.query(shape, questions);
         if same_object && let Some(adaptive) = self.settings.mode.adaptive() {
             let PairScratch {
                 query: scratch,
@@ -393,17 +393,19 @@ impl Ask<'_> {
         placed: &Placed<'_>,
         state: &mut PairState,
     ) {
-        let mut query = self.query(shape);
+        let mut query = self.query(shape, 1);
         query.normals.rule = NormalRule::Field;
         self.run(shape.tree(), partner, placed, &query, state);
     }
 
-    /// The question that every tree of this pair is asked.
-    fn query(&self, shape: &FragmentShape) -> Query {
+    /// The question that every tree of this pair is asked: what the look may still visit is
+    /// shared by the `questions` to come.
+    fn query(&self, shape: &FragmentShape, questions: u32) -> Query {
+        let used = self.stats.nodes_visited + self.stats.distance_queries;
         let mut query = Query {
             #[cfg(feature = "research")]
             traversal: self.settings.traversal,
-            visit_limit: self.look.visits,
+            visit_limit: self.look.visits.saturating_sub(used) / questions,
             ..Query::new(self.look.reach, shape.tree().object_radius())
         };
         if self.settings.normals == Normals::Gradient {

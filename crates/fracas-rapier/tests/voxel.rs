@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use fracas_core::sphere_tree::BuildOptions;
-use fracas_core::testing::box_grid;
-use fracas_core::{Crack, FieldOptions, Fracture, FragmentId};
+use fracas_core::testing::{Rng, box_grid};
+use fracas_core::{Crack, FieldOptions, Fracture, FragmentId, TetMesh};
 use fracas_rapier::{
     Blueprint, Breakable, ContactMode, ContactSettings, FrameBudget, ObjectId, PieceId,
     VoxelSettings, VoxelStats, World, WorldSettings,
 };
 use glam::Vec3;
 use parry3d::math::Pose;
+use rapier3d::prelude::RigidBodyType;
 
 const SIDE: f32 = 0.2;
 
@@ -267,4 +268,97 @@ fn a_pile_at_rest_keeps_what_the_sphere_tree_method_found() {
     assert!(4 * asked < served, "{asked} asked, {served} served");
     let depth = world.deepest_overlap();
     assert!(depth < 0.005, "{depth}");
+}
+
+/// A blueprint of a box of three edges about the origin.
+fn centred(size: Vec3) -> Arc<Blueprint> {
+    let mesh = box_grid([4, 4, 4], size);
+    let positions = mesh.positions().iter().map(|p| *p - 0.5 * size);
+    let mesh = TetMesh::build(positions.collect(), mesh.tets().to_vec()).unwrap();
+    let made = Blueprint::build(
+        Arc::new(mesh),
+        &FieldOptions::default(),
+        &BuildOptions::default(),
+    );
+    Arc::new(made.unwrap())
+}
+
+fn whole(object: ObjectId) -> PieceId {
+    PieceId {
+        object,
+        fragment: FragmentId(0),
+    }
+}
+
+/// A box above another that is fixed, in a world without a floor: both turned and shifted by a
+/// seed.
+fn box_over_box(budget: FrameBudget, seed: u64, gap: f32) -> (World, PieceId) {
+    let base = WorldSettings::measured(1.0 / 120.0);
+    let mut world = World::new(WorldSettings {
+        contacts: ContactSettings {
+            mode: ContactMode::VoxelTree(voxels(budget)),
+            ..base.contacts
+        },
+        length_unit: 0.1,
+        ..base
+    });
+    let mut rng = Rng(seed);
+    let mut turned = |y: f32| {
+        let shift = rng.in_box(Vec3::splat(-0.02), Vec3::splat(0.02)).with_y(y);
+        let turn = glam::Quat::from_rotation_y(rng.range(-0.7, 0.7));
+        Pose::from_parts(shift, turn)
+    };
+    let blueprint = centred(Vec3::splat(SIDE));
+    let low = world.add(Breakable::new(blueprint.clone()).at(turned(0.0)));
+    let low = world.body_mut(whole(low)).unwrap();
+    low.set_body_type(RigidBodyType::Fixed, false);
+    let high = world.add(Breakable::new(blueprint).at(turned(SIDE + gap)));
+    (world, whole(high))
+}
+
+/// What comes fast is met at the surface: by voxels, too, bodies look ahead.
+#[test]
+fn what_comes_fast_is_met_at_the_surface() {
+    for seed in 0..6 {
+        let (mut world, high) = box_over_box(FrameBudget::Unlimited, seed, 0.1);
+        // Three voxels and a half in a step.
+        let speed = -Vec3::Y * 8.0;
+        world.body_mut(high).unwrap().set_linvel(speed, true);
+        let (mut deepest, mut met) = (0.0_f32, false);
+        for _ in 0..40 {
+            world.step();
+            met |= world.body(high).unwrap().linvel().y > -1.0;
+            deepest = deepest.max(world.deepest_overlap());
+        }
+        assert!(met, "seed {seed}");
+        assert!(deepest < 0.02, "seed {seed}: {deepest} m deep");
+    }
+}
+
+/// A fragment that cannot be voxelised, and so has no tree to take its radius from, is asked
+/// again when it has only turned.
+#[test]
+fn what_has_no_voxels_and_spins_is_asked_again() {
+    let settings = VoxelSettings {
+        resolution: 1_000_000,
+        ..VoxelSettings::within(FrameBudget::Work(10_000_000))
+    };
+    let mut world = world(ContactMode::Budgeted(settings));
+    let blueprint = centred(Vec3::splat(SIDE));
+    let at = Pose::from_translation(Vec3::Y * 0.5 * SIDE);
+    let id = whole(world.add(Breakable::new(blueprint).at(at)));
+    let mut asked = 0;
+    for step in 0..40 {
+        let body = world.body_mut(id).unwrap();
+        body.set_angvel(Vec3::Y * 3.0, true);
+        body.set_linvel(Vec3::ZERO, true);
+        world.step();
+        let stats = world.stats();
+        assert_eq!(stats.voxel.pairs, 0, "it has no voxels");
+        if step >= 10 {
+            asked += stats.pairs;
+        }
+    }
+    // A corner moves by 3.5 mm in a step. By its centre alone it does not move.
+    assert!(asked >= 5, "{asked}");
 }

@@ -350,7 +350,7 @@ fn voxels(tree: &VoxTree, at: (u32, u32)) -> (Vec3, Vec3) {
     tree.levels()[at.0 as usize].extents[at.1 as usize].voxels
 }
 
-fn is_finest(tree: &VoxTree, at: (u32, u32)) -> bool {
+pub(super) fn is_finest(tree: &VoxTree, at: (u32, u32)) -> bool {
     at.0 as usize + 1 == tree.levels().len()
 }
 

@@ -17,6 +17,7 @@
 mod detect;
 mod fragments;
 mod groups;
+mod inner;
 mod overlap;
 mod reduce;
 mod share;

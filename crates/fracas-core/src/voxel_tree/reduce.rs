@@ -22,7 +22,7 @@
 //!   between the two bodies' centres. The paper has no rule.
 //! - Depth, which the paper's impulses do not need, is read off the occupancies: a
 //!   cube of half edge h and share o, cut by a surface across n, has it h (2 o - 1)
-//!   from its centre. Against a plain shape it is that of the content's box. Cubes
+//!   from its centre; voxels inside know the way to the nearest surface (`inner.rs`). Against a plain shape it is that of the content's box. Cubes
 //!   above the finest level are never said to be deep: a coarse guess may stop two
 //!   bodies, as the paper's impulses do, but must not push them apart.
 //!
@@ -30,7 +30,7 @@
 
 use glam::Vec3;
 
-use super::detect::{CubePair, Solid};
+use super::detect::{CubePair, Solid, is_finest};
 use super::tree::VoxTree;
 use crate::pose::Pose;
 
@@ -153,6 +153,10 @@ pub fn interpenetration(a: f32, b: f32, distance: f32) -> f32 {
     ((ra + rb - distance) / (2.0 * ra.min(rb))).clamp(0.0, 1.0)
 }
 
+/// Voxels whose centres are deeper than this share of an edge lie inside; those at the surface
+/// are half an edge deep at the most.
+const INSIDE: f32 = 0.75;
+
 /// The contact primitive of a pair of overlapping cubes.
 #[must_use]
 pub fn primitive(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, pair: &CubePair) -> Primitive {
@@ -168,21 +172,30 @@ pub fn primitive(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, pair: &CubePair) -> Pr
     let offset = node_a.centre - centre_b;
     let distance = offset.length();
     let share = level_a.cell / (level_a.cell + level_b.cell);
+    let [out_a, out_b] = [node_a.outward, b_to_a.direction(node_b.outward)];
+    let finest = is_finest(a, pair.a) && is_finest(b, pair.b);
+    // Where one lies inside, the line of the centres says nothing: the way out does, that of the
+    // deeper one more.
+    let normal = if finest
+        && (node_a.inner > INSIDE * level_a.cell || node_b.inner > INSIDE * level_b.cell)
+    {
+        let way = out_b * node_b.inner.max(0.0) - out_a * node_a.inner.max(0.0);
+        way.try_normalize().unwrap_or(offset.normalize_or_zero())
+    } else {
+        offset.normalize_or_zero()
+    };
     Primitive {
-        normal: offset.normalize_or_zero(),
+        normal,
         point: node_a.centre - offset * share,
         probability: interpenetration(level_a.cell, level_b.cell, distance)
             * node_a.occupancy
             * node_b.occupancy,
         group: (node_a.group, node_b.group),
-        surface: b_to_a.direction(node_b.outward) - node_a.outward,
+        surface: out_b - out_a,
         offset,
-        reach: 0.5
-            * (level_a.cell * (2.0 * node_a.occupancy - 1.0)
-                + level_b.cell * (2.0 * node_b.occupancy - 1.0)),
+        reach: node_a.inner + node_b.inner,
         half_box: Vec3::ZERO,
-        finest: pair.a.0 as usize + 1 == a.levels().len()
-            && pair.b.0 as usize + 1 == b.levels().len(),
+        finest,
     }
 }
 
@@ -208,7 +221,7 @@ pub fn primitive_against(a: &VoxTree, solid: Solid<'_>, pair: &CubePair) -> Opti
         offset: normal * distance,
         reach: 0.0,
         half_box,
-        finest: pair.a.0 as usize + 1 == a.levels().len(),
+        finest: is_finest(a, pair.a),
     })
 }
 
@@ -389,6 +402,41 @@ mod tests {
                 "{:?}",
                 out[0]
             );
+        }
+    }
+
+    #[test]
+    fn what_is_deep_knows_how_deep_and_never_says_more() {
+        let (size, cell) = (Vec3::new(0.3, 0.25, 0.2), 0.05);
+        let (a, b) = (
+            box_tree(size, cell),
+            box_tree(Vec3::new(2.0, 2.0, 1.0), cell),
+        );
+        let mut rng = Rng(41);
+        for _ in 0..40 {
+            // How far its lowest corner is under the upper side, up to wholly inside.
+            let depth = rng.range(0.5 * cell, 8.0 * cell);
+            let rotation = Mat3::from_rotation_z(rng.range(0.0, 3.0))
+                * Mat3::from_rotation_x(rng.range(-0.3, 0.3));
+            let lowest = (0.5 * size).dot((rotation.transpose() * Vec3::Z).abs());
+            let up = lowest + 0.5 - depth;
+            let at = Vec3::new(rng.range(-0.3, 0.3), rng.range(-0.3, 0.3), up);
+            // A stands in B's frame.
+            let b_to_a = Pose {
+                rotation: rotation.transpose(),
+                translation: -(rotation.transpose() * at),
+            };
+            let out = contacts(&a, &b, &b_to_a, Grouping::ByRegion);
+            let deepest = out.iter().min_by(|x, y| x.distance.total_cmp(&y.distance));
+            let deepest = deepest.unwrap();
+            let way = rotation * deepest.normal;
+            assert!(way.z > 0.8, "{way} at depth {depth}");
+            // Straight up it is `depth`; and never said to be more.
+            let found = -deepest.distance;
+            assert!(found < depth + cell, "{found} at depth {depth}");
+            // In it, balls tell: what is deeper than A is thick is told by as much.
+            let least = depth.min(2.0 * size.min_element()) - 1.5 * cell;
+            assert!(found > 0.5 * least, "{found} at depth {depth}");
         }
     }
 

@@ -4,7 +4,9 @@
 //! pair's weight: a pair that is seen coarsely, or that matters (fast, large, near
 //! the viewer), goes before one that is seen finely. A pair is refined one level,
 //! or one slice of tests, at a time, then compared again. Ties go to the earlier
-//! pair, so with a budget of tests the outcome repeats bit for bit.
+//! pair, so with a budget of tests the outcome repeats bit for bit. Pairs of infinite weight
+//! are refined to the end one after the other, before all others: where many must be seen and
+//! time is short, some are seen finely rather than all coarsely.
 //!
 //! Floors and other plain shapes share the budget: their cubes cost a distance each.
 //!
@@ -34,7 +36,7 @@ pub struct SharedPair<'a> {
     pub a: &'a VoxTree,
     /// Body B.
     pub b: Other<'a>,
-    /// How much this pair matters: 1 is ordinary.
+    /// How much this pair matters: 1 is ordinary, infinity goes first and to the end.
     pub weight: f32,
     /// Its detection, started or new.
     pub detection: &'a mut Detection,
@@ -280,6 +282,38 @@ mod tests {
         assert!(pairs.iter().all(|p| p.stop.is_some()));
         let most = told.windows(2).map(|w| w[1].tests - w[0].tests).max();
         assert!(most.unwrap() <= 2 * (SLICE + 64), "{told:?}");
+    }
+
+    #[test]
+    fn pairs_of_infinite_weight_come_to_the_end_one_after_the_other() {
+        let (large, mut detections) = (tree(1.0), vec![Detection::default(); 8]);
+        let alone = {
+            let mut detection = Detection::default();
+            let pose = Pose::translation(Vec3::new(0.9, 0.1, 0.1));
+            detection.refine(&large, &large, &pose, &Budget::default());
+            detection.tests()
+        };
+        let mut pairs: Vec<SharedPair<'_>> = (0..)
+            .zip(&mut detections)
+            .map(|(i, detection)| SharedPair {
+                a: &large,
+                b: Other::Tree(&large, Pose::translation(Vec3::new(0.9, 0.1, 0.1))),
+                weight: if i % 2 == 1 { f32::INFINITY } else { 1.0 },
+                detection,
+                stop: None,
+            })
+            .collect();
+        // Enough for two and a half of them.
+        let budget = Budget {
+            tests: Some(5 * alone / 2),
+            ..Budget::default()
+        };
+        refine_all(&mut pairs, &budget);
+        let levels: Vec<u32> = pairs.iter().map(|p| p.detection.level()).collect();
+        let finest = |i: usize| pairs[i].stop == Some(Stop::Finest);
+        assert!(finest(1) && finest(3) && !finest(5), "{levels:?}");
+        assert!(levels[5] > 0, "{levels:?}");
+        assert_eq!([0, 2, 4, 6, 7].map(|i: usize| levels[i]), [0; 5]);
     }
 
     #[test]

@@ -16,6 +16,7 @@
 use glam::Vec3;
 
 use super::groups;
+use super::inner::{self, shallow};
 use super::voxelize::VoxelGrid;
 
 /// One cube.
@@ -25,8 +26,12 @@ pub struct Node {
     pub centre: Vec3,
     /// Its filled share: more than 0, at most 1.
     pub occupancy: f32,
+    /// How far its centre is from the surface: positive inside. By the occupancy where the
+    /// surface is in the cube, and on all levels but the finest.
+    pub inner: f32,
     /// The outward direction of the surface in it, unit, or zero where it has none
-    /// (deep inside, or sides that cancel).
+    /// (sides that cancel; deep inside on all levels but the finest, where it is the way to
+    /// the nearest surface).
     pub outward: Vec3,
     /// The near-planar region of the surface it belongs to (see `groups.rs`).
     pub group: u32,
@@ -84,11 +89,15 @@ impl VoxTree {
             levels: vec![finest],
             group_count,
         };
-        let mut cells = cells;
+        let mut parents = None;
         for _ in 0..depth {
-            let (parent, parent_cells) = tree.join(&cells, grid.origin);
-            tree.levels.insert(0, parent);
-            cells = parent_cells;
+            let below = parents.as_ref().unwrap_or(&cells);
+            let (level, its_cells) = tree.join(below, grid.origin);
+            tree.levels.insert(0, level);
+            parents = Some(its_cells);
+        }
+        if let Some(finest) = tree.levels.last_mut() {
+            inner::measure(&cells, grid.counts, grid.cell, &mut finest.nodes);
         }
         tree
     }
@@ -202,9 +211,11 @@ impl VoxTree {
             let children = &fine.nodes[first..first + count];
             let filled: f64 = children.iter().map(|c| f64::from(c.occupancy)).sum();
             let outward: Vec3 = children.iter().map(|c| c.outward * c.occupancy).sum();
+            let occupancy = (filled / f64::from(self.branching).powi(3)) as f32;
             nodes.push(Node {
                 centre: origin + (Vec3::from(parent.map(|c| c as f32)) + 0.5) * cell,
-                occupancy: (filled / f64::from(self.branching).powi(3)) as f32,
+                occupancy,
+                inner: shallow(occupancy, cell),
                 outward: outward.normalize_or_zero(),
                 group: most_common(children),
                 content: children
@@ -260,6 +271,7 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
         .map(|(i, c)| Node {
             centre: grid.origin + (Vec3::from(c.map(|x| x as f32)) + 0.5) * grid.cell,
             occupancy: grid.occupancy(c.map(i64::from)),
+            inner: 0.0,
             outward: outward[i],
             group: group[i],
             content: content(grid, *c),

@@ -26,6 +26,10 @@
 //! so that both go on alike.
 
 #[cfg(feature = "world")]
+pub(crate) mod bodies;
+#[cfg(feature = "world")]
+mod choose;
+#[cfg(feature = "world")]
 mod pairs;
 #[cfg(feature = "world")]
 mod pieces;

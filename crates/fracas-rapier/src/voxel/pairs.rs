@@ -23,6 +23,8 @@ use crate::pose::to_pose;
 pub(super) struct Body {
     pub(super) key: ShapeKey,
     pub(super) place: Pose,
+    /// Where it will be after the coming step, as it moves now.
+    pub(super) next: Pose,
     pub(super) bounds: Aabb,
     pub(super) parent: Option<RigidBodyHandle>,
     pub(super) moves: bool,
@@ -54,6 +56,16 @@ impl Body {
         }
     }
 
+    /// Where it will be when this share of the coming step is over.
+    fn at(&self, share: f32) -> Pose {
+        if share <= 0.0 {
+            return self.place;
+        }
+        let (one, two, share) = (&self.place, &self.next, share.min(1.0));
+        let turned = one.rotation.lerp(two.rotation, share);
+        Pose::from_parts(one.translation.lerp(two.translation, share), turned)
+    }
+
     /// Whether voxels can answer a pair: a fragment that could not be voxelised keeps the
     /// sphere-tree method.
     fn voxels(&self, other: &Self) -> bool {
@@ -66,6 +78,13 @@ impl Body {
 /// What a query found that ended where its nodes were used up holds for this share of the
 /// motion for which a whole one holds.
 const CUT_SHORT_SHARE: f32 = 0.25;
+
+/// Where there is no time to look at all pairs, they keep what they have until they have moved by
+/// this many times what it holds for: half a voxel, within which nothing is exact anyway.
+pub(super) const STALE_MOTION: f32 = 5.0;
+
+/// Of a gap between two trees, what they may move: rounding.
+pub(super) const SAFE: f32 = 0.99;
 
 /// What is known of a pair from the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,6 +111,12 @@ pub(super) struct Pair {
     pub(super) b: u32,
     /// Places B in the frame of A.
     pub(super) pos12: Pose,
+    /// How far they may move against each other in the coming step.
+    pub(super) ahead: f32,
+    /// When in the coming step voxels are compared, as a share of it, and where B is then in the
+    /// frame of A: now, but where they are known to be apart until then.
+    pub(super) share: f32,
+    pub(super) then: Pose,
     pub(super) by_sphere_tree: bool,
     /// Colliders, and the shapes they had: name it from step to step.
     colliders: [u64; 2],
@@ -100,6 +125,8 @@ pub(super) struct Pair {
     pub(super) since: Pose,
     pub(super) room: f32,
     pub(super) answer: Answer,
+    /// The least distance of its contacts.
+    pub(super) deepest: f32,
     pub(super) cost: Option<Cost>,
 }
 
@@ -109,25 +136,62 @@ impl Pair {
         self.moved(bodies) < self.room
     }
 
+    /// Whether they stay apart in the coming step, as far as is remembered.
+    fn stays_apart(&self, bodies: &[Body]) -> bool {
+        self.moved(bodies) + self.ahead < self.room
+    }
+
     /// How far the bodies may have moved against each other since it was found.
     pub(super) fn moved(&self, bodies: &[Body]) -> f32 {
+        self.between(&self.since, &self.pos12, bodies)
+    }
+
+    /// The same between two places of B in the frame of A.
+    fn between(&self, from: &Pose, to: &Pose, bodies: &[Body]) -> f32 {
         let b = &bodies[self.b as usize];
         if b.fragment {
-            return moved(&self.since, &self.pos12, b.radius);
+            return moved(from, to, b.radius);
         }
         // A plain shape's origin may be far off: there the other's own points are asked.
         let radius = bodies[self.a as usize].radius;
-        moved(&self.since.inverse(), &self.pos12.inverse(), radius)
+        moved(&from.inverse(), &to.inverse(), radius)
     }
 
-    /// Notes an answer that was found where the bodies are now.
+    /// Notes how far they move in the coming step, and that they are looked at where they are.
+    fn look_ahead(&mut self, bodies: &[Body]) {
+        (self.share, self.then) = (0.0, self.pos12);
+        let [one, two] = [self.a, self.b].map(|i| &bodies[i as usize]);
+        self.ahead = if one.place == one.next && two.place == two.next {
+            0.0
+        } else {
+            self.between(&self.pos12, &one.next.inv_mul(&two.next), bodies)
+        };
+    }
+
+    /// They are known to be apart by `gap` where they were looked at: goes on to where they may
+    /// meet in the coming step, by `least` at any rate. Tells whether they may.
+    pub(super) fn advance(&mut self, gap: f32, least: f32, bodies: &[Body]) -> bool {
+        let left = (1.0 - self.share) * self.ahead;
+        if gap >= left || self.share >= 1.0 {
+            return false;
+        }
+        let on = gap.max(least) / self.ahead;
+        // What is left is looked at where it ends.
+        self.share = (self.share + on).min(1.0);
+        let [one, two] = [self.a, self.b].map(|i| &bodies[i as usize]);
+        self.then = one.at(self.share).inv_mul(&two.at(self.share));
+        true
+    }
+
+    /// Notes an answer that was found where the bodies are now, or will be when they are
+    /// looked at.
     pub(super) fn found(&mut self, answer: Answer, room: f32) {
-        (self.answer, self.since, self.room) = (answer, self.pos12, room);
+        (self.answer, self.since, self.room) = (answer, self.then, room);
     }
 }
 
 /// How far points within `radius` of the origin may have moved between two poses.
-fn moved(before: &Pose, now: &Pose, radius: f32) -> f32 {
+pub(super) fn moved(before: &Pose, now: &Pose, radius: f32) -> f32 {
     let [a, b] = [before.rotation, now.rotation].map(|q| [q.x, q.y, q.z, q.w]);
     let turn = |sign: f32| (0..4).map(|i| (a[i] - sign * b[i]).powi(2)).sum::<f32>();
     // Rotations by an angle t differ by 2 sin(t / 2), their quaternions by 2 sin(t / 4).
@@ -217,6 +281,16 @@ impl Pairs {
                 next += 1;
             }
             pair.by_sphere_tree = !bodies[pair.a as usize].voxels(&bodies[pair.b as usize]);
+            // A part of a step is shorter than the whole.
+            pair.look_ahead(bodies);
+            let holds = match pair.answer {
+                Answer::None => false,
+                Answer::Apart => pair.stays_apart(bodies),
+                Answer::SphereTree | Answer::Contacts { .. } => true,
+            };
+            if !holds {
+                pair = self.pair((pair.a, pair.b), bodies, &mut at);
+            }
             self.list.push(pair);
         }
         for i in next..self.keys.len() {
@@ -248,26 +322,31 @@ impl Pairs {
             a,
             b,
             pos12,
+            ahead: 0.0,
+            share: 0.0,
+            then: pos12,
             by_sphere_tree: false,
             colliders,
             shapes,
             since: known.map_or(pos12, |p| p.since),
             room: known.map_or(0.0, |p| p.room),
             answer: known.map_or(Answer::None, |p| p.answer),
+            deepest: known.map_or(0.0, |p| p.deepest),
             cost: known.and_then(|p| p.cost),
         };
-        if pair.answer == Answer::SphereTree && !pair.holds(bodies) {
+        pair.look_ahead(bodies);
+        if pair.answer == Answer::SphereTree && pair.moved(bodies) >= STALE_MOTION * pair.room {
             pair.answer = Answer::None;
         }
         match (&one.tree, &two.tree) {
             (Some(tree), Some(other)) => {
-                if pair.answer == Answer::Apart && !pair.holds(bodies) {
+                if pair.answer == Answer::Apart && !pair.stays_apart(bodies) {
                     pair.answer = Answer::None;
                 }
                 if pair.answer == Answer::None {
-                    let gap = roots_gap(tree, other, &to_pose(&pos12));
-                    if gap > 0.0 {
-                        pair.found(Answer::Apart, 0.99 * gap);
+                    let gap = SAFE * roots_gap(tree, other, &to_pose(&pos12));
+                    if gap > 0.0 && !pair.advance(gap, 0.0, bodies) {
+                        pair.found(Answer::Apart, gap);
                     }
                 }
             }
@@ -314,6 +393,7 @@ impl Pairs {
                     } else {
                         room
                     };
+                    pair.then = pair.pos12;
                     pair.found(Answer::SphereTree, room);
                 }
             }
@@ -411,6 +491,7 @@ mod tests {
         Body {
             key: name as usize,
             place: Pose::from_translation(at),
+            next: Pose::from_translation(at),
             bounds: Aabb::new(low, low + 0.22),
             parent: None,
             moves: true,
@@ -424,6 +505,12 @@ mod tests {
             name,
             radius: tree.radius(),
         }
+    }
+
+    /// Puts a body somewhere, at rest.
+    fn put(body: &mut Body, at: Vec3) {
+        body.place.translation = at;
+        body.next.translation = at;
     }
 
     #[test]
@@ -487,7 +574,8 @@ mod tests {
         bodies.remove(3);
         bodies.push(body(9, at(3), &tree));
         bodies[0].key = 1000;
-        bodies[6].place.translation.x += 0.02;
+        let there = bodies[6].place.translation + 0.02 * Vec3::X;
+        put(&mut bodies[6], there);
         pairs.find(&bodies, false);
         for pair in &pairs.list {
             let names = [pair.a, pair.b].map(|i| bodies[i as usize].name);
@@ -517,6 +605,10 @@ mod tests {
             let mut bodies: Vec<Body> = (0..80)
                 .map(|i| body(2 * i, places(&mut rng), &tree))
                 .collect();
+            // Some move.
+            for body in bodies.iter_mut().step_by(3) {
+                body.next.translation += 0.1 * places(&mut rng);
+            }
             let [mut again, mut anew] = [Pairs::default(), Pairs::default()];
             for pairs in [&mut again, &mut anew] {
                 pairs.find(&bodies, false);
@@ -531,6 +623,12 @@ mod tests {
             }
             // Some went, came between the others, moved, fell asleep, or changed their shape;
             // in the first round all are as they were.
+            // A part of a step is shorter than the whole.
+            if round % 3 == 0 {
+                for body in &mut bodies {
+                    body.next = body.at(0.5);
+                }
+            }
             for _ in 0..round / 2 {
                 let i = rng.below(bodies.len());
                 match rng.below(5) {
@@ -555,10 +653,13 @@ mod tests {
             let told = |pairs: &Pairs| -> Vec<String> {
                 let tell = |p: &Pair| {
                     format!(
-                        "{} {} {:?} {} {:?} {:?} {:?} {} {:?}",
+                        "{} {} {:?} {} {} {:?} {} {:?} {:?} {:?} {} {:?}",
                         p.a,
                         p.b,
                         p.pos12,
+                        p.ahead,
+                        p.share,
+                        p.then,
                         p.by_sphere_tree,
                         p.colliders,
                         p.shapes,
@@ -580,17 +681,47 @@ mod tests {
         let tree = cube();
         let mut bodies: Vec<Body> = (0..2).map(|i| body(i, Vec3::ZERO, &tree)).collect();
         // Boxes overlap, voxels do not.
-        bodies[1].place.translation = Vec3::X * 0.3;
+        put(&mut bodies[1], Vec3::X * 0.3);
         let mut pairs = Pairs::default();
         pairs.find(&bodies, false);
         assert_eq!((pairs.apart, pairs.list[0].answer), (1, Answer::Apart));
         let since = pairs.list[0].since;
-        bodies[1].place.translation = Vec3::X * 0.28;
+        put(&mut bodies[1], Vec3::X * 0.28);
         pairs.find(&bodies, false);
         assert_eq!(pairs.apart, 1);
         assert_eq!(pairs.list[0].since, since, "it was not asked again");
-        bodies[1].place.translation = Vec3::X * 0.15;
+        put(&mut bodies[1], Vec3::X * 0.15);
         pairs.find(&bodies, false);
         assert_eq!((pairs.apart, pairs.list[0].answer), (0, Answer::None));
+    }
+
+    #[test]
+    fn what_may_meet_in_the_step_is_looked_at_where_it_may() {
+        let tree = cube();
+        let mut bodies: Vec<Body> = (0..2).map(|i| body(i, Vec3::ZERO, &tree)).collect();
+        // A gap of 0.1 or less (voxels stick out), and boxes that hold where both will be.
+        put(&mut bodies[1], Vec3::X * 0.3);
+        bodies[0].bounds.maxs.x += 1.0;
+        let mut pairs = Pairs::default();
+        for (way, apart) in [(0.0, true), (0.02, true), (0.2, false), (-0.4, false)] {
+            bodies[1].next.translation = Vec3::X * (0.3 - way);
+            pairs.find(&bodies, false);
+            let pair = &mut pairs.list[0];
+            assert_eq!(pair.answer == Answer::Apart, apart, "by {way}");
+            if !apart {
+                // Not before they may, and all of the way.
+                let then = 0.3 - way * pair.share;
+                assert!(pair.share > 0.1 && pair.share < 0.3, "{}", pair.share);
+                assert!((pair.then.translation.x - then).abs() < 1e-6);
+                let mut looks = 0;
+                while pair.advance(0.0, 0.05, &bodies) {
+                    looks += 1;
+                }
+                assert!((2..=8).contains(&looks), "{looks}");
+                assert_eq!(pair.share, 1.0);
+                let end = pair.then.translation.x;
+                assert!((end - (0.3 - way)).abs() < 1e-6);
+            }
+        }
     }
 }

@@ -16,6 +16,8 @@ struct Piece {
     voxels: FragmentVoxels,
     tree: Arc<VoxTree>,
     radius: f32,
+    /// Whether the sphere-tree method has all that its first question to the piece needs.
+    is_ready: bool,
     seen: u64,
 }
 
@@ -107,11 +109,26 @@ impl Pieces {
                 voxels,
                 radius: tree.radius(),
                 tree: Arc::new(tree),
+                is_ready: false,
                 seen: step,
             };
             self.pieces.insert((key.0, id), piece);
         }
         self.pieces.get(&key).map(Piece::placed)
+    }
+
+    /// Whether the sphere-tree method can be asked about a piece without having to make anything
+    /// first. `may_make`: whether what is missing may be made now, if its sphere tree is there.
+    pub(super) fn is_ready(&mut self, shape: &FragmentShape, may_make: bool) -> bool {
+        let key = (shape.object().address(), shape.id());
+        let Some(piece) = self.pieces.get_mut(&key) else {
+            return true;
+        };
+        if !piece.is_ready && may_make && shape.made_tree().is_some() {
+            shape.make_field();
+            piece.is_ready = true;
+        }
+        piece.is_ready
     }
 
     /// Drops the pieces that were not asked for in this step.

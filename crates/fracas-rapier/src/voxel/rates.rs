@@ -10,6 +10,8 @@
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     expected: f64,
+    /// What a step faster than expected counts for.
+    faster: f64,
 }
 
 /// What a step slower than expected, and one faster, counts for.
@@ -20,6 +22,15 @@ impl Rate {
     pub(super) fn new(first_guess: f64) -> Self {
         Self {
             expected: first_guess,
+            faster: FASTER,
+        }
+    }
+
+    /// One that is used where a clock watches: neither slow nor fast steps count for more.
+    pub(super) fn watched(first_guess: f64) -> Self {
+        Self {
+            faster: SLOWER,
+            ..Self::new(first_guess)
         }
     }
 
@@ -34,7 +45,11 @@ impl Rate {
         }
         // One disturbed step must not stop all work in the next.
         let seen = (seconds / count).min(4.0 * self.expected);
-        let weight = if seen > self.expected { SLOWER } else { FASTER };
+        let weight = if seen > self.expected {
+            SLOWER
+        } else {
+            self.faster
+        };
         self.expected += weight * (seen - self.expected);
     }
 }
@@ -54,6 +69,8 @@ pub(super) struct StageRates {
     pub(super) visit: Rate,
     /// Per pair that the sphere-tree method answers.
     pub(super) sphere_tree_pair: Rate,
+    /// What the sphere-tree method takes, by what was predicted.
+    pub(super) predicted: Rate,
     /// Looking at a pair at all: its roots.
     pub(super) root: Rate,
     /// Finding pairs, per pair of boxes; a collider counts as one.
@@ -83,7 +100,8 @@ impl Default for StageRates {
             engine_pair: Rate::new(1e-6),
             contacts: Rate::new(3.0),
             visit: Rate::new(1e-6),
-            sphere_tree_pair: Rate::new(20e-6),
+            sphere_tree_pair: Rate::watched(20e-6),
+            predicted: Rate::watched(1.0),
             root: Rate::new(300e-9),
             find: Rate::new(1e-6),
             slow: 1.0,

@@ -7,7 +7,7 @@ use fracas_core::voxel_tree::{
 use glam::Vec3;
 use parry3d::math::Pose;
 
-use super::pairs::Answer;
+use super::pairs::{Answer, Pair, SAFE};
 use super::{LEVELS, VoxelStats};
 use crate::manifold::{PairContact, PointId};
 
@@ -15,31 +15,38 @@ use crate::manifold::{PairContact, PointId};
 /// the pair has moved by this share of a voxel.
 pub(super) const KEPT_MOTION: f32 = 0.1;
 
+/// Contacts whose directions have a greater cosine hold against the same motion.
+const SAME_WAY: f32 = 0.7;
+
 /// Memory of reducing cubes to contacts.
 #[derive(Default)]
 pub(super) struct Reduction {
     primitives: Vec<Primitive>,
     groups: Vec<GroupContact>,
+    newest: Newest,
 }
 
 impl Reduction {
-    /// Puts out the contacts of a pair; returns what is to be remembered of it, and how
-    /// far it may move meanwhile.
+    /// Puts out the contacts of a pair, and notes what is to be remembered of it, and how far
+    /// it may move meanwhile. `most` groups at the most; `before` has the contacts of the last
+    /// step.
     pub(super) fn contacts(
         &mut self,
         found: &SharedPair<'_>,
-        pos12: &Pose,
-        most: usize,
+        pair: &mut Pair,
+        (most, before): (usize, &[PairContact]),
         stats: &mut VoxelStats,
         out: &mut Vec<PairContact>,
-    ) -> (Answer, f32) {
+    ) {
         if found.stop == Some(Stop::Apart) {
             stats.answered(None);
-            return match found.b {
-                Other::Tree(..) => (Answer::Apart, 0.99 * found.detection.gap()),
+            let (answer, room) = match found.b {
+                Other::Tree(..) => (Answer::Apart, SAFE * found.detection.gap()),
                 // The gap to a plain shape is not known.
                 Other::Solid(..) | Other::Plane(..) => (Answer::None, 0.0),
             };
+            pair.found(answer, room);
+            return;
         }
         let finest = found.stop == Some(Stop::Finest);
         let level = (!finest).then(|| found.detection.level().min(LEVELS as u32 - 1) as u8);
@@ -95,16 +102,83 @@ impl Reduction {
         let one = !finest && matches!(found.b, Other::Tree(..));
         let (most, points) = if one { (1, 1) } else { (most, usize::MAX) };
         for group in self.groups.iter().take(most) {
-            add_contacts(group, points, one, pos12, out);
+            let brakes = one.then(|| self.newest.brake(pair, before, -group.normal));
+            add_contacts(group, points, brakes, &pair.then, out);
         }
-        let count = out.len() as u32 - first;
+        let new = &mut out[first as usize..];
+        if pair.share > 0.0 {
+            // They are not there yet.
+            for contact in new.iter_mut() {
+                contact.distance = distance(contact, &pair.pos12);
+            }
+        }
+        pair.deepest = deepest(new);
         let cell = found.a.levels().last().map_or(0.0, |level| level.cell);
         let answer = Answer::Contacts {
             first,
-            count,
+            count: new.len() as u32,
             level,
         };
-        (answer, KEPT_MOTION * cell)
+        pair.found(answer, KEPT_MOTION * cell);
+    }
+}
+
+/// The distance of a contact where B is now in the frame of A.
+pub(super) fn distance(contact: &PairContact, pos12: &Pose) -> f32 {
+    let apart = pos12.transform_point(contact.point2) - contact.point1;
+    apart.dot(contact.normal1)
+}
+
+/// The least distance of some contacts; none is none.
+pub(super) fn deepest(contacts: &[PairContact]) -> f32 {
+    let distances = contacts.iter().map(|c| c.distance);
+    distances.fold(f32::INFINITY, f32::min)
+}
+
+/// How a coarse contact goes on: its distance and its name.
+#[derive(Clone, Copy)]
+struct Brake {
+    distance: f32,
+    name: u32,
+}
+
+/// Names of coarse contacts that are new.
+#[derive(Default)]
+struct Newest(u32);
+
+/// Names of coarse contacts begin here: those of fine ones are smaller.
+const COARSE: u32 = 1 << 29;
+
+impl Newest {
+    /// What a coarse contact goes on with: how deep the deepest of the step before that had about
+    /// its direction is by now, and its name. Without the depth a body that is seen coarsely in
+    /// every step would be braked anew in each, wherever it is by then, and so sink in. One in
+    /// another direction has a name of its own: the solver would begin with the impulse of the
+    /// old one, and throw bodies.
+    fn brake(&mut self, pair: &Pair, before: &[PairContact], normal: Vec3) -> Brake {
+        let contacts = match pair.answer {
+            Answer::Contacts { first, count, .. } => {
+                &before[first as usize..(first + count) as usize]
+            }
+            _ => &[],
+        };
+        let alike = contacts.iter().filter(|c| c.normal1.dot(normal) > SAME_WAY);
+        let deepest = alike
+            .map(|c| (distance(c, &pair.then), c.point_id))
+            .min_by(|c, d| c.0.total_cmp(&d.0));
+        match deepest {
+            Some((distance, PointId::OfFirst(name) | PointId::OfSecond(name))) => Brake {
+                distance: distance.min(0.0),
+                name,
+            },
+            None => {
+                self.0 = (self.0 + 1) % COARSE;
+                Brake {
+                    distance: 0.0,
+                    name: COARSE + self.0,
+                }
+            }
+        }
     }
 }
 
@@ -116,19 +190,21 @@ fn centre(tree: &VoxTree) -> Vec3 {
         .map_or(Vec3::ZERO, |root| 0.5 * (root.content.0 + root.content.1))
 }
 
-/// A reduced contact as contacts of the pair, A being shape 1.
+/// A reduced contact as contacts of the pair, A being shape 1; at the distance of one that
+/// `brakes`, if it does.
 fn add_contacts(
     group: &GroupContact,
     points: usize,
-    brakes: bool,
+    brakes: Option<Brake>,
     pos12: &Pose,
     out: &mut Vec<PairContact>,
 ) {
     for (i, span) in group.span().iter().take(points).enumerate() {
-        let distance = if brakes { 0.0 } else { span.distance };
+        let distance = brakes.map_or(span.distance, |brake| brake.distance);
         let half = group.normal * (0.5 * distance);
         // Regions and place in the span name the point from step to step.
-        let name = (group.group.0 << 16 ^ group.group.1 << 3) | i as u32;
+        let fine = ((group.group.0 << 16 ^ group.group.1 << 3) | i as u32) % COARSE;
+        let name = brakes.map_or(fine, |brake| brake.name);
         out.push(PairContact {
             point1: span.point + half,
             point2: pos12.inverse_transform_point(span.point - half),

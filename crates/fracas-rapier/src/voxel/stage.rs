@@ -1,6 +1,6 @@
 //! Before the engine's step: every pair gets its contacts, within one budget.
 //!
-//! Steps: bodies that broke have their voxels re-labelled (`pieces.rs`) -> boxes that
+//! Steps: bodies that broke have their voxels re-labelled (`bodies.rs`, `pieces.rs`) -> boxes that
 //! overlap make pairs, and those known to be apart are dropped (`pairs.rs`) -> which pairs
 //! the sphere-tree method takes (both at once only) -> those that hardly moved keep their
 //! contacts -> all others are refined, plain shapes first and then the most needy ->
@@ -12,11 +12,15 @@
 //!
 //! Both at once: what the sphere-tree method will cost is predicted by what it cost in the
 //! last step that asked it (for a new pair: all points of the smaller body, or, where a clock
-//! watches, what pairs usually cost if that is less). The cheapest pairs come first, as long as
-//! their predicted cost fits, and a share of the budget is kept for the voxels of the others.
-//! Where a clock watches, those whose turn it is come before them, and the share is kept only
-//! where not all fit. What was found is kept until the pair has moved by a tenth of a voxel.
+//! watches, some usual pairs if that is less). Cheap pairs come first, as long as
+//! their predicted cost fits, and a share of the budget is kept for the voxels of the others
+//! (`choose.rs`). Where a clock watches, those that were its before and those whose turn it is
+//! come before them, and the share is kept only where not all fit. What was found is kept until
+//! the pair has moved by a tenth of a voxel, and by half of one where there is no time.
 //! Predictions fail when something breaks, so the table asks the clock again before each of them.
+//!
+//! Trees that are apart and may meet in the coming step are looked at where they may, after the
+//! others (`Work::look_ahead`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,21 +28,18 @@ use std::sync::Arc;
 use fracas_core::voxel_tree::{
     Budget, Detection, Other, Progress, SharedPair, Stop, refine_all, refine_while,
 };
-use fracas_core::{FragmentId, SphereTree};
-use parry3d::bounding_volume::BoundingVolume as _;
-use parry3d::shape::Shape;
-use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
+use rapier3d::prelude::Collider;
 
-use super::pairs::{Answer, Body, Pair, Pairs};
+use super::bodies::Surroundings;
+use super::pairs::{Answer, Body, Pair, Pairs, SAFE};
 use super::pieces::Pieces;
 use super::rates::{EngineWork, StageRates};
-use super::reduction::{KEPT_MOTION, Reduction};
+use super::reduction::{KEPT_MOTION, Reduction, deepest, distance};
 use super::sampler::{plane, sampler};
-use super::table::{self, Contents, Cost, Entry, SphereTreeTime, StepClock, VoxelTable, key_of};
-use super::{FrameBudget, POINT_WORK, VoxelSettings, VoxelStats};
+use super::table::{self, Contents, Cost, Entry, SphereTreeTime, StepClock, VoxelTable};
+use super::{FrameBudget, VoxelSettings, VoxelStats};
 use crate::manifold::PairContact;
 use crate::pose::to_pose;
-use crate::shape::FragmentShape;
 
 /// Which pairs get voxel contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,41 +53,26 @@ pub(crate) enum Scope {
 }
 
 /// Of the budget, kept for voxels where the sphere-tree method comes first.
-const VOXEL_SHARE: f64 = 0.35;
+pub(super) const VOXEL_SHARE: f64 = 0.35;
 
 /// Of a time budget, planned with: rates are estimates.
-const PLANNED: f64 = 0.6;
+pub(super) const PLANNED: f64 = 0.85;
 
-/// The same where all that is planned is left to the sphere-tree method: the clock watches.
-const SPHERE_TREES_PLANNED: f64 = 0.75;
+/// The same where the sphere-tree method takes part: the clock watches its queries.
+pub(super) const SPHERE_TREES_PLANNED: f64 = 0.85;
 
-/// Of a time budget, planned with where something may break: the step is then made again, and
-/// the second engine step has the rest.
-const BREAK_PLANNED: f64 = 0.4;
-
-/// How far a shape reaches from the origin of its frame.
-fn reach_of(shape: &dyn Shape) -> f32 {
-    let ball = shape.compute_local_bounding_sphere();
-    ball.center().length() + ball.radius()
-}
-
-/// What fell from higher than its own radius may break where it lands. Of the usual gravity,
-/// whatever the world's is: this plans with time, no result depends on it in a budget of work.
-const GRAVITY: f32 = 9.81;
+/// Of a time budget, planned with whatever a second engine step will cost.
+const LEAST_PLANNED: f64 = 0.3;
 
 /// Of a time budget, when the sphere-tree method's last query has to be over.
-const SPHERE_TREES_UNTIL: f64 = 0.8;
+const SPHERE_TREES_UNTIL: f64 = 0.9;
 
 /// A pair's cost may grow by so much from step to step before it is no longer predicted.
-const COST_GROWTH: f64 = 1.25;
+pub(super) const COST_GROWTH: f64 = 1.25;
 
-/// What a pair of which nothing is known may take, in usual pairs of the sphere-tree method.
-const NEW_PAIR: f64 = 3.0;
-
-/// A plain shape is refined as if its cubes were this much larger, so to the finest
-/// level before any other pair. Floors are cheap, and coarse contacts do not push: a
-/// body that has sunk into a floor seen coarsely would stay there.
-const PLAIN_WEIGHT: f32 = 1000.0;
+/// A plain shape is refined to the finest level before any other pair. Floors are cheap, and
+/// coarse contacts do not push: a body that has sunk into a floor seen coarsely would stay there.
+const PLAIN_WEIGHT: f32 = f32::INFINITY;
 
 /// Of what is planned with, what floors may take whatever the rest is expected to cost.
 const PLAIN_SHARE: f64 = 0.6;
@@ -97,71 +83,70 @@ const PLAIN_SHARE: f64 = 0.6;
 /// others.
 /// What is then found (apart, or contacts of the finest level) holds until it has moved,
 /// and leaves room for the others.
-const TURNS: u64 = 8;
+pub(super) const TURNS: u64 = 8;
 
-/// How much larger the cubes of such a pair count: enough to come to the finest level.
-const TURN_WEIGHT: f32 = 100.0;
+/// Such a pair comes to the finest level before the next.
+const TURN_WEIGHT: f32 = f32::INFINITY;
+
+/// How often a pair that is apart is looked at in one step, where it may meet in it.
+const LOOKS_AHEAD: usize = 4;
 
 /// Tests that are made whatever the time: so that a crowd that leaves no time is seen
 /// through, pair by pair, rather than stay as it is.
 const LEAST_TESTS: u64 = 500;
 
-/// Where there is no time to look at all pairs, until it has moved by this many times as
-/// much: half a voxel, within which nothing is exact anyway.
-const STALE_MOTION: f32 = 5.0;
-
 /// Of the pairs that wait, so many are looked at whatever the time, and so many at the most.
 /// In a budget of time as many as came to the finest level before: a pair that is seen
 /// coarsely again has gained nothing.
-const LEAST_LOOKS: usize = 16;
+pub(super) const LEAST_LOOKS: usize = 16;
 const MOST_LOOKS: f64 = 1e4;
 
 /// The world's clock, in seconds.
-type Clock = Arc<Box<dyn Fn() -> f64 + Send + Sync>>;
+pub(super) type Clock = Arc<Box<dyn Fn() -> f64 + Send + Sync>>;
 
 /// What [`VoxelStage::choose_looked`] chose, by places in the list of pairs.
-struct Looked {
-    keeping: Vec<u32>,
+pub(super) struct Looked {
+    pub(super) keeping: Vec<u32>,
     /// And whether it goes before the others, to the finest level. Plain shapes first.
-    looked: Vec<(u32, bool)>,
+    pub(super) looked: Vec<(u32, bool)>,
     /// How many are with plain shapes.
-    plain: usize,
+    pub(super) plain: usize,
     /// Seconds that the engine's own stage will take, the sphere-tree method included.
-    after: f64,
+    pub(super) after: f64,
 }
 
 /// Everything that voxel contacts keep between steps.
 pub(crate) struct VoxelStage {
-    settings: VoxelSettings,
-    scope: Scope,
+    pub(super) settings: VoxelSettings,
+    pub(super) scope: Scope,
     /// Objects whose pairs get voxel contacts, by their address.
-    chosen: BTreeSet<usize>,
-    table: Arc<VoxelTable>,
-    pieces: Pieces,
-    bodies: Vec<Body>,
-    pairs: Pairs,
-    engine_work: EngineWork,
+    pub(super) chosen: BTreeSet<usize>,
+    pub(super) table: Arc<VoxelTable>,
+    pub(super) pieces: Pieces,
+    pub(super) bodies: Vec<Body>,
+    pub(super) pairs: Pairs,
+    pub(super) engine_work: EngineWork,
     /// The contacts of the last step.
-    kept_contacts: Vec<PairContact>,
-    detections: Vec<Detection>,
-    reduction: Reduction,
-    costs: Vec<(u32, Cost)>,
+    pub(super) kept_contacts: Vec<PairContact>,
+    pub(super) detections: Vec<Detection>,
+    pub(super) reduction: Reduction,
+    pub(super) costs: Vec<(u32, Cost)>,
     /// What the sphere-tree method is expected to take in this step, in seconds.
-    sphere_tree_seconds: f64,
+    pub(super) sphere_tree_seconds: f64,
     /// Which of the pairs that have to wait is looked at first.
-    waiting_turn: usize,
-    rates: StageRates,
-    step: u64,
-    stats: VoxelStats,
+    pub(super) waiting_turn: usize,
+    pub(super) rates: StageRates,
+    pub(super) step: u64,
+    pub(super) stats: VoxelStats,
     /// When the world's step began for the budget, in the clock's seconds: as much before now
     /// as its contacts have taken. Re-labelling is not counted.
-    started: f64,
+    pub(super) started: f64,
     /// How far the engine looks ahead.
-    reach: f32,
+    pub(super) reach: f32,
     /// Whether something may break in this engine step, and the world's step be made again.
-    may_break: bool,
+    pub(super) may_break: bool,
     /// How many of the pairs that wait a step sees to the finest level.
-    deep_looks: f64,
+    pub(super) deep_looks: f64,
 }
 
 impl VoxelStage {
@@ -222,18 +207,12 @@ impl VoxelStage {
     /// Finds the contacts of the coming step of the engine. `spent`: seconds that contacts
     /// have taken in this step of the world, which makes the engine's again if something
     /// breaks: both have one budget.
-    pub(crate) fn prepare(
-        &mut self,
-        bodies: &RigidBodySet,
-        colliders: &ColliderSet,
-        (reach, spent): (f32, f64),
-        clock: &Clock,
-    ) {
+    pub(crate) fn prepare(&mut self, around: &Surroundings<'_>, spent: f64, clock: &Clock) {
         self.step += 1;
-        self.reach = reach;
+        self.reach = around.reach;
         self.stats = VoxelStats::default();
         let start = clock();
-        let relabel = self.gather(bodies, colliders, reach, clock);
+        let relabel = self.gather(around, clock);
         self.stats.relabel = relabel * 1e3;
         let begun = start + relabel;
         self.started = begun - spent;
@@ -254,7 +233,7 @@ impl VoxelStage {
         self.rates
             .found_pairs(found, self.engine_work.boxes, self.bodies.len());
         self.choose_sphere_tree_pairs(clock);
-        self.refine(colliders, reach, clock);
+        self.refine(around, clock);
         self.stats.refine = (clock() - begun) * 1e3;
     }
 
@@ -271,6 +250,8 @@ impl VoxelStage {
             visits += f64::from(cost.points) + f64::from(cost.visits);
         }
         self.rates.visit.learn(seconds, visits, 100.0);
+        let predicted = self.sphere_tree_seconds;
+        self.rates.predicted.learn(seconds, predicted, 1e-5);
         let asked = self.costs.iter().filter(|(_, cost)| cost.seconds > 0.0);
         let asked = asked.count() as f64;
         self.rates.sphere_tree_pair.learn(seconds, asked, 1.0);
@@ -292,243 +273,24 @@ impl VoxelStage {
         (KEPT_MOTION * cells.fold(f32::INFINITY, f32::min)).min(self.reach)
     }
 
-    /// All colliders, and the voxels of those that are fragments. Returns how long
-    /// re-labelling what broke took.
-    fn gather(
-        &mut self,
-        bodies: &RigidBodySet,
-        colliders: &ColliderSet,
-        reach: f32,
-        clock: &Clock,
-    ) -> f64 {
-        self.bodies.clear();
-        let mut relabel = 0.0;
-        for (index, (handle, collider)) in colliders.iter().enumerate() {
-            if !collider.is_enabled() || collider.is_sensor() {
-                continue;
-            }
-            let parent = collider.parent();
-            let body = parent.and_then(|h| bodies.get(h));
-            // A body that the user has moved takes its colliders along in the step.
-            let place = body.map_or(*collider.position(), |b| {
-                collider
-                    .position_wrt_parent()
-                    .map_or(*b.position(), |local| *b.position() * *local)
-            });
-            let shape = collider.shape();
-            let fragment = shape.as_shape::<FragmentShape>();
-            let placed = fragment.and_then(|f| {
-                self.pieces.known(f, self.step).or_else(|| {
-                    let start = clock();
-                    let all = colliders.iter();
-                    let all = all.filter_map(|(_, c)| c.shape().as_shape::<FragmentShape>());
-                    let tree = self.pieces.make(f, all, &self.settings, self.step);
-                    relabel += clock() - start;
-                    tree
-                })
-            });
-            let falls = fragment.zip(body).is_some_and(|(fragment, body)| {
-                let speed2 = body.linvel().length_squared();
-                fragment.id() == FragmentId(0) && speed2 > 2.0 * GRAVITY * fragment.reach()
-            });
-            let (tree, radius) = placed.unzip();
-            let (at, generation) = handle.into_raw_parts();
-            self.bodies.push(Body {
-                key: key_of(shape),
-                place,
-                bounds: shape.compute_aabb(&place).loosened(reach),
-                parent,
-                moves: body.is_some_and(|b| b.is_dynamic() && !b.is_sleeping()),
-                radius: radius.unwrap_or_else(|| fragment.map_or(0.0, |_| reach_of(shape))),
-                tree,
-                chosen: fragment.is_some_and(|f| self.chosen.contains(&f.object().address())),
-                fragment: fragment.is_some(),
-                falls,
-                points: fragment.map_or(0, |f| self.points_of(f)),
-                inner_radius: fragment.map_or(0.0, FragmentShape::inner_radius),
-                collider: index,
-                name: u64::from(at) << 32 | u64::from(generation),
-            });
-        }
-        self.pieces.forget_unseen(self.step);
-        relabel
-    }
-
-    /// Sample points of a fragment, where the sphere-tree method is one of two. A tree that was not
-    /// made yet (whoever asks for it has to wait) has too many for any budget of time.
-    fn points_of(&self, fragment: &FragmentShape) -> u32 {
-        let count = |tree: &Arc<SphereTree>| tree.positions().len() as u32;
-        match (self.scope, self.settings.budget) {
-            (Scope::All | Scope::Chosen, _) => 0,
-            (Scope::WhatDoesNotFit, FrameBudget::Milliseconds(_)) => {
-                fragment.made_tree().map_or(u32::MAX, count)
-            }
-            (Scope::WhatDoesNotFit, _) => count(fragment.tree()),
+    /// Of a time budget, planned with.
+    pub(super) fn planned_share(&self) -> f64 {
+        match self.scope {
+            Scope::WhatDoesNotFit => SPHERE_TREES_PLANNED,
+            Scope::All | Scope::Chosen => PLANNED,
         }
     }
 
-    /// Of a time budget, planned with: a part of `usual` where the step may be made again.
-    fn planned(&self, usual: f64) -> f64 {
-        if self.may_break { BREAK_PLANNED } else { usual }
-    }
-
-    /// Both at once: leaves to the sphere-tree method what fits.
-    fn choose_sphere_tree_pairs(&mut self, clock: &Clock) {
-        self.sphere_tree_seconds = 0.0;
-        if self.scope != Scope::WhatDoesNotFit {
-            return;
-        }
-        let engine = self.rates.engine(self.engine_work);
-        let visit = self.rates.visit.get();
-        let usual = self.rates.sphere_tree_pair.get();
-        // Work counts points, time counts seconds.
-        let (mut room, timed) = match self.settings.budget {
-            FrameBudget::Unlimited => (f64::INFINITY, false),
-            FrameBudget::Work(units) => {
-                let points = ((1.0 - VOXEL_SHARE) * units as f64) as u64 / POINT_WORK;
-                (points as f64, false)
-            }
-            FrameBudget::Milliseconds(ms) => {
-                let planned = self.planned(SPHERE_TREES_PLANNED);
-                let left = planned * ms * 1e-3 - engine - (clock() - self.started);
-                (left.max(0.0), true)
-            }
+    /// The seconds of a budget that are planned with: a share of it, less what is done a second
+    /// time where the step may be made again.
+    pub(super) fn planned(&self, share: f64, ms: f64) -> f64 {
+        let budget = ms * 1e-3;
+        let again = if self.may_break {
+            self.rates.engine(self.engine_work) + 1e-3 * self.stats.find
+        } else {
+            0.0
         };
-        let bodies = &self.bodies;
-        let predicted = |pair: &Pair| {
-            // A new pair: every point of the smaller body (of the only one) is asked.
-            let all = match [pair.a, pair.b].map(|i| bodies[i as usize].points) {
-                [n, 0] | [0, n] => n,
-                // Of two that meet, both trees are asked for.
-                [u32::MAX, _] | [_, u32::MAX] => u32::MAX,
-                [n, m] => n.min(m),
-            };
-            match (pair.cost, timed) {
-                // What came too late has to wait for one step.
-                (Some(cost), true) if cost.late => f64::INFINITY,
-                // A pair's first query makes what later ones use: what it cost may be long ago.
-                (Some(cost), true) => {
-                    let known = COST_GROWTH * f64::from(cost.seconds).max(visit);
-                    known.min(NEW_PAIR * usual)
-                }
-                (Some(cost), false) => f64::from(cost.points.max(1)),
-                (None, true) if all == u32::MAX => f64::INFINITY,
-                // Few pairs ask for all points; one that does is stopped by the clock.
-                (None, true) => (f64::from(all.max(1)) * visit).min(NEW_PAIR * usual),
-                (None, false) => f64::from(all.max(1)),
-            }
-        };
-        let open = self.pairs.list.iter().zip(0_u32..);
-        let open = open.filter(|(pair, _)| {
-            !pair.by_sphere_tree && !matches!(pair.answer, Answer::Apart | Answer::SphereTree)
-        });
-        let mut order: Vec<(f64, u32)> = open.map(|(pair, i)| (predicted(pair), i)).collect();
-        // Cheap ones first, but those whose turn it is before them.
-        let later = |i: u32| timed && !u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
-        order.sort_unstable_by(|a, b| {
-            let by_turn = later(a.1).cmp(&later(b.1));
-            by_turn.then(a.0.total_cmp(&b.0)).then(a.1.cmp(&b.1))
-        });
-        let all: f64 = order.iter().map(|o| o.0).sum();
-        if timed && all > room {
-            room *= 1.0 - VOXEL_SHARE;
-        }
-        let mut kept = 0;
-        for pair in &mut self.pairs.list {
-            if !pair.by_sphere_tree && pair.answer == Answer::SphereTree {
-                pair.by_sphere_tree = true;
-                kept += 1;
-            }
-        }
-        let mut fit = 0;
-        for &(cost, i) in &order {
-            let pair = &mut self.pairs.list[i as usize];
-            // What is remembered holds for one step; where a clock watches, until the pair is
-            // asked again: else one that once did not fit would count as new for ever.
-            if !timed || pair.cost.is_some_and(|cost| cost.late) {
-                pair.cost = None;
-            }
-            if cost <= room {
-                room -= cost;
-                pair.by_sphere_tree = true;
-                pair.answer = Answer::None;
-                // What the engine does not ask, since their boxes are apart, costs nothing.
-                if timed {
-                    pair.cost = Some(Cost::default());
-                }
-                fit += 1;
-                self.sphere_tree_seconds += if timed { cost } else { 0.0 };
-            }
-        }
-        self.stats.sphere_tree_pairs = kept + fit;
-        self.stats.fallbacks = order.len() as u64 - fit;
-    }
-
-    /// Which of the pairs that are left to the voxels are looked at: those that moved, as
-    /// far as time allows; the others keep the contacts they have.
-    fn choose_looked(&mut self, clock: &Clock) -> Looked {
-        let (pairs, bodies, rates) = (&self.pairs.list, &self.bodies, &self.rates);
-        let piece = |i: u32| {
-            let b = pairs[i as usize].b;
-            bodies[b as usize].tree.is_some()
-        };
-        let turn = |i: u32| u64::from(i).wrapping_add(self.step).is_multiple_of(TURNS);
-        let timed = matches!(self.settings.budget, FrameBudget::Milliseconds(_));
-        let (mut keeping, mut looked, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
-        for (pair, i) in pairs.iter().zip(0_u32..) {
-            if pair.by_sphere_tree || pair.answer == Answer::Apart {
-                continue;
-            }
-            let Answer::Contacts { level, .. } = pair.answer else {
-                looked.push((i, turn(i)));
-                continue;
-            };
-            let moved = pair.moved(bodies);
-            if moved < pair.room && (level.is_none() || !(turn(i) || timed)) {
-                keeping.push(i);
-            } else if moved < STALE_MOTION * pair.room {
-                waiting.push((i, turn(i)));
-            } else {
-                looked.push((i, turn(i)));
-            }
-        }
-        let voxel_pairs = keeping.len() + looked.len() + waiting.len();
-        self.engine_work.voxel_pairs = voxel_pairs;
-        let after = rates.engine(self.engine_work) + self.sphere_tree_seconds;
-        let fit = match self.settings.budget {
-            FrameBudget::Milliseconds(ms) => {
-                let planned = self.planned(PLANNED);
-                let left = planned * ms * 1e-3 - (clock() - self.started) - after;
-                let fit = (left / rates.look()).max(0.0) as usize;
-                let fit = fit.saturating_sub(looked.len());
-                fit.min(self.deep_looks as usize).max(LEAST_LOOKS)
-            }
-            _ => waiting.len(),
-        };
-        if fit < waiting.len() {
-            // One after the other, from step to step, and those whose turn it is finely.
-            let first = self.waiting_turn % waiting.len();
-            self.waiting_turn = first + fit;
-            waiting.rotate_left(first);
-            keeping.extend(waiting.drain(fit..).map(|(i, _)| i));
-            waiting.iter_mut().for_each(|(_, deep)| *deep = true);
-        }
-        looked.append(&mut waiting);
-        // Floors come before the others.
-        looked.sort_unstable_by_key(|&(i, _)| (piece(i), i));
-        for &i in &keeping {
-            if let Answer::Contacts { level, .. } = pairs[i as usize].answer {
-                self.stats.answered(level);
-            }
-        }
-        self.stats.kept = keeping.len() as u64;
-        self.stats.pairs = voxel_pairs as u64;
-        Looked {
-            plain: looked.partition_point(|&(i, _)| !piece(i)),
-            looked,
-            keeping,
-            after,
-        }
+        (share * budget - again).max(LEAST_PLANNED * budget)
     }
 
     /// Where a clock watches: until when the sphere-tree method may answer, and how fast it is.
@@ -536,7 +298,7 @@ impl VoxelStage {
         match self.settings.budget {
             FrameBudget::Milliseconds(ms) if self.stats.sphere_tree_pairs > 0 => {
                 Some(SphereTreeTime {
-                    end: self.started + self.planned(SPHERE_TREES_UNTIL) * ms * 1e-3,
+                    end: self.started + self.planned(SPHERE_TREES_UNTIL, ms),
                     calls: self.engine_work.boxes as u32,
                     call: self.rates.engine(self.engine_work)
                         / self.engine_work.boxes.max(1) as f64,
@@ -548,40 +310,44 @@ impl VoxelStage {
     }
 
     /// Refines what is left to the voxels, and fills the table.
-    fn refine(&mut self, colliders: &ColliderSet, reach: f32, clock: &Clock) {
+    fn refine(&mut self, around: &Surroundings<'_>, clock: &Clock) {
         let chosen = self.choose_looked(clock);
         let sphere_tree_time = self.limit_sphere_trees();
-        let Looked { looked, plain, .. } = &chosen;
+        let planned = match self.settings.budget {
+            FrameBudget::Milliseconds(ms) => self.planned(self.planned_share(), ms),
+            _ => f64::INFINITY,
+        };
+        let looked = &chosen.looked;
         if self.detections.len() < looked.len() {
             self.detections
                 .resize_with(looked.len(), Detection::default);
         }
-        let colliders: Vec<&Collider> = colliders.iter().map(|(_, c)| c).collect();
-        let planned = self.planned(PLANNED);
-        let (pairs, bodies) = (&mut self.pairs.list, &self.bodies);
-        let solids: Vec<_> = looked[..*plain]
+        let colliders: Vec<&Collider> = around.colliders.iter().map(|(_, c)| c).collect();
+        let solids: Vec<_> = looked[..chosen.plain]
             .iter()
             .map(|&(i, _)| {
-                let pair = &pairs[i as usize];
-                let (a, b) = (&bodies[pair.a as usize], &bodies[pair.b as usize]);
+                let pair = &self.pairs.list[i as usize];
+                let [a, b] = [pair.a, pair.b].map(|i| &self.bodies[i as usize]);
                 sampler(colliders[b.collider].shape(), &pair.pos12, a.inner_radius)
             })
             .collect();
+        let (pairs, bodies) = (&mut self.pairs.list, &self.bodies);
         let mut shared: Vec<SharedPair<'_>> = Vec::with_capacity(looked.len());
         let detections = self.detections.iter_mut();
         for ((&(i, deep), detection), k) in looked.iter().zip(detections).zip(0..) {
             detection.restart();
             let pair = &pairs[i as usize];
-            let Some(tree) = &bodies[pair.a as usize].tree else {
+            let [a, b] = [pair.a, pair.b].map(|i| &bodies[i as usize]);
+            let Some(tree) = &a.tree else {
                 unreachable!("a pair without voxels is the sphere-tree method's")
             };
-            let b = &bodies[pair.b as usize];
             let (other, weight) = match &b.tree {
                 Some(other) => {
                     let weight = if deep { TURN_WEIGHT } else { 1.0 };
-                    (Other::Tree(other, to_pose(&pair.pos12)), weight)
+                    (Other::Tree(other, to_pose(&pair.then)), weight)
                 }
                 None => {
+                    let reach = around.reach + pair.ahead;
                     let floor = plane(colliders[b.collider].shape(), &pair.pos12);
                     let other = floor.map_or(Other::Solid(&solids[k], reach), |floor| {
                         Other::Plane(floor, reach)
@@ -597,30 +363,27 @@ impl VoxelStage {
                 stop: None,
             });
         }
-        let scope = self.scope;
-        self.stats.tests = match self.settings.budget {
-            FrameBudget::Unlimited => refine_all(&mut shared, &Budget::default()),
-            FrameBudget::Work(units) => {
-                let both = scope == Scope::WhatDoesNotFit;
-                let share = if both { VOXEL_SHARE } else { 1.0 };
-                let budget = Budget {
-                    tests: Some((share * units as f64) as u64),
-                    ..Budget::default()
-                };
-                refine_all(&mut shared, &budget)
-            }
-            FrameBudget::Milliseconds(ms) => {
-                let budget = (planned * ms * 1e-3, self.started);
-                refine_in_time(&mut shared, &chosen, &mut self.rates, budget, clock)
-            }
+        let mut work = Work {
+            scope: self.scope,
+            budget: self.settings.budget,
+            planned,
+            started: self.started,
+            chosen: &chosen,
+            rates: &mut self.rates,
+            clock,
+            done: Progress::default(),
         };
+        work.refine(&mut shared, chosen.plain);
         self.deep_looks = deep_looks(self.deep_looks, &shared, looked);
+        let of = looked.iter().map(|&(i, _)| i);
+        let shared = work.look_ahead(shared.into_iter().zip(of).collect(), pairs, bodies);
+        self.stats.tests = work.done.tests;
         let reducing = clock();
         let most = self.settings.most_groups as usize;
         let (kept_contacts, reduction) = (&mut self.kept_contacts, &mut self.reduction);
         let stats = &mut self.stats;
         self.table.write(|contents| {
-            contents.complete = scope != Scope::Chosen;
+            contents.complete = self.scope != Scope::Chosen;
             contents.sphere_tree_time = sphere_tree_time;
             contents.clock = Some(StepClock {
                 seconds: Arc::clone(clock),
@@ -630,10 +393,9 @@ impl VoxelStage {
             std::mem::swap(&mut contents.contacts, kept_contacts);
             contents.contacts.clear();
             let out = &mut contents.contacts;
-            for (found, &(i, _)) in shared.iter().zip(looked) {
-                let pair = &mut pairs[i as usize];
-                let (answer, room) = reduction.contacts(found, &pair.pos12, most, stats, out);
-                pair.found(answer, room);
+            for (found, i) in &shared {
+                let pair = &mut pairs[*i as usize];
+                reduction.contacts(found, pair, (most, kept_contacts), stats, out);
             }
             for &i in &chosen.keeping {
                 keep(&mut pairs[i as usize], kept_contacts, out);
@@ -645,6 +407,113 @@ impl VoxelStage {
         stats.reduce = reduction * 1e3;
         self.rates
             .learn_reduction(reduction, stats.primitives as usize, looked.len());
+    }
+}
+
+/// Refinement within what is left of the budget.
+struct Work<'a> {
+    scope: Scope,
+    budget: FrameBudget,
+    planned: f64,
+    started: f64,
+    chosen: &'a Looked,
+    rates: &'a mut StageRates,
+    clock: &'a Clock,
+    done: Progress,
+}
+
+impl Work<'_> {
+    /// Refines pairs, those with plain shapes (`plain` of them) first where a clock watches.
+    fn refine(&mut self, shared: &mut [SharedPair<'_>], plain: usize) {
+        let tests = match self.budget {
+            FrameBudget::Unlimited => refine_all(shared, &Budget::default()),
+            FrameBudget::Work(units) => {
+                let both = self.scope == Scope::WhatDoesNotFit;
+                let share = if both { VOXEL_SHARE } else { 1.0 };
+                let tests = (share * units as f64) as u64;
+                let budget = Budget {
+                    tests: Some(tests.saturating_sub(self.done.tests)),
+                    ..Budget::default()
+                };
+                refine_all(shared, &budget)
+            }
+            FrameBudget::Milliseconds(_) => {
+                let budget = self.planned;
+                let (floors, others) = shared.split_at_mut(plain);
+                self.refine_in_time(floors, PLAIN_SHARE, budget, 0);
+                let least = if self.done.tests == 0 { LEAST_TESTS } else { 0 };
+                self.refine_in_time(others, 0.0, budget, least);
+                0
+            }
+        };
+        self.done.tests += tests;
+    }
+
+    /// Refines pairs until `budget` seconds of the step are over, less what is still to come; and
+    /// whatever that takes, until `share` of it are.
+    fn refine_in_time(
+        &mut self,
+        pairs: &mut [SharedPair<'_>],
+        share: f64,
+        budget: f64,
+        least: u64,
+    ) {
+        let least = least + pairs.len() as u64;
+        let (begun, roots) = ((self.clock)(), pairs.len() as f64);
+        let mut first = true;
+        let now = refine_while(pairs, &Budget::default(), &mut |progress| {
+            let in_hand = self.done.in_hand + progress.in_hand;
+            let reduction = self.rates.reduction(in_hand, self.chosen.looked.len());
+            let now = (self.clock)();
+            // It is asked first when all roots are tested.
+            if std::mem::take(&mut first) {
+                self.rates.root.learn(now - begun, roots, 50.0);
+            }
+            let spent = now - self.started;
+            progress.tests < least
+                || spent < share * budget
+                || spent + reduction + self.chosen.after < budget
+        });
+        self.done.tests += now.tests;
+        self.done.in_hand += now.in_hand;
+    }
+
+    /// Pairs that are apart where they were looked at and may meet in the coming step are looked
+    /// at there. Returns all, as they were seen last.
+    fn look_ahead<'a>(
+        &mut self,
+        mut open: Vec<(SharedPair<'a>, u32)>,
+        pairs: &mut [Pair],
+        bodies: &[Body],
+    ) -> Vec<(SharedPair<'a>, u32)> {
+        let mut seen = Vec::with_capacity(open.len());
+        for _ in 0..LOOKS_AHEAD {
+            let mut again = Vec::new();
+            let mut of = Vec::new();
+            for (mut shared, i) in open {
+                let pair = &mut pairs[i as usize];
+                let cell = shared.a.levels().last().map_or(0.0, |level| level.cell);
+                let gap = SAFE * shared.detection.gap();
+                if shared.stop == Some(Stop::Apart)
+                    && let Other::Tree(_, pose) = &mut shared.b
+                    && pair.advance(gap, cell, bodies)
+                {
+                    *pose = to_pose(&pair.then);
+                    shared.detection.restart();
+                    again.push(shared);
+                    of.push(i);
+                } else {
+                    seen.push((shared, i));
+                }
+            }
+            if again.is_empty() {
+                return seen;
+            }
+            self.refine(&mut again, 0);
+            open = again.into_iter().zip(of).collect();
+        }
+        seen.extend(open);
+        seen
     }
 }
 
@@ -661,40 +530,6 @@ fn deep_looks(now: f64, shared: &[SharedPair<'_>], looked: &[(u32, bool)]) -> f6
     next.clamp(LEAST_LOOKS as f64, MOST_LOOKS)
 }
 
-/// Refines pairs in a budget of seconds since the step was started, those with plain shapes
-/// first. Returns the tests made.
-fn refine_in_time(
-    shared: &mut [SharedPair<'_>],
-    chosen: &Looked,
-    rates: &mut StageRates,
-    (budget, started): (f64, f64),
-    clock: &Clock,
-) -> u64 {
-    let (floors, others) = shared.split_at_mut(chosen.plain);
-    let mut so_far = Progress::default();
-    for (pairs, share, least) in [(floors, PLAIN_SHARE, 0), (others, 0.0, LEAST_TESTS)] {
-        let least = least + pairs.len() as u64;
-        let (begun, roots) = (clock(), pairs.len() as f64);
-        let mut first = true;
-        let now = refine_while(pairs, &Budget::default(), &mut |progress| {
-            let in_hand = so_far.in_hand + progress.in_hand;
-            let reduction = rates.reduction(in_hand, chosen.looked.len());
-            let now = clock();
-            // It is asked first when all roots are tested.
-            if std::mem::take(&mut first) {
-                rates.root.learn(now - begun, roots, 50.0);
-            }
-            let spent = now - started;
-            progress.tests < least
-                || spent < share * budget
-                || spent + reduction + chosen.after < budget
-        });
-        so_far.tests += now.tests;
-        so_far.in_hand += now.in_hand;
-    }
-    so_far.tests
-}
-
 /// Takes the contacts of the last step over, with the distances that they have now.
 fn keep(pair: &mut Pair, before: &[PairContact], into: &mut Vec<PairContact>) {
     let Answer::Contacts {
@@ -707,13 +542,11 @@ fn keep(pair: &mut Pair, before: &[PairContact], into: &mut Vec<PairContact>) {
     };
     let now = into.len() as u32;
     let contacts = &before[first as usize..(first + count) as usize];
-    into.extend(contacts.iter().map(|contact| {
-        let apart = pair.pos12.transform_point(contact.point2) - contact.point1;
-        PairContact {
-            distance: apart.dot(contact.normal1),
-            ..*contact
-        }
+    into.extend(contacts.iter().map(|contact| PairContact {
+        distance: distance(contact, &pair.pos12),
+        ..*contact
     }));
+    pair.deepest = deepest(&into[now as usize..]);
     pair.answer = Answer::Contacts {
         first: now,
         count,

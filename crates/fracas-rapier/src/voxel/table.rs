@@ -161,6 +161,10 @@ struct Pulse {
 /// look at a thread's own time a third of that.
 const CALLS_PER_LOOK: u32 = 32;
 
+/// Nodes and points that a pair may visit in a step, whatever the time: it remembers what it has
+/// asked, and goes on in the next.
+pub(super) const MOST_VISITS: u32 = 1024;
+
 /// Nodes that even a late pair may visit that has no contacts to keep: it finds the
 /// widest spread points.
 const LATE_VISITS: u32 = 48;
@@ -251,7 +255,7 @@ impl VoxelTable {
             let now = self.pulse.look(clock, calls);
             let after = f64::from(time.calls.saturating_sub(calls)) * time.call;
             let left = time.end - now - after;
-            let visits = (left / time.visit).max(0.0) as u32;
+            let visits = ((left / time.visit).max(0.0) as u32).min(MOST_VISITS);
             asked.began = Some(now);
             asked.late = visits < LATE_VISITS;
             asked.visits = Some(visits.max(LATE_VISITS));
@@ -273,7 +277,10 @@ impl VoxelTable {
             visits,
             seconds,
             late: asked.late,
-            cut_short: asked.visits.is_some_and(|most| points + visits >= most),
+            // Each of two trees had half of it.
+            cut_short: asked
+                .visits
+                .is_some_and(|most| 2 * (points + visits) >= most),
         };
         self.costs
             .lock()
@@ -427,7 +434,7 @@ mod tests {
                 end: 1e-3,
                 calls: 101,
                 call: 1e-6,
-                visit: 1e-7,
+                visit: 1e-6,
             });
             contents.clock = Some(StepClock {
                 seconds: Arc::new(Box::new(move || {
@@ -443,7 +450,7 @@ mod tests {
         };
         // 1000 microseconds, less 100 for the other calls.
         let asked = ask();
-        assert!(!asked.late && (8_990..=9_000).contains(&asked.visits.unwrap()));
+        assert!(!asked.late && (899..=900).contains(&asked.visits.unwrap()));
         now.store(300, Ordering::Relaxed);
         table.note_cost(&asked, 5, 6);
         now.store(950, Ordering::Relaxed);

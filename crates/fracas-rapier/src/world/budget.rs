@@ -28,12 +28,11 @@ use std::sync::Arc;
 
 use glam::Vec3;
 use parry3d::math::Pose;
-use rapier3d::prelude::{
-    Collider, ColliderHandle, ContactPair, PhysicsWorld, RigidBody, RigidBodySet,
-};
+use rapier3d::prelude::{ColliderHandle, ContactPair, PhysicsWorld, RigidBody};
 
 use crate::counters::Counts;
 use crate::pair_plan::{PairPlan, ShapePair, shape_pair};
+use crate::pose::{place, place_after};
 use crate::shape::FragmentShape;
 use crate::voxel::key_of;
 
@@ -310,17 +309,12 @@ fn key(pair: &ContactPair) -> Key {
 /// move.
 fn before(key: Key, physics: &PhysicsWorld) -> Option<Pose> {
     let dt = physics.integration_parameters.dt;
-    let place = |(index, generation): (u32, u32)| {
+    let then = |(index, generation): (u32, u32)| {
         let collider = ColliderHandle::from_raw_parts(index, generation);
         let collider = physics.colliders.get(collider)?;
-        let body = collider.parent().and_then(|h| physics.bodies.get(h));
-        let local = collider.position_wrt_parent();
-        Some(body.map_or(*collider.position(), |b| {
-            let then = b.predict_position_using_velocity(-dt);
-            local.map_or(then, |local| then * *local)
-        }))
+        Some(place_after(collider, &physics.bodies, -dt))
     };
-    let [first, second] = key.map(place);
+    let [first, second] = key.map(then);
     Some(first?.inv_mul(&second?))
 }
 
@@ -389,16 +383,6 @@ fn candidate(
         cost: POINT * f64::from(points),
         known,
         waits: false,
-    })
-}
-
-/// Where a collider will be asked: one that the user has moved goes along with its body.
-pub(super) fn place(collider: &Collider, bodies: &RigidBodySet) -> Pose {
-    let body = collider.parent().and_then(|h| bodies.get(h));
-    body.map_or(*collider.position(), |b| {
-        collider
-            .position_wrt_parent()
-            .map_or(*b.position(), |local| *b.position() * *local)
     })
 }
 

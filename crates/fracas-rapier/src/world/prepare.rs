@@ -8,12 +8,12 @@
 use rapier3d::prelude::{Collider, PhysicsWorld, RigidBody};
 
 use super::World;
-use super::budget::place;
 use crate::dispatcher::FragmentDispatcher;
 use crate::pair::ContactSettings;
 use crate::pair_memory::PairMemory;
 use crate::pair_plan::PairPlan;
 use crate::parallel;
+use crate::pose::place;
 use crate::prepared::{Keys, Known, PairQuestion, Prepared, PreparedAnswers, Version, keys_of};
 
 /// A pair, and what it is asked.

@@ -9,6 +9,7 @@ use rapier3d::prelude::PhysicsWorld;
 use super::{ObjectId, World};
 use crate::breakables::Clock;
 use crate::pair::ContactMode;
+use crate::voxel::bodies::Surroundings;
 use crate::voxel::stage::{Scope, VoxelStage};
 use crate::voxel::{VoxelSettings, VoxelStats, VoxelTable};
 
@@ -68,8 +69,13 @@ impl Voxels {
         if std::mem::take(self.must_forget.get_mut()) {
             stage.forget();
         }
-        let reach = physics.integration_parameters.prediction_distance();
-        stage.prepare(&physics.bodies, &physics.colliders, (reach, spent), clock);
+        let around = Surroundings {
+            bodies: &physics.bodies,
+            colliders: &physics.colliders,
+            reach: physics.integration_parameters.prediction_distance(),
+            dt: physics.integration_parameters.dt,
+        };
+        stage.prepare(&around, spent, clock);
         *stage.stats()
     }
 
