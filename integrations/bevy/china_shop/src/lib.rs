@@ -13,12 +13,12 @@ use glam::{DVec3, Vec3};
 pub use glb::{Picture, Pixel, Thing, write};
 pub use pottery::things;
 
-/// Everything that is computed ahead about a thing; it is filled with about so many
-/// tetrahedra, where it brings none.
+/// Everything that is computed ahead about a thing. Where it brings no tetrahedra, it is filled
+/// with about so many, or, unasked, with as many as its walls need.
 ///
 /// # Errors
 /// Where its mesh cannot be filled.
-pub fn bake_thing(thing: &Thing, count: usize) -> Result<Baked, Box<dyn Error>> {
+pub fn bake_thing(thing: &Thing, tets: Option<usize>) -> Result<Baked, Box<dyn Error>> {
     let name = thing.name.clone();
     let source = match &thing.tets {
         Some(tets) => Source::Tets(name, tets.clone()),
@@ -30,7 +30,7 @@ pub fn bake_thing(thing: &Thing, count: usize) -> Result<Baked, Box<dyn Error>> 
         }
     };
     let options = BakeOptions {
-        size: Some(Size::Tets(count)),
+        size: tets.map(Size::Tets),
         ..BakeOptions::default()
     };
     let mut baked = bake(source, &options, &mut |_| ())?;

@@ -174,7 +174,7 @@ fn make_breakable(
         }
         let place = Transform::from_translation(translation).with_rotation(rotation);
         let parts = (mesh, material.clone(), place, Friction::coefficient(0.6));
-        // Without modes: those of a hundred thousand tetrahedra take longer than one waits.
+        // Without modes: it begins sooner, and what a browser loads is small.
         let breakable = Breakable::of(material_in(&words)).by_threshold();
         let mut thing = commands.spawn((breakable, parts, Name::new(name.to_owned())));
         let baked = scene.file.with_file_name(china_shop::file_name(name));
