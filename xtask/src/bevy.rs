@@ -13,13 +13,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::bevy_newcomer;
 use crate::skips;
 use crate::stage::{Outcome, cargo};
 use crate::web::WASM;
 
-/// The plugin.
-pub const FOLDER: &str = "integrations/bevy";
+const FOLDER: &str = "integrations/bevy";
 
 /// The examples for a browser, and what they are called there.
 const PAGES: [(&str, &str); 2] = [("wall", "a wall"), ("china_shop", "a china shop")];
@@ -43,8 +41,7 @@ pub fn test() -> Outcome {
     let tests = ["test", "--locked", "--tests", "--examples"];
     println!("   cargo +{version} {}", tests.join(" "));
     skips::run_counted("bevy", &mut command(&version, &tests))?;
-    run(&version, &["test", "--locked", "--doc"])?;
-    bevy_newcomer::check(&version)
+    run(&version, &["test", "--locked", "--doc"])
 }
 
 /// Compiles, as far as errors are found, what draws and the examples with a window, and runs
@@ -81,15 +78,9 @@ pub fn web() -> Outcome {
         let folder = format!("{dist}/{name}");
         // The page's own tool: both workspaces use the same wasm-bindgen.
         let glue = ["run", "--quiet", "--profile", "tool", "--package"];
-        let tool = [
-            "fracas-web-glue",
-            "--features",
-            "tool",
-            "--",
-            &wasm,
-            &folder,
-        ];
-        cargo(&[&glue[..], &tool].concat(), &[])?;
+        let tool = ["fracas-web-glue", "--features", "tool", "--"];
+        let what = [wasm.as_str(), &folder, "--stripped"];
+        cargo(&[&glue[..], &tool, &what].concat(), &[])?;
         let words = [
             ("{TITLE}", title),
             ("{OTHER}", other),
@@ -114,13 +105,11 @@ pub fn web() -> Outcome {
     Ok(())
 }
 
-/// The text of a file.
-pub fn read(file: &str) -> Result<String, String> {
+fn read(file: &str) -> Result<String, String> {
     fs::read_to_string(file).map_err(|e| format!("cannot read {file}: {e}"))
 }
 
-/// Writes a text to a file.
-pub fn write(file: &str, text: &str) -> Outcome {
+fn write(file: &str, text: &str) -> Outcome {
     fs::write(file, text).map_err(|e| format!("cannot write {file}: {e}"))
 }
 
@@ -193,7 +182,7 @@ fn has_packages(version: &str) -> bool {
 
 /// Cargo of that Rust, in the plugin's folder. The cargo that runs us left its own tool chain
 /// in the environment.
-pub fn command(version: &str, arguments: &[&str]) -> Command {
+fn command(version: &str, arguments: &[&str]) -> Command {
     let mut cargo = Command::new("cargo");
     cargo
         .arg(format!("+{version}"))

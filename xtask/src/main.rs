@@ -4,7 +4,6 @@
 //! Each does all the set-up it needs and says what it is doing.
 
 mod bevy;
-mod bevy_newcomer;
 mod licences;
 mod long_functions;
 mod mutants;

@@ -1,8 +1,8 @@
 // Plays the examples of the Bevy plugin as `cargo xtask bevy-web` builds them, in Chromium with
 // its software renderer: `node tests/bevy.mjs FOLDER OUT [NAME]`. In each it throws a ball, and
 // writes OUT/NAME-before.png, NAME-break.png and NAME-after.png. Fails where a page does not say
-// how far it is, nothing breaks, anything is told as an error, a link leads nowhere, or a
-// browser without WebGL 2 is told nothing.
+// how far it is, nothing breaks, anything is told as an error, a link leads nowhere, or nothing
+// is told where a file is missing or the browser has no WebGL 2.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { launch, serve } from "./browser.mjs";
@@ -10,7 +10,10 @@ import { launch, serve } from "./browser.mjs";
 const [folder = "../../integrations/bevy/dist", out = "../../out/bevy", only = ""] = process.argv.slice(2);
 const SIZE = { width: 640, height: 400 };
 /** Where the ball is aimed at, in pixels: a brick in the middle, the jar. */
-const EXAMPLES = [{ name: "wall", aim: [320, 230] }, { name: "china_shop", aim: [175, 215] }];
+const EXAMPLES = [
+  { name: "wall", aim: [320, 230] },
+  { name: "china_shop", aim: [175, 215], loads: "earthenware-jar.fracas" },
+];
 /** Milliseconds from one look to the next, of patience, and of watching what has broken. */
 const LOOK = 1000;
 const PATIENCE = 900_000;
@@ -96,6 +99,18 @@ async function withoutWebGl(address, { name }) {
   await browser.close();
 }
 
+/** A page that lacks a file says which. */
+async function withoutFile(browser, address, { name, loads }) {
+  const page = await browser.newPage({ viewport: SIZE });
+  await page.route(`**/${loads}`, (route) => route.fulfill({ status: 404 }));
+  await page.goto(`${address}${name}/index.html`);
+  await page.locator("#told.wrong").waitFor({ timeout: PATIENCE });
+  const text = await told(page);
+  console.log(`${name} without ${loads}: ${text}`);
+  if (text !== `cannot load ${loads}`) wrong.push(`${name} without ${loads}: ${text}`);
+  await page.close();
+}
+
 mkdirSync(out, { recursive: true });
 const { server, address } = await serve(folder);
 try {
@@ -104,6 +119,7 @@ try {
     const browser = await launch();
     try {
       await play(browser, address, example);
+      if (example.loads) await withoutFile(browser, address, example);
     } finally {
       await browser.close();
     }
