@@ -4,12 +4,13 @@
 //! fewest features of Bevy, without a renderer. Where that Rust or the packages cannot be
 //! had, the stage says so and is skipped.
 //!
-//! `cargo xtask bevy-window`: what draws, the examples with a window, and the tests of layers and
-//! gizmos.
+//! `cargo xtask bevy-window`: what draws, the examples with a window, and the tests of layers,
+//! gizmos and materials.
 //!
-//! `cargo xtask bevy-web`: its example `wall` for a browser, with WebGL 2.
+//! `cargo xtask bevy-web`: its examples `wall` and `china_shop` for a browser, with WebGL 2.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::skips;
@@ -18,23 +19,11 @@ use crate::web::WASM;
 
 const FOLDER: &str = "integrations/bevy";
 
-/// What shows the example in a browser.
-const PAGE: &str = r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>fracas in Bevy: a wall</title>
-<style>html, body { margin: 0; height: 100%; overflow: hidden; background: #333; }</style>
-</head>
-<body oncontextmenu="return false">
-<script type="module">
-import start from "./fracas.js";
-// Bevy ends `main` by an exception where the browser takes over; that is no error.
-start({ module_or_path: "./fracas_bg.wasm" }).catch((e) => { if (!String(e).includes("control flow")) throw e; });
-</script>
-</body>
-</html>
-"#;
+/// The examples for a browser, and what they are called there.
+const PAGES: [(&str, &str); 2] = [("wall", "a wall"), ("china_shop", "a china shop")];
+
+/// With so many tetrahedra each, things of the china shop are loaded quickly, and walls hold.
+const SHOP_TETS: &str = "12000";
 
 /// Checks the format of the plugin and runs its tests. Not its lints: clippy would check all
 /// of Bevy's crates once more, which takes as long as the tests. Run `cargo clippy` there.
@@ -47,7 +36,8 @@ pub fn test() -> Outcome {
     if !has_packages(&version) {
         return skips::whole("bevy", "Bevy's packages cannot be fetched".into());
     }
-    run(&version, &["fmt", "--check"])?;
+    let packages = ["--package", "bevy_fracas", "--package", "china-shop"];
+    run(&version, &[&["fmt", "--check"], &packages[..]].concat())?;
     let tests = ["test", "--locked", "--tests", "--examples"];
     println!("   cargo +{version} {}", tests.join(" "));
     skips::run_counted("bevy", &mut command(&version, &tests))?;
@@ -55,37 +45,87 @@ pub fn test() -> Outcome {
 }
 
 /// Compiles, as far as errors are found, what draws and the examples with a window, and runs
-/// the tests of what is seen with layers and gizmos. Not in the stage: nearly all of Bevy is compiled
-/// once more for each of the two.
+/// the tests of what is seen with layers, gizmos and materials. Not in the stage: nearly all of
+/// Bevy is compiled once more for each of the two.
 pub fn window() -> Outcome {
     let version = toolchain()?;
     ensure_toolchain(&version)?;
     let check = ["check", "--locked", "--features", "window", "--examples"];
     run(&version, &check)?;
     let tests = ["test", "--locked", "--test", "plugin"];
-    let seen = ["--features", "gizmos", "--", "looks", "gizmos"];
+    let seen = ["--features", "render", "--", "looks", "gizmos", "materials"];
     run(&version, &[&tests[..], &seen].concat())
 }
 
-/// Builds the example `wall` into `integrations/bevy/dist`: wasm, the JavaScript around it,
-/// and a page. Any server of files shows it.
+/// Builds the examples `wall` and `china_shop` into `integrations/bevy/dist`: for each its
+/// wasm, the JavaScript around it, and a page; and what the china shop loads. Any server of
+/// files shows it.
 pub fn web() -> Outcome {
     let version = toolchain()?;
     ensure_toolchain(&version)?;
     add_target(&version)?;
     let arguments = ["build", "--locked", "--profile", "web", "--target", WASM];
-    let example = ["--example", "wall", "--features", "window"];
-    run(&version, &[&arguments[..], &example].concat())?;
-    let wasm = format!("{FOLDER}/target/{WASM}/web/examples/wall.wasm");
+    let features = ["--features", "window"];
+    let examples = PAGES.map(|(name, _)| ["--example", name]);
+    run(
+        &version,
+        &[&arguments[..], &features, examples.as_flattened()].concat(),
+    )?;
     let dist = format!("{FOLDER}/dist");
-    // The page's own tool: both workspaces use the same wasm-bindgen.
-    let glue = ["run", "--quiet", "--profile", "tool", "--package"];
-    let tool = ["fracas-web-glue", "--features", "tool", "--", &wasm, &dist];
-    cargo(&[&glue[..], &tool].concat(), &[])?;
-    let page = format!("{dist}/index.html");
-    fs::write(&page, PAGE).map_err(|e| format!("cannot write {page}: {e}"))?;
-    println!("   {page}: serve the folder, such as by `npx vite preview --outDir dist`");
+    let text = read(&format!("{FOLDER}/web/example.html"))?;
+    for ((name, title), (other, other_title)) in PAGES.into_iter().zip([PAGES[1], PAGES[0]]) {
+        let wasm = format!("{FOLDER}/target/{WASM}/web/examples/{name}.wasm");
+        let folder = format!("{dist}/{name}");
+        // The page's own tool: both workspaces use the same wasm-bindgen.
+        let glue = ["run", "--quiet", "--profile", "tool", "--package"];
+        let tool = ["fracas-web-glue", "--features", "tool", "--"];
+        let what = [wasm.as_str(), &folder, "--stripped"];
+        cargo(&[&glue[..], &tool, &what].concat(), &[])?;
+        let words = [
+            ("{TITLE}", title),
+            ("{OTHER}", other),
+            ("{OTHER_TITLE}", other_title),
+        ];
+        let page = words
+            .iter()
+            .fold(text.clone(), |text, (from, to)| text.replace(from, to));
+        write(&format!("{folder}/index.html"), &page)?;
+    }
+    let index = read(&format!("{FOLDER}/web/index.html"))?;
+    write(&format!("{dist}/index.html"), &index)?;
+    // Natively: in a browser baking stops the page.
+    let bake = ["run", "--locked", "--release", "--package", "china-shop"];
+    let into = ["--", "dist/china_shop/assets", SHOP_TETS];
+    run(&version, &[&bake[..], &into].concat())?;
+    for (name, _) in PAGES {
+        let bytes = size(Path::new(&format!("{dist}/{name}")))?;
+        println!("   {name}: {:.1} MB", bytes as f64 / 1e6);
+    }
+    println!("   {dist}/index.html: serve the folder, such as by `npx vite preview --outDir dist`");
     Ok(())
+}
+
+fn read(file: &str) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|e| format!("cannot read {file}: {e}"))
+}
+
+fn write(file: &str, text: &str) -> Outcome {
+    fs::write(file, text).map_err(|e| format!("cannot write {file}: {e}"))
+}
+
+/// Bytes in a folder.
+fn size(folder: &Path) -> Result<u64, String> {
+    let wrong = |e: std::io::Error| format!("cannot read {}: {e}", folder.display());
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let entry = entry.map_err(wrong)?;
+        let about = entry.metadata().map_err(wrong)?;
+        bytes += match about.is_dir() {
+            true => size(&entry.path())?,
+            false => about.len(),
+        };
+    }
+    Ok(bytes)
 }
 
 fn add_target(version: &str) -> Outcome {
@@ -102,7 +142,7 @@ fn add_target(version: &str) -> Outcome {
 /// The Rust that the folder asks for.
 fn toolchain() -> Result<String, String> {
     let file = format!("{FOLDER}/rust-toolchain.toml");
-    let text = fs::read_to_string(&file).map_err(|e| format!("cannot read {file}: {e}"))?;
+    let text = read(&file)?;
     channel(&text).ok_or_else(|| format!("{file} names no channel"))
 }
 

@@ -46,7 +46,8 @@ enum Task {
     Web,
     /// Compile the Bevy plugin with what draws, and its examples with a window.
     BevyWindow,
-    /// Build the Bevy plugin's example `wall` for a browser into integrations/bevy/dist.
+    /// Build the Bevy plugin's examples `wall` and `china_shop` for a browser into
+    /// integrations/bevy/dist.
     BevyWeb,
     /// Build the Python wheel of bindings/python into target/wheels.
     Wheel,

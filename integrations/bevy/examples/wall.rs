@@ -32,8 +32,7 @@ fn main() -> AppExit {
         ..default()
     }));
     common::add(&mut app);
-    app.add_systems(Startup, spawn)
-        .add_observer(|on: On<Broke>| info!("broke into {} pieces", on.fragments.len()));
+    app.add_systems(Startup, spawn);
     app.run()
 }
 

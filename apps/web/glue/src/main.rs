@@ -1,6 +1,6 @@
-//! `fracas-web-glue IN.wasm OUT-FOLDER`: what the program `wasm-bindgen` does, as a
+//! `fracas-web-glue IN.wasm OUT-FOLDER [--stripped]`: what the program `wasm-bindgen` does, as a
 //! library of the very version that the wasm was compiled against; and square roots as
-//! instructions (see `instructions`).
+//! instructions (see `instructions`), unless the wasm is stripped of the names that this needs.
 
 mod instructions;
 
@@ -10,11 +10,15 @@ use wasm_bindgen_cli_support::Bindgen;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [input, folder] = arguments.as_slice() else {
-        eprintln!("usage: fracas-web-glue IN.wasm OUT-FOLDER");
-        return ExitCode::from(2);
+    let (input, folder, is_stripped) = match arguments.as_slice() {
+        [input, folder] => (input, folder, false),
+        [input, folder, word] if word == "--stripped" => (input, folder, true),
+        _ => {
+            eprintln!("usage: fracas-web-glue IN.wasm OUT-FOLDER [--stripped]");
+            return ExitCode::from(2);
+        }
     };
-    match write(input, folder) {
+    match write(input, folder, is_stripped) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -23,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn write(input: &str, folder: &str) -> Result<(), String> {
+fn write(input: &str, folder: &str, is_stripped: bool) -> Result<(), String> {
     let text = |error| format!("{error:#}");
     let mut bindgen = Bindgen::new();
     bindgen.input_path(input).out_name("fracas");
@@ -31,7 +35,9 @@ fn write(input: &str, folder: &str) -> Result<(), String> {
     bindgen.typescript(true).remove_name_section(true);
     let web = bindgen.web(true).map_err(text)?;
     let mut output = web.generate_output().map_err(text)?;
-    let swapped = instructions::take_for_libm(output.wasm_mut())?;
-    println!("   {swapped} calls of libm are instructions of wasm");
+    if !is_stripped {
+        let swapped = instructions::take_for_libm(output.wasm_mut())?;
+        println!("   {swapped} calls of libm are instructions of wasm");
+    }
     output.emit(folder).map_err(text)
 }

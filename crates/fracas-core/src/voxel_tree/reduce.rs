@@ -153,9 +153,10 @@ pub fn interpenetration(a: f32, b: f32, distance: f32) -> f32 {
     ((ra + rb - distance) / (2.0 * ra.min(rb))).clamp(0.0, 1.0)
 }
 
-/// Voxels whose centres are deeper than this share of an edge lie inside; those at the surface
-/// are half an edge deep at the most.
-const INSIDE: f32 = 0.75;
+/// Voxels whose centres are deeper than this share of an edge lie inside. Where bodies overlap by
+/// less than a voxel none that meet are as deep, and the line of the centres tells the direction
+/// better: near an edge the way out leads to the side.
+const INSIDE: f32 = 1.5;
 
 /// The contact primitive of a pair of overlapping cubes.
 #[must_use]
@@ -430,7 +431,9 @@ mod tests {
             let deepest = out.iter().min_by(|x, y| x.distance.total_cmp(&y.distance));
             let deepest = deepest.unwrap();
             let way = rotation * deepest.normal;
-            assert!(way.z > 0.8, "{way} at depth {depth}");
+            // Each says its own way out, a side of its own perhaps: the sum leads out, if not
+            // straight.
+            assert!(way.z > 0.5, "{way} at depth {depth}");
             // Straight up it is `depth`; and never said to be more.
             let found = -deepest.distance;
             assert!(found < depth + cell, "{found} at depth {depth}");

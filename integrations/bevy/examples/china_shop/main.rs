@@ -4,30 +4,37 @@
 //! `cargo run --example china_shop --features window -- my.glb` takes yours, in metres, with
 //! the floor at the height 0. What a thing is made of is read from the names of its node and
 //! material (`glass`, `porcelain`, `marble`, ...); it is porcelain where they say nothing.
+//! A thing called `glass bottle` is not filled where there is a `glass-bottle.fracas` beside
+//! the scene (`fracas bake`).
+//!
+//! In a browser (`cargo xtask bevy-web`) scene and assets are loaded from the server.
 //!
 //! The left mouse button throws, the right one looks, WASD walks, G shows contacts. With
 //! `--shots FOLDER` it throws by itself, writes three pictures, and ends.
 
 #[path = "../common/mod.rs"]
 mod common;
-mod glb;
-mod pottery;
 mod shots;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bevy::asset::UnapprovedPathMode;
+use bevy::asset::{AssetMetaCheck, UnapprovedPathMode};
 use bevy::gltf::{GltfAssetLabel, GltfMaterialName};
 use bevy::prelude::*;
 use bevy::world_serialization::WorldInstanceReady;
 use bevy_fracas::prelude::*;
 use bevy_rapier3d::prelude::*;
+use fracas_core::FieldOptions;
+use fracas_core::sphere_tree::BuildOptions;
 use fracas_fracture::Material;
 use fracas_rapier::Blueprint;
 
+/// In a browser there are no files, and one thread: all is baked ahead.
+const IN_BROWSER: bool = cfg!(target_family = "wasm");
+
 /// The file that is shown, and what some of its things are made of, by their names.
-#[derive(Resource)]
+#[derive(Resource, Default)]
 struct Scene {
     file: PathBuf,
     blueprints: Vec<(String, Arc<Blueprint>)>,
@@ -44,14 +51,7 @@ fn main() -> AppExit {
             file = Some(PathBuf::from(word));
         }
     }
-    let scene = match file {
-        Some(file) => std::path::absolute(file).map(|file| Scene {
-            file,
-            blueprints: Vec::new(),
-        }),
-        None => write_scene(),
-    };
-    let scene = match scene {
+    let scene = match find_scene(file) {
         Ok(scene) => scene,
         Err(error) => {
             eprintln!("error: there is no scene: {error}");
@@ -62,6 +62,7 @@ fn main() -> AppExit {
     let window = Window {
         title: "fracas: a china shop".into(),
         resolution: (960, 540).into(),
+        fit_canvas_to_parent: true,
         ..default()
     };
     app.add_plugins(
@@ -70,9 +71,10 @@ fn main() -> AppExit {
                 primary_window: Some(window),
                 ..default()
             })
-            // The file may lie anywhere.
+            // The file may lie anywhere, and nothing beside it says how to load it.
             .set(AssetPlugin {
                 unapproved_path_mode: UnapprovedPathMode::Allow,
+                meta_check: AssetMetaCheck::Never,
                 ..default()
             }),
     );
@@ -90,17 +92,33 @@ fn main() -> AppExit {
     app.run()
 }
 
+/// The scene of this file, or of the server; or its own, which it makes.
+fn find_scene(file: Option<PathBuf>) -> Result<Scene, Box<dyn std::error::Error>> {
+    let file = match file {
+        Some(file) => std::path::absolute(file)?,
+        None if IN_BROWSER => "china_shop.glb".into(),
+        None => return write_scene(),
+    };
+    Ok(Scene { file, ..default() })
+}
+
 /// Makes the scene and writes it to a file of the system's folder for such.
-fn write_scene() -> std::io::Result<Scene> {
+fn write_scene() -> Result<Scene, Box<dyn std::error::Error>> {
     let folder = std::env::temp_dir().join("fracas-china-shop");
     std::fs::create_dir_all(&folder)?;
     let file = folder.join("china_shop.glb");
-    let shop = pottery::scene();
-    std::fs::write(&file, glb::write(&shop.things))?;
-    Ok(Scene {
-        file,
-        blueprints: shop.blueprints,
-    })
+    let things = china_shop::things();
+    std::fs::write(&file, china_shop::write(&things))?;
+    let mut blueprints = Vec::new();
+    for thing in things {
+        // The others are filled by the plugin, from their meshes.
+        if let Some(tets) = thing.tets {
+            let (field, tree) = (FieldOptions::default(), BuildOptions::default());
+            let blueprint = Blueprint::build(Arc::new(tets), &field, &tree)?;
+            blueprints.push((thing.name, Arc::new(blueprint)));
+        }
+    }
+    Ok(Scene { file, blueprints })
 }
 
 fn spawn(
@@ -132,6 +150,7 @@ fn make_breakable(
     parts: Query<Part>,
     places: TransformHelper,
     scene: Res<Scene>,
+    server: Res<AssetServer>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut commands: Commands,
 ) {
@@ -155,11 +174,14 @@ fn make_breakable(
         }
         let place = Transform::from_translation(translation).with_rotation(rotation);
         let parts = (mesh, material.clone(), place, Friction::coefficient(0.6));
-        // Without modes: those of a hundred thousand tetrahedra take longer than one waits.
+        // Without modes: it begins sooner, and what a browser loads is small.
         let breakable = Breakable::of(material_in(&words)).by_threshold();
         let mut thing = commands.spawn((breakable, parts, Name::new(name.to_owned())));
+        let baked = scene.file.with_file_name(china_shop::file_name(name));
         if let Some((_, blueprint)) = scene.blueprints.iter().find(|(of, _)| of == name) {
             thing.insert(BreakableBlueprint::new(blueprint.clone()));
+        } else if IN_BROWSER || baked.exists() {
+            thing.insert(BreakableAsset(server.load(baked)));
         }
     }
     commands.entity(ready.entity).despawn();

@@ -1,8 +1,10 @@
 //! What the examples share: light, a camera that flies, balls that are thrown.
 //!
 //! WASD and the right mouse button move and turn the camera, E and Q lift and sink it, the
-//! left button throws a ball at what is under the pointer. G shows contacts.
+//! left button throws a ball at what is under the pointer. G shows contacts. The window's title
+//! says how much is ready.
 
+use bevy::asset::UntypedAssetLoadFailedEvent;
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::input::mouse::AccumulatedMouseMotion;
 use bevy::light::CascadeShadowConfigBuilder;
@@ -22,8 +24,9 @@ pub fn add(app: &mut App) {
     app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
         .add_plugins((FracasPlugin::<NoUserData>::default(), FracasGizmosPlugin))
         .add_systems(Startup, (spawn_light, hide_gizmos))
-        .add_systems(Update, (fly, aim, toggle_gizmos))
-        .add_systems(PreUpdate, hold_until_ready);
+        .add_systems(Update, (fly, aim, toggle_gizmos, tell_progress))
+        .add_systems(PreUpdate, hold_until_ready)
+        .add_observer(|on: On<Broke>| info!("broke into {} pieces", on.fragments.len()));
 }
 
 /// Things that are not baked yet.
@@ -45,6 +48,32 @@ fn hold_until_ready(
         if engine.physics_pipeline_active != is_ready {
             engine.physics_pipeline_active = is_ready;
         }
+    }
+}
+
+/// Tells in the window's title how much is ready, or what cannot be loaded. In a browser the
+/// title becomes the canvas's attribute `alt`, where the page reads it.
+fn tell_progress(
+    mut window: Single<&mut Window>,
+    mut name: Local<Option<String>>,
+    mut trouble: Local<Option<String>>,
+    mut failed: MessageReader<UntypedAssetLoadFailedEvent>,
+    unready: Query<(), Unready>,
+    breakables: Query<(), With<Breakable>>,
+) {
+    let name = name.get_or_insert_with(|| window.title.clone());
+    if let Some(failed) = failed.read().last() {
+        *trouble = Some(format!("cannot load {}", failed.path));
+    }
+    let (all, rest) = (breakables.iter().count(), unready.iter().count());
+    let title = match (&*trouble, all, rest) {
+        (Some(trouble), ..) => format!("{name} ({trouble})"),
+        (None, 0, _) => format!("{name} (loading the scene)"),
+        (None, _, 0) => name.clone(),
+        _ => format!("{name} ({} of {all} things are ready)", all - rest),
+    };
+    if window.title != title {
+        window.title = title;
     }
 }
 

@@ -50,7 +50,7 @@ fn count_triangles(list: impl Iterator<Item = [Vec3; 3]>) -> BTreeMap<[[u32; 3];
     counts
 }
 
-fn shatter(app: &mut App, entity: Entity, pieces: u32) {
+pub fn shatter(app: &mut App, entity: Entity, pieces: u32) {
     let by = ShatterOptions {
         pieces,
         ..default()
@@ -60,7 +60,7 @@ fn shatter(app: &mut App, entity: Entity, pieces: u32) {
 }
 
 /// A brick in the air with the mesh of a box, which hangs there.
-fn add_seen_brick(app: &mut App) -> Entity {
+pub fn add_seen_brick(app: &mut App) -> Entity {
     let mesh = Mesh::from(Cuboid::from_size(common::BRICK));
     let mesh = Mesh3d(app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh));
     let still = bevy_rapier3d::prelude::GravityScale(0.0);
@@ -87,14 +87,14 @@ fn unseen(app: &mut App) -> usize {
     pieces.iter().filter(|&&piece| !shown(world, piece)).count()
 }
 
-fn fragments(app: &mut App) -> Vec<Entity> {
+pub fn fragments(app: &mut App) -> Vec<Entity> {
     let world = app.world_mut();
     let mut found = world.query_filtered::<Entity, With<Fragment>>();
     found.iter(world).collect()
 }
 
 /// Waits until all meshes are made; in every frame everything is seen.
-fn wait_for_meshes(app: &mut App) {
+pub fn wait_for_meshes(app: &mut App) {
     for _ in 0..2000 {
         assert_eq!(unseen(app), 0);
         if count::<StandIn>(app) == 0 {

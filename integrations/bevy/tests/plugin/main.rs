@@ -6,5 +6,7 @@ mod common;
 #[cfg(feature = "gizmos")]
 mod gizmos;
 mod looks;
+#[cfg(feature = "render")]
+mod materials;
 mod modes;
 mod sources;

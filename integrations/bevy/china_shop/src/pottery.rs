@@ -1,17 +1,14 @@
 //! The things of the shop: turned on a wheel, cut from marble, or of the library's own shapes;
 //! painted by formulas.
 //!
-//! Vases and jars are filled with tetrahedra by the plugin, from their meshes. The library's
-//! thin plates and bowls bring tetrahedra that suit them; their meshes are what they wear.
+//! Vases and jars are to be filled with tetrahedra, from their meshes. The library's thin
+//! plates and bowls bring tetrahedra that suit them; their meshes are what they wear.
 
 use std::f32::consts::TAU;
-use std::sync::Arc;
 
-use bevy::math::{Vec2, Vec3};
 use fracas_bake::shapes;
-use fracas_core::sphere_tree::BuildOptions;
-use fracas_core::{FieldOptions, TetMesh};
-use fracas_rapier::Blueprint;
+use fracas_core::TetMesh;
+use glam::{Vec2, Vec3};
 
 use crate::glb::{Picture, Pixel, Thing};
 
@@ -28,46 +25,38 @@ const BLUE: Pixel = [38, 70, 150, 255];
 const WHITE: Pixel = [238, 236, 228, 255];
 const GOLD: Pixel = [196, 150, 60, 255];
 
-/// The shop: what is written to the file, and what the library's own things are made of, by
-/// their names.
-pub struct Shop {
-    pub things: Vec<Thing>,
-    pub blueprints: Vec<(String, Arc<Blueprint>)>,
-}
-
 /// All things of the shop.
-pub fn scene() -> Shop {
+#[must_use]
+pub fn things() -> Vec<Thing> {
     let on_table = TABLE + AIR;
-    let mut shop = Shop {
-        things: vec![
-            slab(
-                "marble table top",
-                Vec3::new(1.30, 0.04, 0.60),
-                vec![[0.0, TABLE - 0.02, 0.0]],
-            ),
-            slab(
-                "marble table foot",
-                Vec3::new(0.10, 0.558, 0.40),
-                vec![[-0.45, 0.279 + AIR, 0.0], [0.45, 0.279 + AIR, 0.0]],
-            ),
-            turned("porcelain vase", &vase(), paint_vase, 0.25, {
-                vec![[-0.12, on_table, -0.14], [0.42, on_table, -0.12]]
-            }),
-            turned("earthenware jar", &jar(), paint_jar, 0.8, {
-                vec![[-0.46, on_table, -0.08]]
-            }),
-            turned("glass tumbler", &tumbler(), paint_glass, 0.05, {
-                vec![[-0.02, on_table, 0.06], [-0.40, on_table, 0.17]]
-            }),
-        ],
-        blueprints: Vec::new(),
-    };
+    let mut things = vec![
+        slab(
+            "marble table top",
+            Vec3::new(1.30, 0.04, 0.60),
+            vec![[0.0, TABLE - 0.02, 0.0]],
+        ),
+        slab(
+            "marble table foot",
+            Vec3::new(0.10, 0.558, 0.40),
+            vec![[-0.45, 0.279 + AIR, 0.0], [0.45, 0.279 + AIR, 0.0]],
+        ),
+        turned("porcelain vase", &vase(), paint_vase, 0.25, {
+            vec![[-0.12, on_table, -0.14], [0.42, on_table, -0.12]]
+        }),
+        turned("earthenware jar", &jar(), paint_jar, 0.8, {
+            vec![[-0.46, on_table, -0.08]]
+        }),
+        turned("glass tumbler", &tumbler(), paint_glass, 0.05, {
+            vec![[-0.02, on_table, 0.06], [-0.40, on_table, 0.17]]
+        }),
+    ];
     let stack = (0..3).map(|i| [0.20, 0.014 * i as f32, 0.12]).collect();
-    shop.add("plate", 4_000, paint_plate, 0.2, stack);
+    things.extend(of_library("plate", 4_000, paint_plate, 0.2, stack));
     let bowls = vec![[-0.22, 0.0, 0.14], [0.48, 0.0, 0.14]];
-    shop.add("bowl", 3_000, paint_bowl, 0.2, bowls);
-    shop.add("rabbit", 4_000, paint_spots, 0.7, vec![[0.14, 0.0, -0.16]]);
-    shop
+    things.extend(of_library("bowl", 3_000, paint_bowl, 0.2, bowls));
+    let rabbit = vec![[0.14, 0.0, -0.16]];
+    things.extend(of_library("rabbit", 4_000, paint_spots, 0.7, rabbit));
+    things
 }
 
 /// A closed outline (radius and height) from the axis under the foot, up outside, over the
@@ -156,6 +145,7 @@ fn turned(
         picture: painted(paint),
         roughness,
         places,
+        tets: None,
     }
 }
 
@@ -189,67 +179,58 @@ fn slab(name: &str, size: Vec3, places: Vec<[f32; 3]>) -> Thing {
         picture: painted(paint_marble),
         roughness: 0.35,
         places,
+        tets: None,
     }
 }
 
-impl Shop {
-    /// Adds a shape of the library, with its tetrahedra, painted from above or from the side,
-    /// standing on the table at these places.
-    fn add(
-        &mut self,
-        shape: &str,
-        tets: usize,
-        paint: fn(Vec2) -> Pixel,
-        roughness: f32,
-        places: Vec<[f32; 3]>,
-    ) {
-        let Some(shape) = shapes::by_name(shape) else {
-            return;
-        };
-        let mesh = Arc::new(shape.build_with_tets(tets));
-        let options = (FieldOptions::default(), BuildOptions::default());
-        let Ok(blueprint) = Blueprint::build(mesh.clone(), &options.0, &options.1) else {
-            return;
-        };
-        let name = format!("{} {}", shape.material().unwrap_or_default(), shape.name());
-        self.blueprints.push((name.clone(), Arc::new(blueprint)));
-        let (positions, triangles) = boundary(&mesh);
-        let mut normals = vec![Vec3::ZERO; positions.len()];
-        for triangle in &triangles {
-            let [a, b, c] = triangle.map(|v| positions[v as usize]);
-            for v in triangle {
-                normals[*v as usize] += (b - a).cross(c - a);
-            }
+/// A shape of the library, with its tetrahedra, painted from above or from the side, standing
+/// on the table at these places.
+fn of_library(
+    shape: &str,
+    tets: usize,
+    paint: fn(Vec2) -> Pixel,
+    roughness: f32,
+    places: Vec<[f32; 3]>,
+) -> Option<Thing> {
+    let shape = shapes::by_name(shape)?;
+    let mesh = shape.build_with_tets(tets);
+    let (positions, triangles) = boundary(&mesh);
+    let mut normals = vec![Vec3::ZERO; positions.len()];
+    for triangle in &triangles {
+        let [a, b, c] = triangle.map(|v| positions[v as usize]);
+        for v in triangle {
+            normals[*v as usize] += (b - a).cross(c - a);
         }
-        let (mut low, mut high) = (Vec3::MAX, Vec3::MIN);
-        for p in &positions {
-            (low, high) = (low.min(*p), high.max(*p));
-        }
-        let size = high - low;
-        let is_flat = size.y < size.x;
-        let project = |p: &Vec3| {
-            let part = (*p - low) / size;
-            if is_flat {
-                [part.x, part.z]
-            } else {
-                [part.x, 1.0 - part.y]
-            }
-        };
-        let lift = TABLE + AIR - low.y;
-        self.things.push(Thing {
-            name,
-            uvs: positions.iter().map(project).collect(),
-            normals: normals
-                .iter()
-                .map(|n| n.normalize_or(Vec3::Y).to_array())
-                .collect(),
-            positions: positions.iter().map(|p| p.to_array()).collect(),
-            triangles,
-            picture: painted(paint),
-            roughness,
-            places: places.iter().map(|&[x, y, z]| [x, y + lift, z]).collect(),
-        });
     }
+    let (mut low, mut high) = (Vec3::MAX, Vec3::MIN);
+    for p in &positions {
+        (low, high) = (low.min(*p), high.max(*p));
+    }
+    let size = high - low;
+    let is_flat = size.y < size.x;
+    let project = |p: &Vec3| {
+        let part = (*p - low) / size;
+        if is_flat {
+            [part.x, part.z]
+        } else {
+            [part.x, 1.0 - part.y]
+        }
+    };
+    let lift = TABLE + AIR - low.y;
+    Some(Thing {
+        name: format!("{} {}", shape.material().unwrap_or_default(), shape.name()),
+        uvs: positions.iter().map(project).collect(),
+        normals: normals
+            .iter()
+            .map(|n| n.normalize_or(Vec3::Y).to_array())
+            .collect(),
+        positions: positions.iter().map(|p| p.to_array()).collect(),
+        triangles,
+        picture: painted(paint),
+        roughness,
+        places: places.iter().map(|&[x, y, z]| [x, y + lift, z]).collect(),
+        tets: Some(mesh),
+    })
 }
 
 /// The boundary of tetrahedra, with its own vertices only.

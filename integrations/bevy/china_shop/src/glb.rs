@@ -1,28 +1,42 @@
 //! Writes a scene of textured things as GLB: one node, mesh, material and picture a thing.
 
+use fracas_core::TetMesh;
+
 /// Red, green, blue, opacity.
 pub type Pixel = [u8; 4];
 
 /// A textured thing.
 pub struct Thing {
+    /// What it is made of, and what it is.
     pub name: String,
+    /// In metres, above the place where it stands.
     pub positions: Vec<[f32; 3]>,
+    /// Of the positions.
     pub normals: Vec<[f32; 3]>,
+    /// Where in the picture the positions are.
     pub uvs: Vec<[f32; 2]>,
+    /// Numbers of positions, counterclockwise from outside.
     pub triangles: Vec<[u32; 3]>,
+    /// Its colours.
     pub picture: Picture,
+    /// As in glTF, 0 to 1.
     pub roughness: f32,
     /// Where it stands, any number of times.
     pub places: Vec<[f32; 3]>,
+    /// What it is made of, where its mesh is not to be filled.
+    pub tets: Option<TetMesh>,
 }
 
 /// A square picture, row by row.
 pub struct Picture {
+    /// In pixels.
     pub side: u32,
+    /// From the top left on.
     pub pixels: Vec<Pixel>,
 }
 
 /// The bytes of a GLB file.
+#[must_use]
 pub fn write(things: &[Thing]) -> Vec<u8> {
     let mut binary = Binary::default();
     let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
