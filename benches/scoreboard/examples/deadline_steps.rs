@@ -20,6 +20,11 @@ fn cpu_seconds() -> f64 {
 }
 
 fn main() {
+    // One thread, the one whose clock is asked.
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1);
+    if let Err(error) = one.use_current_thread().build_global() {
+        return eprintln!("error: cannot set the number of threads: {error}");
+    }
     let mut arguments = std::env::args().skip(1);
     let method = arguments.next().unwrap_or_else(|| "voxels".into());
     let budget = arguments.next().unwrap_or_else(|| "2".into());

@@ -223,10 +223,8 @@ impl VoxelStage {
             self.pairs.find(&self.bodies, chosen_only);
         }
         self.may_break = spent == 0.0 && self.pairs.may_break(&self.bodies);
-        self.engine_work = EngineWork {
-            boxes: self.pairs.list.len(),
-            voxel_pairs: 0,
-        };
+        // Of the pairs that voxels will answer as many as in the last step, until it is known.
+        self.engine_work.boxes = self.pairs.list.len();
         self.stats.apart = self.pairs.apart as u64;
         let found = clock() - begun;
         self.stats.find = found * 1e3;
