@@ -260,8 +260,8 @@ where
                     memory.repeats(pos12, prediction);
                     let visits = asked.and_then(|a| a.visits);
                     let look = Look {
-                        reach: prediction,
-                        visits: visits.unwrap_or(u32::MAX),
+                        total: visits.unwrap_or(u32::MAX),
+                        ..Look::within(prediction)
                     };
                     let stats = find_contacts(&pair, pos12, look, &self.settings, memory, scratch)?;
                     ours.version = self.note_asked(g1, g2, &stats, memory);

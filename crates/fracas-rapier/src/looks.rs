@@ -10,7 +10,7 @@ use parry3d::math::{Pose, Real};
 use parry3d::query::Unsupported;
 
 use crate::convex::{self, Meeting};
-use crate::pair::{ContactMode, ContactSettings, Look, Pair, PairScratch};
+use crate::pair::{ContactMode, ContactSettings, Look, Pair, PairScratch, visits};
 use crate::pair_memory::PairMemory;
 use crate::pose::to_pose;
 use crate::shape::FragmentShape;
@@ -102,9 +102,8 @@ pub(crate) fn find_contacts(
         stats = pair.ask(pos12, near, settings, memory, scratch)?;
     }
     if let Some(far) = far {
-        let used = stats.nodes_visited + stats.distance_queries;
         let far = Look {
-            visits: far.visits.min(look.visits.saturating_sub(used)),
+            total: look.total.saturating_sub(visits(&stats)),
             ..far
         };
         stats.add(&look_farther(pair, pos12, far, settings, scratch)?);

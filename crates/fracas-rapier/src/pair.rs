@@ -159,8 +159,10 @@ pub(crate) struct PairScratch {
 pub(crate) struct Look {
     /// How far.
     pub reach: f32,
-    /// Nodes and points that its queries may visit, all together.
+    /// Nodes and points that a query may visit.
     pub visits: u32,
+    /// The same of all its queries together, where a clock watches.
+    pub total: u32,
 }
 
 impl Look {
@@ -169,8 +171,14 @@ impl Look {
         Self {
             reach,
             visits: u32::MAX,
+            total: u32::MAX,
         }
     }
+}
+
+/// Nodes and points that queries have visited.
+pub(crate) fn visits(stats: &QueryStats) -> u32 {
+    stats.nodes_visited + stats.distance_queries
 }
 
 /// A pair with a fragment, in the order it was given.
@@ -398,14 +406,14 @@ impl Ask<'_> {
         self.run(shape.tree(), partner, placed, &query, state);
     }
 
-    /// The question that every tree of this pair is asked: what the look may still visit is
-    /// shared by the `questions` to come.
+    /// The question that every tree of this pair is asked: what the look may still visit, all
+    /// together, is shared by the `questions` to come.
     fn query(&self, shape: &FragmentShape, questions: u32) -> Query {
-        let used = self.stats.nodes_visited + self.stats.distance_queries;
+        let (look, used) = (self.look, visits(&self.stats));
         let mut query = Query {
             #[cfg(feature = "research")]
             traversal: self.settings.traversal,
-            visit_limit: self.look.visits.saturating_sub(used) / questions,
+            visit_limit: look.visits.min(look.total.saturating_sub(used) / questions),
             ..Query::new(self.look.reach, shape.tree().object_radius())
         };
         if self.settings.normals == Normals::Gradient {

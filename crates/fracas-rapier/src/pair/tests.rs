@@ -122,17 +122,23 @@ fn a_query_is_asked_as_the_settings_say() {
     ] {
         settings.normals = normals;
         let look = Look {
-            reach: 0.2,
             visits: 17,
+            ..Look::within(0.2)
         };
-        let ask = Ask {
+        let mut ask = Ask {
             settings: &settings,
             look,
             scratch: &mut PairScratch::default(),
             stats: QueryStats::default(),
         };
-        let query = ask.query(&shape);
+        let query = ask.query(&shape, 2);
         assert_eq!((query.tolerance, query.visit_limit), (0.2, 17));
+        // What is left of the total is shared by the questions to come.
+        ask.look.total = 25;
+        ask.stats.distance_queries = 3;
+        ask.stats.nodes_visited = 2;
+        assert_eq!(ask.query(&shape, 2).visit_limit, 10);
+        assert_eq!(ask.query(&shape, 1).visit_limit, 17);
         assert_eq!(query.traversal, Traversal::Alternating);
         assert_eq!(query.normals.rule, rule);
     }
