@@ -342,7 +342,7 @@ impl Detection {
     }
 }
 
-fn node(tree: &VoxTree, at: (u32, u32)) -> &super::tree::Node {
+fn node(tree: &VoxTree, at: (u32, u32)) -> &super::node::Node {
     &tree.levels()[at.0 as usize].nodes[at.1 as usize]
 }
 

@@ -14,7 +14,7 @@
 
 use glam::Vec3;
 
-use super::tree::Node;
+use super::node::Node;
 
 /// What is fuller lies inside, if no neighbour is empty.
 const FULL: f32 = 0.999;

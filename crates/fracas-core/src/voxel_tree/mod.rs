@@ -18,6 +18,7 @@ mod detect;
 mod fragments;
 mod groups;
 mod inner;
+mod node;
 mod overlap;
 mod reduce;
 mod share;
@@ -31,6 +32,8 @@ pub use detect::CubePair;
 pub use detect::{Budget, Detection, Plane, Solid, Stop, roots_gap};
 pub use fragments::{FragmentVoxels, ObjectVoxels, SplitScratch};
 #[cfg(feature = "research")]
+pub use node::Node;
+#[cfg(feature = "research")]
 pub use overlap::overlap_share;
 #[cfg(feature = "research")]
 pub use reduce::interpenetration;
@@ -38,9 +41,9 @@ pub use reduce::{
     Averaging, GroupContact, Grouping, Primitive, SpanPoint, primitive, primitive_against, reduce,
 };
 pub use share::{Other, Progress, SharedPair, refine_all, refine_while};
-pub use tree::VoxTree;
 #[cfg(feature = "research")]
-pub use tree::{Level, Node};
+pub use tree::Level;
+pub use tree::VoxTree;
 #[cfg(feature = "research")]
 pub use triangles::{
     TriangleError, TriangleLevel, TriangleScratch, WithTriangles, triangle_primitives,

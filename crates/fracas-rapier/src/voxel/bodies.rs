@@ -5,11 +5,11 @@ use std::sync::Arc;
 use fracas_core::{FragmentId, SphereTree};
 use parry3d::bounding_volume::BoundingVolume as _;
 use parry3d::shape::Shape;
-use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
+use rapier3d::prelude::Collider;
 
 use super::FrameBudget;
 use super::pairs::{Body, moved};
-use super::stage::{Clock, Scope, VoxelStage};
+use super::stage::{Clock, Scope, Surroundings, VoxelStage};
 use super::table::key_of;
 use crate::pose::{place, place_after};
 use crate::shape::FragmentShape;
@@ -26,15 +26,6 @@ const MADE_READY: usize = 4;
 fn reach_of(shape: &dyn Shape) -> f32 {
     let ball = shape.compute_local_bounding_sphere();
     ball.center().length() + ball.radius()
-}
-
-/// The engine's sets, how far it looks ahead, and the seconds of its coming step.
-#[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'a> {
-    pub(crate) bodies: &'a RigidBodySet,
-    pub(crate) colliders: &'a ColliderSet,
-    pub(crate) reach: f32,
-    pub(crate) dt: f32,
 }
 
 impl VoxelStage {

@@ -26,7 +26,7 @@
 //! so that both go on alike.
 
 #[cfg(feature = "world")]
-pub(crate) mod bodies;
+mod bodies;
 #[cfg(feature = "world")]
 mod choose;
 #[cfg(feature = "world")]

@@ -28,9 +28,8 @@ use std::sync::Arc;
 use fracas_core::voxel_tree::{
     Budget, Detection, Other, Progress, SharedPair, Stop, refine_all, refine_while,
 };
-use rapier3d::prelude::Collider;
+use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
 
-use super::bodies::Surroundings;
 use super::pairs::{Answer, Body, Pair, Pairs, SAFE};
 use super::pieces::Pieces;
 use super::rates::{EngineWork, StageRates};
@@ -40,6 +39,15 @@ use super::table::{self, Contents, Cost, Entry, SphereTreeTime, StepClock, Voxel
 use super::{FrameBudget, VoxelSettings, VoxelStats};
 use crate::manifold::PairContact;
 use crate::pose::to_pose;
+
+/// The engine's sets, how far it looks ahead, and the seconds of its coming step.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) bodies: &'a RigidBodySet,
+    pub(crate) colliders: &'a ColliderSet,
+    pub(crate) reach: f32,
+    pub(crate) dt: f32,
+}
 
 /// Which pairs get voxel contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,7 @@ use rapier3d::prelude::PhysicsWorld;
 use super::{ObjectId, World};
 use crate::breakables::Clock;
 use crate::pair::ContactMode;
-use crate::voxel::bodies::Surroundings;
-use crate::voxel::stage::{Scope, VoxelStage};
+use crate::voxel::stage::{Scope, Surroundings, VoxelStage};
 use crate::voxel::{VoxelSettings, VoxelStats, VoxelTable};
 
 /// The stage, where it is used.
