@@ -18,7 +18,7 @@ import { SaveMenu } from "./save_menu";
 import { measure, Sound } from "./sound";
 import { type Stop, Tour } from "./tour";
 import { type Theme, View } from "./view";
-import { $, busy, fail, hideError, paceWords, sentence, tell, value } from "./words";
+import { $, busy, fail, hideError, paceWords, press, sentence, tell, value } from "./words";
 
 const TITLES: Record<string, string> = {
   "your-plates": "Plates for you",
@@ -244,7 +244,7 @@ export function start(begun: Begun) {
     $("link").hidden = !link;
     menu.offer({ pieces: !film && !i.soft, animation: !i.soft, recording: !film, link });
     $<HTMLSelectElement>("material").options[0].text = current.file ? "as it came" : "as in the scene";
-    if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}: ▶ lets it fall, a click shoots at it. Break or cut it by hand, then explode it, to see pieces first`;
+    if (current.file) $("about").textContent = film ? `A recording of ${title(i.name)}` : `Your ${i.name}: ▶ lets it fall, a ${press()} shoots at it. Break or cut it by hand, then explode it, to see pieces first`;
     if (tour.stop()?.scene === current.scene) arrange(tour.stop());
     else look();
     document.body.dataset.ready = String(epoch);
@@ -370,8 +370,8 @@ export function start(begun: Begun) {
     for (const name of Object.keys(tools)) $(`tool-${name}`).setAttribute("aria-pressed", String(name === tool));
     $("pattern-rows").hidden = tool !== "break";
     $("tool-hint").textContent = {
-      throw: "Drag a thing to throw it, click to shoot.",
-      break: "Click on a thing to break it there. Pause and explode to see the pieces first.",
+      throw: `Drag a thing to throw it, ${press()} to shoot.`,
+      break: `${sentence(press())} on a thing to break it there. Pause and explode to see the pieces first.`,
       cut: "Drag a line over things to cut them.",
     }[tool];
   }

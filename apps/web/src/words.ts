@@ -23,6 +23,9 @@ export function tell(text: string) {
   telling = setTimeout(() => ($("told").hidden = true), 5000);
 }
 
+/** What the visitor does to press: the style sheet asks the same of the pointer. */
+export const press = () => (matchMedia("(pointer: coarse)").matches ? "tap" : "click");
+
 export function fail(text: string) {
   $("error").hidden = false;
   $("error").querySelector("p")!.textContent = text;

@@ -126,6 +126,7 @@ export const tests = {
     const across = (await state(page)).pieces.map((p) => p.screen[0]);
     const [left, right] = [Math.min(...across), Math.max(...across)];
     assert(right - left > 0.25 && left > 0.15 && right < 0.85, `the plates stand from ${left} to ${right}`);
+    assert(/, tap to shoot/.test(await page.locator("#tool-hint").textContent()), "a finger taps");
     const { x, y } = await place(page, (p) => p.object === 3);
     const touch = await page.context().newCDPSession(page);
     const finger = (type) => touch.send("Input.dispatchTouchEvent", { type, touchPoints: type === "touchEnd" ? [] : [{ x, y }] });
