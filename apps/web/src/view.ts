@@ -37,6 +37,8 @@ const FULL = 0.86;
 const NEAREST = 0.5;
 /** Pieces farther away than so many sizes of the stage are not looked at any more. */
 const FAR = 2.5;
+/** It follows what flies until it is so many times as far away as at first. */
+const FOLLOWS = 2.6;
 /** It comes nearer where that leaves at most this share of the way. */
 const WORTH = 0.9;
 /** Milliseconds that the camera takes from a close look to the whole stage, and back. */
@@ -226,7 +228,7 @@ export class View {
     const before = long();
     this.goWhere(() => {
       const from = this.camera.position.clone();
-      this.frame(this.size(), true, NEAREST, FAR * this.size());
+      this.frame(this.size(), true, NEAREST, FAR * this.size(), FOLLOWS * this.away);
       if (long() > WORTH * before) this.camera.position.copy(from);
     });
   }
@@ -262,8 +264,9 @@ export class View {
   }
 
   /** Steps back until what stands on the stage now fills the picture, with the floor below it.
-   * (What flies away later is followed.) What is farther than `far` from it is left out. */
-  private frame(size: number, floor = true, least = NEAREST, far = Infinity) {
+   * (What flies away later is followed.) What is farther than `far` from it is left out. `most`:
+   * how far the camera may go, where that is not as far as from where the whole stage is seen. */
+  private frame(size: number, floor = true, least = NEAREST, far = Infinity, most?: number) {
     const tall = Math.tan((this.camera.fov * Math.PI) / 360);
     const from = new THREE.Vector3(0.5, 0.42, 1).normalize();
     const right = new THREE.Vector3(0, 1, 0).cross(from).normalize();
@@ -278,10 +281,10 @@ export class View {
       p.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(this.controls.target);
       away = Math.max(away, p.dot(from) + Math.max(Math.abs(p.dot(right)) / wide, Math.abs(p.dot(up)) / (FULL * TALL * tall)));
     }
-    const farthest = high / Math.max(0.55, Math.min(1, this.camera.aspect));
+    const farthest = most ?? high / Math.max(0.55, Math.min(1, this.camera.aspect));
     away = box ? Math.min(away, farthest) : farthest;
     this.camera.position.copy(this.controls.target).addScaledVector(from, away);
-    this.away = Math.max(away, high);
+    if (most === undefined) this.away = Math.max(away, high);
     this.camera.near = size / 100;
     this.camera.far = 60 * size;
     this.camera.updateProjectionMatrix();
@@ -419,7 +422,7 @@ export class View {
     const box = this.reach();
     const long = this.camera.position.distanceTo(this.controls.target);
     // Not beyond what the controls allow: they would bring it back, and so on for ever.
-    const farthest = Math.min(2.6 * this.away, this.controls.maxDistance);
+    const farthest = Math.min(FOLLOWS * this.away, this.controls.maxDistance);
     if (!box || long > 0.999 * farthest) return;
     const { right, top, left, bottom } = this.free();
     const p = new THREE.Vector3();

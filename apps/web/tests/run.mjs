@@ -25,7 +25,13 @@ function lane() {
         console.log(`   AGAIN   ${current}: ${again}`);
         return;
       }
-      waiting ??= names.filter((name) => only.length === 0 || only.some((part) => name.includes(part)));
+      if (!waiting) {
+        waiting = names.filter((name) => only.length === 0 || only.some((part) => name.includes(part)));
+        if (waiting.length === 0) {
+          failed += 1;
+          console.log(`   FAILED  no test is named like ${only.join(" or ")}: ${names.join(", ")}`);
+        }
+      }
       if (current) {
         failed += wrong ? 1 : 0;
         console.log(`   ${wrong ? "FAILED " : "ok     "} ${current}${wrong ? `: ${wrong}` : ""} (${took})`);
@@ -43,7 +49,7 @@ function lane() {
   });
 }
 
-const lanes = Math.min(2, availableParallelism(), only.length || Infinity);
+const lanes = Math.min(2, availableParallelism());
 await Promise.all(Array.from({ length: lanes }, lane));
 if (!waiting || waiting.length > 0) {
   failed += 1;

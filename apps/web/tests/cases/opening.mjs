@@ -41,6 +41,10 @@ export const tests = {
     const end = await until(page, "everything comes to rest", (s) => s.rest && !s.moving, 90);
     await shot(page, "landing-rest");
     assert((await text(page, "#rest")).includes("at rest"), "it says so");
+    await page.waitForTimeout(1500);
+    const later = await state(page);
+    const drift = Math.max(...end.pieces.map((p, i) => Math.abs(p.screen[0] - later.pieces[i].screen[0])));
+    assert(drift < 1e-6, `the camera stays where it came to rest: ${drift} of the picture's width`);
     const box = await page.locator("#panel").boundingBox();
     const wide = (await page.locator("#view").boundingBox()).width;
     // The camera does not follow what flew far away. How many did depends on where the balls
