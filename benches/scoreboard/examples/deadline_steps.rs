@@ -7,6 +7,8 @@
 //! before it tells of every late step, `DEPTH=25` of the depth every 25 steps, and of the
 //! deepest pairs.
 
+use std::str::FromStr;
+
 use fracas_rapier::{ContactMode, FrameBudget, StepStats, VoxelSettings, World};
 use fracas_scenes::rigid::{self, SceneOptions};
 
@@ -25,29 +27,42 @@ fn main() {
     if let Err(error) = one.use_current_thread().build_global() {
         return eprintln!("error: cannot set the number of threads: {error}");
     }
-    let mut arguments = std::env::args().skip(1);
+    if let Err(error) = run(std::env::args().skip(1)) {
+        eprintln!("error: {error}");
+        std::process::exit(2);
+    }
+}
+
+fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), String> {
     let method = arguments.next().unwrap_or_else(|| "voxels".into());
     let budget = arguments.next().unwrap_or_else(|| "2".into());
-    let mut seeds: Vec<u64> = arguments.filter_map(|a| a.parse().ok()).collect();
+    let contacts = contacts(&method, &budget)?;
+    let mut seeds: Vec<u64> = arguments.map(|a| number(&a)).collect::<Result<_, _>>()?;
     if seeds.is_empty() {
         seeds.push(0);
     }
     for seed in seeds {
-        play(&method, &budget, seed);
+        play(&method, &budget, contacts, seed);
     }
+    Ok(())
 }
 
-fn contacts(method: &str, budget: &str) -> ContactMode {
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("{text:?} is no number"))
+}
+
+fn contacts(method: &str, budget: &str) -> Result<ContactMode, String> {
     let budget = match (budget, budget.strip_prefix("work=")) {
         ("none", _) => FrameBudget::Unlimited,
-        (_, Some(units)) => FrameBudget::Work(units.parse().unwrap_or(60_000)),
-        (ms, _) => FrameBudget::Milliseconds(ms.parse().unwrap_or(2.0)),
+        (_, Some(units)) => FrameBudget::Work(number(units)?),
+        (ms, _) => FrameBudget::Milliseconds(number(ms)?),
     };
     let settings = VoxelSettings::within(budget);
     match method {
-        "both" => ContactMode::Budgeted(settings),
-        "points" => ContactMode::default(),
-        _ => ContactMode::VoxelTree(settings),
+        "both" => Ok(ContactMode::Budgeted(settings)),
+        "points" => Ok(ContactMode::default()),
+        "voxels" => Ok(ContactMode::VoxelTree(settings)),
+        _ => Err(format!("{method:?} is none of voxels, both, points")),
     }
 }
 
@@ -69,8 +84,7 @@ struct Seen {
     finished: u64,
 }
 
-fn play(method: &str, budget: &str, seed: u64) {
-    let contacts = contacts(method, budget);
+fn play(method: &str, budget: &str, contacts: ContactMode, seed: u64) {
     let options = SceneOptions {
         contacts,
         seed,
@@ -98,7 +112,8 @@ fn play(method: &str, budget: &str, seed: u64) {
         let stats = scene.world().stats();
         let spent = stats.times.collision;
         seen.served += stats.voxel.sphere_tree_pairs;
-        seen.asked += stats.voxel.sphere_tree_pairs + stats.voxel.fallbacks;
+        let others = stats.voxel.waiting + stats.voxel.fallbacks;
+        seen.asked += stats.voxel.sphere_tree_pairs + others;
         seen.pairs += stats.voxel.pairs;
         seen.finished += stats.voxel.finished;
         seen.mean += spent / steps as f64;
@@ -128,13 +143,14 @@ fn play(method: &str, budget: &str, seed: u64) {
     let at_end = speeds.map(|b| b.linvel().length()).fold(0.0, f32::max);
     println!(
         "{method} {budget} seed {seed}: {} of {steps} late, worst {:.2} ms (step {}), mean {:.2}; \
-         deepest {deepest:.1} mm ({:.2} voxels); served {:.1}%; voxel pairs {} ({:.0}% to the \
+         deepest {deepest:.1} mm ({:.2} voxels; ever looked at {:.1} mm); served {:.1}%; voxel pairs {} ({:.0}% to the \
          end); pieces {}, lost {}, fastest {:.1}, at the end {at_end:.2} m/s, lowest {:.3} m",
         seen.late,
         seen.worst.0,
         seen.worst.1,
         seen.mean,
         deepest / VOXEL,
+        deepest.max(1e3 * seen.deepest),
         100.0 * seen.served as f64 / seen.asked.max(1) as f64,
         seen.pairs,
         100.0 * seen.finished as f64 / seen.pairs.max(1) as f64,

@@ -316,9 +316,11 @@ fn deadline(board: &mut Board) {
                 Target::AtLeast(50.0),
                 || {
                     Measured::new(100.0 * report.main_share()).note(format!(
-                        "{} of {} pairs that are not known to be apart",
+                        "{} of {} pairs that are not known to be apart; {} waited with what was \
+                         found before",
                         report.sphere_tree_pairs,
-                        report.sphere_tree_pairs + report.fallbacks
+                        report.touching_pairs(),
+                        report.waiting
                     ))
                 },
             );

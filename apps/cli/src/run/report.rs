@@ -53,6 +53,7 @@ impl Voxels {
         for v in steps.iter().map(|s| &s.voxel) {
             sums.pairs += v.pairs;
             sums.sphere_tree_pairs += v.sphere_tree_pairs;
+            sums.waiting += v.waiting;
             sums.fallbacks += v.fallbacks;
             sums.late += v.late;
             sums.finished += v.finished;
@@ -84,10 +85,12 @@ impl Voxels {
         let s = &self.sums;
         let share = |n: u64, of: u64| 100.0 * n as f64 / of.max(1) as f64;
         if s.sphere_tree_pairs + s.fallbacks > 0 {
-            let all = s.sphere_tree_pairs + s.fallbacks;
+            let all = s.sphere_tree_pairs + s.waiting + s.fallbacks;
             say!(
-                "both methods: {} pairs by points, {} ({:.1}%) fell back to voxels, {} of them late",
+                "both methods: {} pairs by points, {} waited with what was found before, {} \
+                 ({:.1}%) fell back to voxels, {} of them late",
                 s.sphere_tree_pairs,
+                s.waiting,
                 s.fallbacks,
                 share(s.fallbacks, all),
                 s.late
@@ -125,7 +128,8 @@ impl Voxels {
 /// What voxels did in a step, for programs.
 fn voxel_json(v: &VoxelStats) -> serde_json::Value {
     serde_json::json!({
-        "pairs": v.pairs, "by_points": v.sphere_tree_pairs, "fell_back": v.fallbacks, "late": v.late,
+        "pairs": v.pairs, "by_points": v.sphere_tree_pairs, "waited": v.waiting,
+        "fell_back": v.fallbacks, "late": v.late,
         "finest": v.finished, "stopped_at_level": v.coarse, "kept": v.kept, "apart": v.apart,
     })
 }

@@ -44,7 +44,8 @@ impl DepthField {
     /// bit-equal to [`DepthField::march`]; what is not is `None`.
     ///
     /// # Panics
-    /// When `positions` has not one entry per node, or a mark is no tetrahedron.
+    /// When `positions` has not one entry per node, or a mark is no tetrahedron. (Where many are
+    /// marked, marks are not looked at.)
     pub fn march_to(&mut self, topology: &Topology, positions: &[Vec3], marked: &[u32]) {
         if marked.len() * MANY >= topology.tets().len() {
             self.march(topology, positions);
@@ -84,14 +85,14 @@ impl DepthField {
         let everything = 4.0 * size.max(inscribed);
         let boxes = std::mem::take(&mut self.boxes);
         let nowhere = [Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY)];
-        let whole = boxes
+        let around_all = boxes
             .iter()
             .fold(nowhere, |[lo, hi], [from, to]| [lo.min(*from), hi.max(*to)]);
         let mut limit = f32::INFINITY;
         if !self.wanted_nodes.is_empty() {
             let probe = Bound {
                 boxes: &boxes,
-                whole,
+                whole: around_all,
                 limit,
                 margin: edge,
                 slack: 0.0,
@@ -109,7 +110,7 @@ impl DepthField {
             let last = attempt == 8 || !limit.is_finite() || limit >= everything || limit == 0.0;
             let bound = Bound {
                 boxes: &boxes,
-                whole,
+                whole: around_all,
                 limit: if last { f32::INFINITY } else { limit },
                 margin: f32::INFINITY,
                 slack: if last {
@@ -322,6 +323,18 @@ mod tests {
                 assert!(field.popped() <= all + near, "{kind}");
             }
         }
+    }
+
+    /// Many marks are not looked at, even where all are of one tetrahedron.
+    #[test]
+    fn where_many_are_marked_they_are_not_looked_at() {
+        let (topology, positions) = shaken([12, 12, 12], 5);
+        let mut field = DepthField::new(Method::ClosestPoint);
+        let many = topology.tets().len().div_ceil(MANY);
+        field.march_to(&topology, &positions, &vec![0; many]);
+        assert_eq!(field.popped(), topology.inner_nodes());
+        field.march_to(&topology, &positions, &vec![0; many - 1]);
+        assert!(field.popped() < topology.inner_nodes() / 4);
     }
 
     #[test]

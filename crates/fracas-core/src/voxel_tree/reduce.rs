@@ -158,6 +158,10 @@ pub fn interpenetration(a: f32, b: f32, distance: f32) -> f32 {
 /// better: near an edge the way out leads to the side.
 const INSIDE: f32 = 1.5;
 
+/// The ways out of two cubes tell a direction where their difference is longer than this share of
+/// both.
+const WAY_LEFT: f32 = 0.5;
+
 /// The contact primitive of a pair of overlapping cubes.
 #[must_use]
 pub fn primitive(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, pair: &CubePair) -> Primitive {
@@ -180,8 +184,14 @@ pub fn primitive(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, pair: &CubePair) -> Pr
     let normal = if finest
         && (node_a.inner > INSIDE * level_a.cell || node_b.inner > INSIDE * level_b.cell)
     {
-        let way = out_b * node_b.inner.max(0.0) - out_a * node_a.inner.max(0.0);
-        way.try_normalize().unwrap_or(offset.normalize_or_zero())
+        let (inner_a, inner_b) = (node_a.inner.max(0.0), node_b.inner.max(0.0));
+        let way = out_b * inner_b - out_a * inner_a;
+        // Where both lie near sides that look the same way, little is left of their ways out.
+        if way.length() > WAY_LEFT * (inner_a + inner_b) {
+            way.normalize()
+        } else {
+            offset.normalize_or_zero()
+        }
     } else {
         offset.normalize_or_zero()
     };
@@ -200,17 +210,23 @@ pub fn primitive(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, pair: &CubePair) -> Pr
     }
 }
 
-/// The contact primitive of a cube near a plain shape, told in the tree's frame;
-/// `None` where the shape is farther off than its content reaches.
+/// The contact primitive of a cube near a plain shape, told in the tree's frame; `reach`: how far
+/// from it cubes were taken to be near. `None` where the shape is farther off than that and its
+/// content.
 #[must_use]
-pub fn primitive_against(a: &VoxTree, solid: Solid<'_>, pair: &CubePair) -> Option<Primitive> {
+pub fn primitive_against(
+    a: &VoxTree,
+    solid: Solid<'_>,
+    reach: f32,
+    pair: &CubePair,
+) -> Option<Primitive> {
     let level = &a.levels()[pair.a.0 as usize];
     let node = &level.nodes[pair.a.1 as usize];
     let (low, high) = node.content;
     let (middle, half_box) = (0.5 * (low + high), 0.5 * (high - low));
     let radius = half_box.length();
     // As wide as detection may have asked.
-    let (distance, normal) = solid(middle, 2.0 * radius + level.cell)?;
+    let (distance, normal) = solid(middle, 2.0 * radius + level.cell + reach)?;
     let kappa = ((radius - distance) / (2.0 * radius).max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
     Some(Primitive {
         normal,
@@ -444,6 +460,43 @@ mod tests {
     }
 
     #[test]
+    fn where_sides_look_the_same_way_the_line_of_the_centres_tells() {
+        // One box on another, nearly flush with it on one side, and as deep as three voxels.
+        let size = Vec3::splat(0.6);
+        let (a, b) = (box_tree(size, 0.05), box_tree(size, 0.05));
+        for sideways in [0.0, 0.01, 0.02, -0.02] {
+            let b_to_a = Pose {
+                rotation: Mat3::IDENTITY,
+                translation: Vec3::new(sideways, 0.0, -0.45),
+            };
+            let mut detection = Detection::default();
+            detection.refine(&a, &b, &b_to_a, &Budget::default());
+            let mut alike = 0;
+            for pair in detection.pairs() {
+                let level = |tree: &VoxTree, at: (u32, u32)| {
+                    tree.levels()[at.0 as usize].nodes[at.1 as usize]
+                };
+                let (cube_a, cube_b) = (level(&a, pair.a), level(&b, pair.b));
+                let ways = [cube_a.inner * cube_a.outward, cube_b.inner * cube_b.outward];
+                // Both near the same side, and inside.
+                if cube_a.inner.min(cube_b.inner) > 0.05
+                    && (ways[0] - ways[1]).length() < 0.4 * (cube_a.inner + cube_b.inner)
+                {
+                    alike += 1;
+                    let found = primitive(&a, &b, &b_to_a, pair);
+                    let line = cube_a.centre - b_to_a.point(cube_b.centre);
+                    assert!(
+                        (found.normal - line.normalize_or_zero()).length() < 1e-5,
+                        "{} along {line}",
+                        found.normal
+                    );
+                }
+            }
+            assert!(alike > 20, "{alike} by {sideways}");
+        }
+    }
+
+    #[test]
     fn a_step_gives_a_contact_for_the_floor_and_one_for_the_riser() {
         // A cube in the corner of an L: two flat boxes, voxelised as one body.
         let (floor, riser) = (
@@ -562,7 +615,7 @@ mod tests {
             detection.refine_against(&a, &floor, 0.02, &Budget::default());
             let mut primitives: Vec<Primitive> = detection
                 .pairs()
-                .filter_map(|p| primitive_against(&a, &floor, p))
+                .filter_map(|p| primitive_against(&a, &floor, 0.02, p))
                 .collect();
             let mut out = Vec::new();
             reduce(

@@ -98,7 +98,7 @@ impl VoxelStage {
             if timed && cost > room && pair.answer == Answer::SphereTree {
                 // It waits with what was found before, at the distances of now.
                 pair.by_sphere_tree = true;
-                (kept, waiting) = (kept + 1, waiting + 1);
+                waiting += 1;
                 continue;
             }
             // What is remembered holds for one step; where a clock watches, until the pair is
@@ -122,6 +122,7 @@ impl VoxelStage {
             }
         }
         self.stats.sphere_tree_pairs = kept + fit;
+        self.stats.waiting = waiting;
         self.stats.fallbacks = order.len() as u64 - fit - waiting;
     }
 

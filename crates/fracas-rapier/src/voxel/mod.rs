@@ -116,6 +116,9 @@ pub struct VoxelStats {
     pub late: u64,
     /// Pairs left to the sphere-tree method because it fitted.
     pub sphere_tree_pairs: u64,
+    /// Pairs that were to be asked again by the sphere-tree method, and for which there was no
+    /// time: they kept what it had found, at the distances of now.
+    pub waiting: u64,
     /// Pairs that were refined to the finest level, or found to be apart.
     pub finished: u64,
     /// The others, by the level that was complete when time or work was over: 0 is the

@@ -335,7 +335,9 @@ impl Pairs {
             cost: known.and_then(|p| p.cost),
         };
         pair.look_ahead(bodies);
-        if pair.answer == Answer::SphereTree && pair.moved(bodies) >= STALE_MOTION * pair.room {
+        // Only what voxels may answer too keeps what is a little old.
+        let stale = if one.voxels(two) { STALE_MOTION } else { 1.0 };
+        if pair.answer == Answer::SphereTree && pair.moved(bodies) >= stale * pair.room {
             pair.answer = Answer::None;
         }
         match (&one.tree, &two.tree) {

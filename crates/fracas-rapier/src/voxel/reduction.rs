@@ -60,14 +60,14 @@ impl Reduction {
                 self.primitives.extend(cubes.map(of));
                 middle - pose.point(centre(b))
             }
-            Other::Solid(solid, _) => {
-                let of = |p| primitive_against(found.a, solid, p);
+            Other::Solid(solid, reach) => {
+                let of = |p| primitive_against(found.a, solid, *reach, p);
                 self.primitives.extend(cubes.filter_map(of));
                 Vec3::Y
             }
-            Other::Plane(floor, _) => {
+            Other::Plane(floor, reach) => {
                 let solid = |p: Vec3, _: f32| Some(floor.sample(p));
-                let of = |p| primitive_against(found.a, &solid, p);
+                let of = |p| primitive_against(found.a, &solid, *reach, p);
                 self.primitives.extend(cubes.filter_map(of));
                 floor.normal
             }

@@ -184,7 +184,9 @@ impl VoxelStage {
         }
     }
 
-    /// Forgets all that it has learnt, as a stage that is new does not know it.
+    /// Forgets all that it has learnt, as a stage that is new does not know it. A snapshot costs
+    /// that: coarse contacts are at distance zero once more, and get new names, so the solver
+    /// begins without their impulses.
     pub(crate) fn forget(&mut self) {
         let chosen = std::mem::take(&mut self.chosen);
         let kinds = std::mem::take(&mut self.pieces.kinds);

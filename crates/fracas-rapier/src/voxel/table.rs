@@ -465,4 +465,38 @@ mod tests {
         assert!(!costs[0].1.late && costs[1].1.late);
         assert!((table.narrow_phase_end().unwrap() - 950e-6).abs() < 1e-9);
     }
+
+    /// However much time there is, a pair may visit only so many nodes and points; one that has
+    /// visited half of them, which is all that one of two trees may, was cut short.
+    #[test]
+    fn no_pair_is_asked_without_end_and_it_tells_whether_it_came_to_one() {
+        let (one, two) = (Ball::new(1.0), Ball::new(2.0));
+        let table = VoxelTable::default();
+        table.write(|contents| {
+            contents.entries = vec![entry([key_of(&one), key_of(&two)], 0.0, 7)];
+            contents.index();
+            contents.sphere_tree_time = Some(SphereTreeTime {
+                end: 1.0,
+                calls: 1,
+                call: 1e-6,
+                visit: 1e-7,
+            });
+            contents.clock = Some(StepClock {
+                seconds: Arc::new(Box::new(|| 0.0)),
+                thread: thread::current().id(),
+            });
+        });
+        let Found::SphereTree(Some(asked)) =
+            table.look_up(&Pose::IDENTITY, &one, &two, &mut Vec::new())
+        else {
+            panic!("it was left to the sphere-tree method")
+        };
+        assert_eq!((asked.late, asked.visits), (false, Some(MOST_VISITS)));
+        table.note_cost(&asked, 11, MOST_VISITS / 2 - 12);
+        table.note_cost(&asked, 11, MOST_VISITS / 2 - 11);
+        let mut costs = Vec::new();
+        table.take_costs(&mut costs);
+        let cut_short: Vec<bool> = costs.iter().map(|(_, cost)| cost.cut_short).collect();
+        assert_eq!(cut_short, [false, true]);
+    }
 }

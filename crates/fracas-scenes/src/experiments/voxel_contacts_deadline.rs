@@ -33,6 +33,8 @@ pub struct DeadlineReport {
     pub fallbacks: u64,
     /// Pairs that the sphere-tree method served, within the budget.
     pub sphere_tree_pairs: u64,
+    /// Pairs that waited with what the sphere-tree method had found before.
+    pub waiting: u64,
     /// The deepest overlap of two bodies at the end, by all sample points, in metres.
     pub deepest_at_end: f32,
     /// The finest voxel, in metres.
@@ -122,6 +124,7 @@ pub fn falling_rabbits(
         report.finished += stats.voxel.finished;
         report.fallbacks += stats.voxel.fallbacks;
         report.sphere_tree_pairs += stats.voxel.sphere_tree_pairs;
+        report.waiting += stats.voxel.waiting;
         report.most_tests = report.most_tests.max(stats.voxel.tests);
         report.lowest_at_end = f32::INFINITY;
         for id in scene.world().pieces() {
@@ -157,10 +160,16 @@ fn finest_voxel(world: &World, resolution: u32) -> f32 {
 }
 
 impl DeadlineReport {
+    /// Pairs that touch or may touch.
+    #[must_use]
+    pub fn touching_pairs(&self) -> u64 {
+        self.sphere_tree_pairs + self.waiting + self.fallbacks
+    }
+
     /// Of the pairs that touch or may touch, the share that the sphere-tree method served.
     #[must_use]
     pub fn main_share(&self) -> f64 {
-        self.sphere_tree_pairs as f64 / (self.sphere_tree_pairs + self.fallbacks).max(1) as f64
+        self.sphere_tree_pairs as f64 / self.touching_pairs().max(1) as f64
     }
 
     /// The deepest overlap at the end, in voxels of the finest level.
