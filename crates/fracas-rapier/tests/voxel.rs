@@ -316,6 +316,26 @@ fn box_over_box(budget: FrameBudget, seed: u64, gap: f32) -> (World, PieceId) {
     (world, whole(high))
 }
 
+/// A box that is three voxels deep in another is pushed out, though no step has time for all of
+/// their cubes.
+#[test]
+fn what_is_deep_is_pushed_out_within_a_small_budget() {
+    for seed in 0..6 {
+        let (mut world, high) = box_over_box(FrameBudget::Work(1500), seed, -0.06);
+        let (mut highest, mut fastest) = (f32::NEG_INFINITY, 0.0_f32);
+        for _ in 0..60 {
+            world.step();
+            let body = world.body(high).unwrap();
+            highest = highest.max(body.translation().y);
+            fastest = fastest.max(body.linvel().length());
+        }
+        let depth = world.deepest_overlap();
+        assert!(depth < 0.02, "seed {seed}: {depth} m deep");
+        assert!(highest > SIDE - 0.02, "seed {seed}: up to {highest} m");
+        assert!(fastest < 2.0, "seed {seed}: {fastest} m/s");
+    }
+}
+
 /// What comes fast is met at the surface: by voxels, too, bodies look ahead.
 #[test]
 fn what_comes_fast_is_met_at_the_surface() {

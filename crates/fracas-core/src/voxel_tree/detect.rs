@@ -21,11 +21,12 @@
 //! Work is counted in cube-against-cube tests. A budget in tests repeats bit for
 //! bit; a deadline asks the clock now and then and need not.
 
-use std::cell::Cell;
+use std::ops::Range;
 use std::time::Instant;
 
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 
+use super::box_test::BoxTest;
 use super::tree::VoxTree;
 use crate::pose::Pose;
 
@@ -47,6 +48,8 @@ pub enum Stop {
     Apart,
     /// The finest level was reached.
     Finest,
+    /// The finest level was reached where bodies are deep in each other, and there only.
+    Deep,
     /// The wanted level was reached.
     Level,
     /// The budget of tests was spent.
@@ -99,6 +102,8 @@ pub struct Detection {
     next: usize,
     /// Refined pairs, one level finer.
     finer: Vec<CubePair>,
+    /// Of the pair that is refined, the children of A's cube that meet B's.
+    halves: Vec<(u32, u32)>,
     level: u32,
     tests: u64,
     started: bool,
@@ -112,6 +117,7 @@ impl Default for Detection {
             current: Vec::new(),
             next: 0,
             finer: Vec::new(),
+            halves: Vec::new(),
             level: 0,
             tests: 0,
             started: false,
@@ -134,6 +140,17 @@ impl Detection {
     #[must_use]
     pub fn gap(&self) -> f32 {
         self.gap
+    }
+
+    /// Takes what was found deep in both bodies as what is in hand, if there is any.
+    pub(super) fn note_deep(&mut self, tests: u64, found: Vec<CubePair>) -> Option<Stop> {
+        self.tests += tests;
+        if found.is_empty() {
+            return None;
+        }
+        self.finer.clear();
+        (self.current, self.next, self.started) = (found, 0, true);
+        Some(Stop::Deep)
     }
 
     /// Cube tests made so far.
@@ -181,11 +198,11 @@ impl Detection {
         let stop = self.run(
             budget,
             root,
-            |pair| test.overlap(a, b, pair),
+            |pair| test.overlap(voxels(a, pair.a), voxels(b, pair.b)),
             |p| is_finest(a, p.a) && is_finest(b, p.b),
             |detection, pair| detection.split(a, b, &test, pair),
         );
-        self.gap = self.gap.min(test.gap.get());
+        self.gap = self.gap.min(test.narrowest());
         stop
     }
 
@@ -249,8 +266,12 @@ impl Detection {
             &near,
             |p| is_finest(a, p.a),
             |detection, pair| {
-                for next in finer(a, pair.a) {
-                    let next = CubePair { a: next, ..pair };
+                let (level, nodes) = finer(a, pair.a);
+                for node in nodes {
+                    let next = CubePair {
+                        a: (level, node),
+                        ..pair
+                    };
                     detection.tests += 1;
                     if near(&next) {
                         detection.finer.push(next);
@@ -318,27 +339,27 @@ impl Detection {
     }
 
     fn split(&mut self, a: &VoxTree, b: &VoxTree, test: &BoxTest, pair: CubePair) {
-        let whole = !is_finest(a, pair.a) && !is_finest(b, pair.b);
-        for a_next in finer(a, pair.a) {
+        let ((level_a, of_a), (level_b, of_b)) = (finer(a, pair.a), finer(b, pair.b));
+        let of_a = of_a.map(|node| (level_a, node));
+        let of_b = of_b.map(|node| (level_b, node));
+        self.halves.clear();
+        if is_finest(a, pair.a) || is_finest(b, pair.b) {
+            self.halves.extend(of_a);
+        } else {
             // A child that misses the other cube misses all of its children.
-            if whole {
-                let half = CubePair { a: a_next, ..pair };
-                self.tests += 1;
-                if !test.overlap(a, b, &half) {
-                    continue;
-                }
-            }
-            for b_next in finer(b, pair.b) {
-                let next = CubePair {
-                    a: a_next,
-                    b: b_next,
-                };
-                self.tests += 1;
-                if test.overlap(a, b, &next) {
-                    self.finer.push(next);
-                }
-            }
+            let other = voxels(b, pair.b);
+            self.tests += of_a.len() as u64;
+            let children = of_a.map(|child| (voxels(a, child), other, child));
+            test.each_overlap(children, |child| self.halves.push(child));
         }
+        self.tests += (self.halves.len() * of_b.len()) as u64;
+        let halves = self.halves.iter();
+        let pairs =
+            halves.flat_map(|&one| of_b.clone().map(move |two| CubePair { a: one, b: two }));
+        test.each_overlap(
+            pairs.map(|pair| (voxels(a, pair.a), voxels(b, pair.b), pair)),
+            |pair| self.finer.push(pair),
+        );
     }
 }
 
@@ -346,7 +367,7 @@ fn node(tree: &VoxTree, at: (u32, u32)) -> &super::node::Node {
     &tree.levels()[at.0 as usize].nodes[at.1 as usize]
 }
 
-fn voxels(tree: &VoxTree, at: (u32, u32)) -> (Vec3, Vec3) {
+pub(super) fn voxels(tree: &VoxTree, at: (u32, u32)) -> (Vec3, Vec3) {
     tree.levels()[at.0 as usize].extents[at.1 as usize].voxels
 }
 
@@ -354,14 +375,13 @@ pub(super) fn is_finest(tree: &VoxTree, at: (u32, u32)) -> bool {
     at.0 as usize + 1 == tree.levels().len()
 }
 
-/// The children of a cube, or the cube itself on the finest level.
-fn finer(tree: &VoxTree, at: (u32, u32)) -> impl Iterator<Item = (u32, u32)> + use<> {
-    let (level, range) = if is_finest(tree, at) {
+/// The children of a cube, or the cube itself on the finest level: their level and places.
+pub(super) fn finer(tree: &VoxTree, at: (u32, u32)) -> (u32, Range<u32>) {
+    if is_finest(tree, at) {
         (at.0, at.1..at.1 + 1)
     } else {
         (at.0 + 1, tree.children(at.0 as usize, at.1))
-    };
-    range.map(move |node| (level, node))
+    }
 }
 
 /// A length that the voxels of one tree may move towards the other's without meeting
@@ -376,101 +396,10 @@ pub fn roots_gap(a: &VoxTree, b: &VoxTree, b_to_a: &Pose) -> f32 {
     BoxTest::new(b_to_a).gap_between(a, b)
 }
 
-/// Overlap of the voxels' boxes of a cube of A and a cube of B by separating axes, with
-/// what depends on the rotation alone computed once.
-struct BoxTest {
-    b_to_a: Pose,
-    /// |rotation|, by entry, a little enlarged so that parallel edges are safe.
-    absolute: Mat3,
-    /// The transposes of both, so that columns are at hand either way.
-    back: Mat3,
-    absolute_back: Mat3,
-    /// The narrowest gap seen.
-    gap: Cell<f32>,
-}
-
-/// Boxes are enlarged by this share: rounding of coordinates.
-const ROUNDING: f32 = 1.0 + 2e-6;
-
-impl BoxTest {
-    fn new(b_to_a: &Pose) -> Self {
-        let absolute = Mat3::from_cols(
-            b_to_a.rotation.x_axis.abs() + 1e-6,
-            b_to_a.rotation.y_axis.abs() + 1e-6,
-            b_to_a.rotation.z_axis.abs() + 1e-6,
-        );
-        Self {
-            b_to_a: *b_to_a,
-            absolute,
-            back: b_to_a.rotation.transpose(),
-            absolute_back: absolute.transpose(),
-            gap: Cell::new(f32::INFINITY),
-        }
-    }
-
-    fn overlap(&self, a: &VoxTree, b: &VoxTree, pair: &CubePair) -> bool {
-        let gap = self.gap_between(voxels(a, pair.a), voxels(b, pair.b));
-        if gap > 0.0 {
-            self.gap.set(self.gap.get().min(gap));
-        }
-        gap <= 0.0
-    }
-
-    /// How far two boxes, each by its middle and its half edges in its own frame, are apart
-    /// at least; not above zero if they overlap.
-    fn gap_between(&self, a: (Vec3, Vec3), b: (Vec3, Vec3)) -> f32 {
-        let offset = self.b_to_a.rotation * b.0 + self.b_to_a.translation - a.0;
-        self.gap(offset, ROUNDING * a.1, ROUNDING * b.1)
-    }
-
-    /// How far two boxes are apart at least; not above zero if they overlap. `offset`
-    /// leads from the box of A (half edges `ha`) to that of B (`hb`), in A's frame.
-    fn gap(&self, offset: Vec3, ha: Vec3, hb: Vec3) -> f32 {
-        // Balls around both first: the cheapest way to be sure.
-        let (aa, bb) = (ha.length_squared(), hb.length_squared());
-        let outer = aa + bb + 2.0 * (aa * bb).sqrt();
-        let distance = offset.length_squared();
-        if distance > outer * (1.0 + 1e-6) {
-            return distance.sqrt() - outer.sqrt();
-        }
-        // Face normals of A, then of B.
-        let gap = (offset.abs() - ha - self.absolute * hb).max_element();
-        if gap > 0.0 {
-            return gap;
-        }
-        let in_b = self.back * offset;
-        let gap = (in_b.abs() - hb - self.absolute_back * ha).max_element();
-        if gap > 0.0 {
-            return gap;
-        }
-        // Products of an edge of A with one of B: axes e_i x b_j, for each j all three.
-        // They are at most of length 1, so that the gap is at least what is compared.
-        let (r, q) = (&self.b_to_a.rotation, &self.absolute);
-        let columns = [
-            (r.x_axis, q.x_axis, q.y_axis, q.z_axis, hb.y, hb.z),
-            (r.y_axis, q.y_axis, q.z_axis, q.x_axis, hb.z, hb.x),
-            (r.z_axis, q.z_axis, q.x_axis, q.y_axis, hb.x, hb.y),
-        ];
-        for (b, absolute, absolute_1, absolute_2, hb_1, hb_2) in columns {
-            let along = b.cross(offset).abs();
-            let reach_a = Vec3::new(
-                ha.y * absolute.z + ha.z * absolute.y,
-                ha.z * absolute.x + ha.x * absolute.z,
-                ha.x * absolute.y + ha.y * absolute.x,
-            );
-            // |e_i x b_j . b_k| is the entry of the third column.
-            let reach_b = hb_1 * absolute_2 + hb_2 * absolute_1;
-            let gap = (along - reach_a - reach_b).max_element();
-            if gap > 0.0 {
-                return gap;
-            }
-        }
-        0.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use glam::Mat3;
+
     use super::*;
     use crate::testing::{Rng, box_grid};
     use crate::voxel_tree::VoxelGrid;
@@ -560,7 +489,7 @@ mod tests {
                         a: (la, i),
                         b: (lb, j),
                     };
-                    if test.overlap(&a, &b, &pair) {
+                    if test.overlap(voxels(&a, pair.a), voxels(&b, pair.b)) {
                         expected.push(pair);
                     }
                 }

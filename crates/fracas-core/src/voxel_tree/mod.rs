@@ -14,6 +14,8 @@
 //! Use it where a bound on the time matters more than the last millimetre: many
 //! far or fast pieces, a crowded frame. Use [`crate::fragment`]'s side elsewhere.
 
+mod box_test;
+mod deep;
 mod detect;
 mod fragments;
 mod groups;

@@ -30,6 +30,7 @@
 
 use glam::Vec3;
 
+use super::deep::DEEP;
 use super::detect::{CubePair, Solid, is_finest};
 use super::tree::VoxTree;
 use crate::pose::Pose;
@@ -182,7 +183,9 @@ pub fn primitive(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, pair: &CubePair) -> Pr
     // Where one lies inside, the line of the centres says nothing: the way out does, that of the
     // deeper one more.
     let normal = if finest
-        && (node_a.inner > INSIDE * level_a.cell || node_b.inner > INSIDE * level_b.cell)
+        && (node_a.inner > INSIDE * level_a.cell
+            || node_b.inner > INSIDE * level_b.cell
+            || (node_a.inner >= DEEP * level_a.cell && node_b.inner >= DEEP * level_b.cell))
     {
         let (inner_a, inner_b) = (node_a.inner.max(0.0), node_b.inner.max(0.0));
         let way = out_b * inner_b - out_a * inner_a;

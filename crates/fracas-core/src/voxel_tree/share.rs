@@ -15,6 +15,7 @@
 
 use std::collections::BinaryHeap;
 
+use super::deep::MOST_TESTS;
 use super::detect::{Budget, Detection, Plane, Solid, Stop};
 use super::tree::VoxTree;
 use crate::pose::Pose;
@@ -38,6 +39,8 @@ pub struct SharedPair<'a> {
     pub b: Other<'a>,
     /// How much this pair matters: 1 is ordinary, infinity goes first and to the end.
     pub weight: f32,
+    /// Whether it is asked first where they are deep in each other.
+    pub seeks_deep: bool,
     /// Its detection, started or new.
     pub detection: &'a mut Detection,
     /// Why it stopped, once [`refine_all`] has returned.
@@ -127,6 +130,8 @@ pub fn refine_while(
         let before = pair.detection.in_hand();
         let (stop, tests) = if left == 0 {
             (Stop::Tests, 0)
+        } else if std::mem::take(&mut pair.seeks_deep) {
+            seek_deep(pair, &slice, left.min(MOST_TESTS))
         } else {
             advance(pair, &slice)
         };
@@ -144,7 +149,7 @@ pub fn refine_while(
                 left = 0;
                 false
             }
-            Stop::Apart | Stop::Finest => false,
+            Stop::Apart | Stop::Finest | Stop::Deep => false,
         };
         if goes_on {
             open.push(Need(need(pair), i));
@@ -165,6 +170,19 @@ fn advance(pair: &mut SharedPair<'_>, budget: &Budget) -> (Stop, u64) {
     };
     pair.stop = Some(stop);
     (stop, pair.detection.tests() - before)
+}
+
+/// Asks where they are deep in each other, with `most` tests; if they are not, goes on.
+fn seek_deep(pair: &mut SharedPair<'_>, budget: &Budget, most: u64) -> (Stop, u64) {
+    let before = pair.detection.tests();
+    if let Other::Tree(b, b_to_a) = &pair.b
+        && let Some(stop) = pair.detection.seek_deep(pair.a, b, b_to_a, most)
+    {
+        return (stop, pair.detection.tests() - before);
+    }
+    let sought = pair.detection.tests() - before;
+    let (stop, tests) = advance(pair, budget);
+    (stop, sought + tests)
 }
 
 fn need(pair: &SharedPair<'_>) -> f32 {
@@ -209,6 +227,7 @@ mod tests {
                     },
                 ),
                 weight: 1.0,
+                seeks_deep: false,
                 detection,
                 stop: None,
             })
@@ -266,6 +285,7 @@ mod tests {
                     },
                 ),
                 weight: 1.0,
+                seeks_deep: false,
                 detection,
                 stop: None,
             })
@@ -299,6 +319,7 @@ mod tests {
                 a: &large,
                 b: Other::Tree(&large, Pose::translation(Vec3::new(0.9, 0.1, 0.1))),
                 weight: if i % 2 == 1 { f32::INFINITY } else { 1.0 },
+                seeks_deep: false,
                 detection,
                 stop: None,
             })

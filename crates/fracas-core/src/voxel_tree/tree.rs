@@ -27,6 +27,8 @@ pub(crate) struct Extent {
     /// The box of its voxels that are not empty: middle and half edges. On the finest
     /// level the cube itself.
     pub(crate) voxels: (Vec3, Vec3),
+    /// How far under the surface the deepest of its voxels lies, by their centres.
+    pub(crate) deepest: f32,
     /// Its children on the next level: first index and number (0 on the finest).
     pub(crate) children: (u32, u32),
 }
@@ -80,6 +82,7 @@ impl VoxTree {
         if let Some(finest) = tree.levels.last_mut() {
             inner::measure(&cells, grid.counts, grid.cell, &mut finest.nodes);
         }
+        tree.note_deepest();
         tree
     }
 
@@ -177,6 +180,25 @@ impl VoxTree {
         Ok(())
     }
 
+    /// Fills in [`Extent::deepest`], from the finest level up.
+    fn note_deepest(&mut self) {
+        if let Some(finest) = self.levels.last_mut() {
+            for (extent, node) in finest.extents.iter_mut().zip(&finest.nodes) {
+                extent.deepest = node.inner;
+            }
+        }
+        for l in (1..self.levels.len()).rev() {
+            let (coarse, fine) = self.levels.split_at_mut(l);
+            let fine = &fine[0].extents;
+            for extent in &mut coarse[l - 1].extents {
+                let (first, count) = extent.children;
+                let children = &fine[first as usize..(first + count) as usize];
+                let depths = children.iter().map(|c| c.deepest);
+                extent.deepest = depths.fold(f32::NEG_INFINITY, f32::max);
+            }
+        }
+    }
+
     /// The level above the present coarsest, and the cells of its nodes.
     fn join(&mut self, cells: &[[u32; 3]], origin: Vec3) -> (Level, Vec<[u32; 3]>) {
         let fine = &self.levels[0];
@@ -207,6 +229,7 @@ impl VoxTree {
             });
             extents.push(Extent {
                 voxels: join_voxels(&fine.extents[first..first + count]),
+                deepest: 0.0,
                 children: (first as u32, count as u32),
             });
             parents.push(parent);
@@ -261,6 +284,7 @@ fn finest_level(grid: &VoxelGrid, branching: u32, depth: u32) -> (Level, Vec<[u3
     let half = Vec3::splat(0.5 * grid.cell);
     let extent = |node: &Node| Extent {
         voxels: (node.centre, half),
+        deepest: 0.0,
         children: (0, 0),
     };
     (

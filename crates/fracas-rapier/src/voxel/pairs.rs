@@ -183,6 +183,15 @@ impl Pair {
         true
     }
 
+    /// Whether they may be deep in each other, as far as is remembered: they were, or nobody saw.
+    pub(super) fn may_be_deep(&self, tree: &VoxTree) -> bool {
+        let cell = tree.levels().last().map_or(0.0, |level| level.cell);
+        match self.answer {
+            Answer::Contacts { level, .. } => level.is_some() || self.deepest < -cell,
+            Answer::None | Answer::SphereTree | Answer::Apart => false,
+        }
+    }
+
     /// Notes an answer that was found where the bodies are now, or will be when they are
     /// looked at.
     pub(super) fn found(&mut self, answer: Answer, room: f32) {

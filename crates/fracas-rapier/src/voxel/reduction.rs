@@ -48,7 +48,7 @@ impl Reduction {
             pair.found(answer, room);
             return;
         }
-        let finest = found.stop == Some(Stop::Finest);
+        let finest = matches!(found.stop, Some(Stop::Finest | Stop::Deep));
         let level = (!finest).then(|| found.detection.level().min(LEVELS as u32 - 1) as u8);
         stats.answered(level);
         let cubes = found.detection.pairs();

@@ -96,6 +96,10 @@ pub(super) const TURNS: u64 = 8;
 /// Such a pair comes to the finest level before the next.
 const TURN_WEIGHT: f32 = f32::INFINITY;
 
+/// Contacts of the finest level are better than a coarse look until the pair has moved by so many
+/// voxels.
+const FINE_MOTION: f32 = 2.0;
+
 /// How often a pair that is apart is looked at in one step, where it may meet in it.
 const LOOKS_AHEAD: usize = 4;
 
@@ -367,6 +371,7 @@ impl VoxelStage {
                 a: tree,
                 b: other,
                 weight,
+                seeks_deep: pair.may_be_deep(tree),
                 detection,
                 stop: None,
             });
@@ -403,6 +408,11 @@ impl VoxelStage {
             let out = &mut contents.contacts;
             for (found, i) in &shared {
                 let pair = &mut pairs[*i as usize];
+                if keeps_fine(found, pair, bodies) {
+                    stats.answered(None);
+                    keep(pair, kept_contacts, out);
+                    continue;
+                }
                 reduction.contacts(found, pair, (most, kept_contacts), stats, out);
             }
             for &i in &chosen.keeping {
@@ -528,7 +538,8 @@ impl Work<'_> {
 /// How many of the pairs that wait the next step is to see to the finest level: more, if all
 /// of this step came there, fewer if not.
 fn deep_looks(now: f64, shared: &[SharedPair<'_>], looked: &[(u32, bool)]) -> f64 {
-    let is_open = |s: &SharedPair<'_>| !matches!(s.stop, Some(Stop::Finest | Stop::Apart));
+    let is_open =
+        |s: &SharedPair<'_>| !matches!(s.stop, Some(Stop::Finest | Stop::Deep | Stop::Apart));
     let mut deep = shared.iter().zip(looked).filter(|(_, looked)| looked.1);
     let next = if deep.any(|(s, _)| is_open(s)) {
         0.8 * now
@@ -536,6 +547,22 @@ fn deep_looks(now: f64, shared: &[SharedPair<'_>], looked: &[(u32, bool)]) -> f6
         1.1 * now + 1.0
     };
     next.clamp(LEAST_LOOKS as f64, MOST_LOOKS)
+}
+
+/// Whether contacts that were seen finely stay, though the pair has moved on, since there was time
+/// for a coarse look only: what that tells is farther from the truth.
+fn keeps_fine(found: &SharedPair<'_>, pair: &Pair, bodies: &[Body]) -> bool {
+    let is_fine = matches!(
+        pair.answer,
+        Answer::Contacts {
+            level: None,
+            count: 1..,
+            ..
+        }
+    );
+    let seen = matches!(found.stop, Some(Stop::Finest | Stop::Deep | Stop::Apart));
+    let cell = found.a.levels().last().map_or(0.0, |level| level.cell);
+    is_fine && !seen && pair.moved(bodies) < FINE_MOTION * cell
 }
 
 /// Takes the contacts of the last step over, with the distances that they have now.

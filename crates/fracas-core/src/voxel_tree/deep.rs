@@ -1,0 +1,218 @@
+//! Where two bodies are deep in each other: a few voxels that lie deep in both, and no others.
+//!
+//! Two bodies that are four voxels deep in each other have thousands of overlapping cubes. Level by
+//! level they take the budget of a whole step, and where that ends before the finest level, which
+//! alone knows how deep, nothing pushes the bodies out: in the next step it begins anew. But what
+//! pushes them out is in the middle of the overlap, where a voxel lies deep in both.
+//!
+//! Steps: from the roots down into the pair of children that may be the deepest, the
+//! [`common_depth`] of a pair of cubes being that of its deepest voxels -> at the first pair of
+//! voxels, what may not be nearly as deep is left out -> on with what is left, finest first, until
+//! nothing is or the tests are used up.
+//!
+//! Not in [Dingliana 2004], whose contacts have no depth.
+//!
+//! **Guarantee**: what is found overlaps and is deep. With tests enough the deepest pair is among
+//! it; with few it may not be, and a pair that is deep may not be found to be.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::box_test::BoxTest;
+use super::detect::{CubePair, Detection, Stop, finer, is_finest, voxels};
+use super::tree::VoxTree;
+use crate::pose::Pose;
+
+/// Bodies are deep in each other where a voxel of each, which overlap, lie so many edges under
+/// their surfaces.
+pub(super) const DEEP: f32 = 1.0;
+
+/// Beside the deepest pair those count that are as deep as this share of it.
+const NEARLY: f32 = 0.7;
+
+/// Pairs of voxels at the most: a few regions, each with points to span it.
+const MOST_PAIRS: usize = 48;
+
+/// Tests at the most: some dives from the roots to the voxels.
+pub(super) const MOST_TESTS: u64 = 768;
+
+/// How deep voxels in a pair of cubes may lie in both bodies: exact on the finest level, else not
+/// less than that.
+fn common_depth(a: &VoxTree, b: &VoxTree, pair: &CubePair) -> f32 {
+    let deepest = |tree: &VoxTree, (level, node): (u32, u32)| {
+        tree.levels()[level as usize].extents[node as usize].deepest
+    };
+    deepest(a, pair.a).min(deepest(b, pair.b))
+}
+
+/// A pair that waits, with its common depth: the finest first, of these the deepest, and of equals
+/// the one that is named first.
+struct Open(f32, CubePair);
+
+impl Open {
+    fn level(&self) -> u32 {
+        self.1.a.0 + self.1.b.0
+    }
+
+    fn name(&self) -> impl Ord + use<> {
+        (self.1.a, self.1.b)
+    }
+}
+
+impl PartialEq for Open {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Open {}
+impl Ord for Open {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let finer = self.level().cmp(&other.level());
+        let deeper = finer.then(self.0.total_cmp(&other.0));
+        deeper.then_with(|| other.name().cmp(&self.name()))
+    }
+}
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Detection {
+    /// Looks for where the bodies are deep in each other, before anything else is looked at, with
+    /// `most` tests or little more. Says [`Stop::Deep`] if they are, and has those pairs of voxels
+    /// in hand, the deepest first; else nothing has changed, but for the tests that were made.
+    pub(super) fn seek_deep(
+        &mut self,
+        a: &VoxTree,
+        b: &VoxTree,
+        b_to_a: &Pose,
+        most: u64,
+    ) -> Option<Stop> {
+        let (Some(last_a), Some(last_b)) = (a.levels().last(), b.levels().last()) else {
+            return None;
+        };
+        let test = BoxTest::new(b_to_a);
+        let mut least = DEEP * last_a.cell.max(last_b.cell);
+        let (mut open, mut found) = (BinaryHeap::new(), Vec::new());
+        let root = CubePair {
+            a: (0, 0),
+            b: (0, 0),
+        };
+        let mut next = vec![Open(common_depth(a, b, &root), root)];
+        let mut tests = 0;
+        loop {
+            next.retain(|pair| pair.0 >= least);
+            tests += next.len() as u64;
+            let boxes = next
+                .iter()
+                .map(|&Open(depth, pair)| (voxels(a, pair.a), voxels(b, pair.b), (depth, pair)));
+            test.each_overlap(boxes, |(depth, pair)| open.push(Open(depth, pair)));
+            next.clear();
+            // Down to the next that is not a pair of voxels.
+            while let Some(Open(depth, pair)) = open.pop() {
+                if depth < least {
+                    continue;
+                }
+                if is_finest(a, pair.a) && is_finest(b, pair.b) {
+                    least = least.max(NEARLY * depth);
+                    found.push(Open(depth, pair));
+                } else {
+                    next.extend(children(a, b, pair).map(|p| Open(common_depth(a, b, &p), p)));
+                    break;
+                }
+            }
+            if next.is_empty() || tests >= most {
+                break;
+            }
+        }
+        found.retain(|pair| pair.0 >= least);
+        found.sort_by(|one, two| two.cmp(one));
+        found.truncate(MOST_PAIRS);
+        self.note_deep(tests, found.into_iter().map(|pair| pair.1).collect())
+    }
+}
+
+/// All pairs of the children of two cubes.
+fn children(a: &VoxTree, b: &VoxTree, pair: CubePair) -> impl Iterator<Item = CubePair> + use<> {
+    let ((level_a, of_a), (level_b, of_b)) = (finer(a, pair.a), finer(b, pair.b));
+    of_a.flat_map(move |one| {
+        of_b.clone().map(move |two| CubePair {
+            a: (level_a, one),
+            b: (level_b, two),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{Mat3, Vec3};
+
+    use super::*;
+    use crate::testing::{Rng, box_grid};
+    use crate::voxel_tree::{Budget, VoxelGrid};
+
+    fn box_tree(size: Vec3, cell: f32) -> VoxTree {
+        let mesh = box_grid([1, 1, 1], size);
+        let positions: Vec<Vec3> = mesh.positions().iter().map(|p| *p - 0.5 * size).collect();
+        let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+        let grid = VoxelGrid::from_surface(&positions, &triangles, cell).unwrap();
+        VoxTree::build(&grid, 2)
+    }
+
+    #[test]
+    fn the_deepest_pairs_of_all_are_found_and_only_where_bodies_are_deep() {
+        let cell = 0.05;
+        let (a, b) = (
+            box_tree(Vec3::new(0.7, 0.5, 0.4), cell),
+            box_tree(Vec3::new(0.9, 0.35, 0.6), cell),
+        );
+        let mut rng = Rng(57);
+        let (mut deep, mut shallow, mut missed) = (0, 0, 0);
+        for _ in 0..60 {
+            let b_to_a = Pose {
+                rotation: Mat3::from_axis_angle(rng.direction(), rng.range(0.0, 3.0)),
+                translation: rng.direction() * rng.range(0.2, 0.8),
+            };
+            // All voxels that overlap.
+            let mut all = Detection::default();
+            all.refine(&a, &b, &b_to_a, &Budget::default());
+            let mut depths: Vec<f32> = all.pairs().map(|p| common_depth(&a, &b, p)).collect();
+            depths.sort_by(|x, y| y.total_cmp(x));
+            let deepest = depths.first().copied().unwrap_or(0.0);
+
+            // With tests enough.
+            let mut detection = Detection::default();
+            let stop = detection.seek_deep(&a, &b, &b_to_a, u64::MAX);
+            if deepest < DEEP * cell {
+                assert_eq!(stop, None);
+                // Nothing has changed.
+                detection.refine(&a, &b, &b_to_a, &Budget::default());
+                assert!(detection.pairs().eq(all.pairs()));
+                shallow += 1;
+                continue;
+            }
+            assert_eq!(stop, Some(Stop::Deep), "{deepest} deep");
+            let told = |detection: &Detection| -> Vec<f32> {
+                let pairs = detection.pairs();
+                pairs.map(|p| common_depth(&a, &b, p)).collect()
+            };
+            let least = (NEARLY * deepest).max(DEEP * cell);
+            let wanted = depths.iter().take_while(|d| **d >= least);
+            let wanted: Vec<f32> = wanted.copied().take(MOST_PAIRS).collect();
+            assert_eq!(told(&detection), wanted);
+            // With few, what is found is deep, if not the deepest.
+            let mut detection = Detection::default();
+            let stop = detection.seek_deep(&a, &b, &b_to_a, MOST_TESTS);
+            assert!(detection.tests() < MOST_TESTS + 64);
+            let found = told(&detection);
+            assert_eq!(stop.is_some(), !found.is_empty());
+            assert!(found.iter().all(|&d| d >= DEEP * cell && d <= deepest));
+            let first = found.first().copied().unwrap_or(0.0);
+            missed += usize::from(first < 0.6 * deepest);
+            deep += 1;
+        }
+        assert!(8 * missed <= deep, "{missed} of {deep} missed");
+        assert!(deep > 15 && shallow > 15, "{deep} deep, {shallow} not");
+    }
+}
