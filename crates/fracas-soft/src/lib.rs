@@ -15,6 +15,7 @@
 //! | --- | --- | --- |
 //! | a body of tetrahedra | [`body`] | [`SoftBody`] |
 //! | its elasticity (XPBD springs and volumes) | [`elastic`] | |
+//! | four constraints side by side, and which may be | `lanes`, `colours` | |
 //! | tearing along faces | [`tear`] | |
 //! | cutting along a plane or a swept segment | [`knife`] | [`Knife`] |
 //! | cloth that tears | [`cloth`] | [`Cloth`] |
@@ -26,9 +27,11 @@
 
 pub mod body;
 pub mod cloth;
+mod colours;
 mod contact;
 pub mod elastic;
 pub mod knife;
+mod lanes;
 mod piece;
 pub mod shapes;
 pub mod tear;

@@ -25,6 +25,8 @@ use crate::body::{SoftBody, centre_of, thickness};
 pub(crate) struct Opening<'a> {
     body: &'a mut SoftBody,
     neighbours: Vec<[u32; 4]>,
+    /// Faces opened: two tetrahedra, and which face of the first and which of the second it is.
+    opened: Vec<[(u32, usize); 2]>,
     /// Copies made.
     pub copies: usize,
 }
@@ -35,6 +37,7 @@ impl<'a> Opening<'a> {
         Self {
             body,
             neighbours,
+            opened: Vec::new(),
             copies: 0,
         }
     }
@@ -64,9 +67,10 @@ impl<'a> Opening<'a> {
             if other == NONE {
                 continue;
             }
-            for back in &mut self.neighbours[other as usize] {
+            for (j, back) in self.neighbours[other as usize].iter_mut().enumerate() {
                 if *back == t {
                     *back = NONE;
+                    self.opened.push([(t, k), (other, j)]);
                 }
             }
             for i in TET_FACES[k] {
@@ -106,6 +110,23 @@ impl<'a> Opening<'a> {
                 }
             }
         }
+    }
+
+    /// Who shares which face now: where a crack is not complete around any node of an opened face,
+    /// its two sides still have the same nodes.
+    fn into_neighbours(mut self) -> Vec<[u32; 4]> {
+        for [(t, k), (other, j)] in std::mem::take(&mut self.opened) {
+            let [mine, theirs] = [(t, k), (other, j)].map(|(t, k)| {
+                let mut nodes = TET_FACES[k].map(|i| self.body.tets[t as usize][i]);
+                nodes.sort_unstable();
+                nodes
+            });
+            if mine == theirs {
+                self.neighbours[t as usize][k] = other;
+                self.neighbours[other as usize][j] = t;
+            }
+        }
+        self.neighbours
     }
 
     /// Tears the roots around `node` (a node of `tet`) apart along the plane across
@@ -239,7 +260,8 @@ impl SoftBody {
             }
         }
         if tears > 0 {
-            self.refresh()
+            let neighbours = opening.into_neighbours();
+            self.refresh_beside(neighbours)
                 .expect("copying nodes cannot make a mesh invalid");
         }
         tears
