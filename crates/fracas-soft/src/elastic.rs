@@ -21,8 +21,8 @@ use glam::{Mat3, Vec3, Vec4};
 
 use crate::body::SoftBody;
 use crate::colours::{UNCOLOURED, kept, mend, rows_of_four};
-use crate::lanes::{SpringRow, VolumeRow};
 use crate::piece::{Piece, Spring, Volume};
+use crate::rows::{SpringRow, VolumeRow};
 
 /// What moves a body in a substep.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use glam::{Vec3, Vec4};
 
-use crate::lanes::{SpringRow, VolumeRow};
+use crate::rows::{SpringRow, VolumeRow};
 
 /// An edge that resists stretch.
 #[derive(Clone, Copy, Debug, PartialEq)]

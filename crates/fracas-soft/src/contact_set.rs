@@ -1,0 +1,343 @@
+//! The pushes that are known and the nodes that they act on, in two halves for two threads.
+//!
+//! Pushes act one after the other, and what is pushed twice has to be pushed in one order. So space
+//! is halved by a plane, where half of the pushes are: what has all its nodes on one side of it
+//! makes a half, and the few that have nodes on both sides come after. In each of the three, links
+//! that share no node are pushed four side by side ([`crate::colours`]). The order, and with it
+//! every bit, is the same on any number of threads.
+
+use fracas_core::tet_distance::Push;
+use glam::{Vec3, Vec4};
+
+use crate::body::SoftBody;
+use crate::cloth::Cloth;
+use crate::colours::{UNCOLOURED, mend, rows_of_four};
+use crate::contact::{Contact, Link, LinkRow, Nodes, are_of_a_segment};
+
+/// In each substep every node is read and written once, however many pushes it has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ContactSet {
+    /// In the first half, in the second, between them.
+    groups: [Group; 3],
+    /// Nodes of the first half from the front on, those of the second from the back on; the
+    /// foremost and the last are all those that never move.
+    velocities: Vec<Vec4>,
+    shifts: Vec<Vec4>,
+    ways: Vec<Vec4>,
+    /// For each node of each half its body and which of its nodes it is.
+    owners: [Vec<(u32, u32)>; 2],
+    /// For each body, and the cloth after them, where its nodes begin in `places`.
+    firsts: Vec<u32>,
+    /// For each node of everything its place in the set.
+    places: Vec<u32>,
+}
+
+/// Links that one thread applies.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    links: Vec<Link>,
+    rows: Vec<LinkRow>,
+}
+
+/// No place in the set.
+const NOT_HERE: u32 = u32::MAX;
+
+/// The place of what never moves, whatever half it is in.
+const STILL: u32 = u32::MAX - 1;
+
+/// What pushes act on.
+#[derive(Clone, Copy)]
+struct Things<'a> {
+    bodies: &'a [SoftBody],
+    cloth: Option<&'a Cloth>,
+}
+
+impl<'a> Things<'a> {
+    /// Positions, velocities and where nodes were seen.
+    fn nodes(self, object: u32) -> [&'a [Vec3]; 3] {
+        match (self.bodies.get(object as usize), self.cloth) {
+            (Some(b), _) => [&b.positions, &b.velocities, &b.seen],
+            (None, Some(c)) => [&c.positions, &c.velocities, &c.seen],
+            (None, None) => [&[]; 3],
+        }
+    }
+
+    fn inverse_mass(self, object: u32, node: u32) -> f32 {
+        let masses = match (self.bodies.get(object as usize), self.cloth) {
+            (Some(b), _) => &b.inverse_masses[..],
+            (None, Some(c)) => &c.inverse_masses,
+            (None, None) => &[],
+        };
+        masses[node as usize]
+    }
+
+    fn is_still(self, object: u32, node: u32) -> bool {
+        let body = self.bodies.get(object as usize);
+        body.is_some_and(|b| b.fixed && b.velocities[node as usize] == Vec3::ZERO)
+    }
+}
+
+/// The plane that halves pushes.
+#[derive(Clone, Copy)]
+struct Plane {
+    axis: usize,
+    at: f32,
+}
+
+impl Plane {
+    /// Across the longest way, at the middle one.
+    fn halving(pushes: &[Push]) -> Self {
+        let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for p in pushes.iter().map(|push| push.point) {
+            // What is no number is left out.
+            (lo, hi) = (p.min(lo), p.max(hi));
+        }
+        let axis = (hi - lo).max_position();
+        let mut ways: Vec<f32> = pushes.iter().map(|push| push.point[axis]).collect();
+        let half = ways.len() / 2;
+        let at = if ways.is_empty() {
+            0.0
+        } else {
+            *ways.select_nth_unstable_by(half, f32::total_cmp).1
+        };
+        Self { axis, at }
+    }
+
+    fn half_of(self, p: Vec3) -> usize {
+        usize::from(p[self.axis] >= self.at)
+    }
+}
+
+impl ContactSet {
+    /// Takes these pushes in place of those that it holds.
+    pub fn gather(
+        &mut self,
+        pushes: &[Push],
+        bodies: &[SoftBody],
+        cloth: Option<&Cloth>,
+        parallel: bool,
+    ) {
+        self.groups.iter_mut().for_each(|group| group.links.clear());
+        self.owners.iter_mut().for_each(Vec::clear);
+        self.firsts.clear();
+        let mut sum = 0;
+        for body in bodies {
+            self.firsts.push(sum);
+            sum += body.positions.len() as u32;
+        }
+        self.firsts.push(sum);
+        sum += cloth.map_or(0, |c| c.positions.len()) as u32;
+        self.places.clear();
+        self.places.resize(sum as usize, NOT_HERE);
+        for nodes in [&mut self.velocities, &mut self.shifts, &mut self.ways] {
+            nodes.clear();
+            nodes.resize(sum as usize + 2, Vec4::ZERO);
+        }
+        let things = Things { bodies, cloth };
+        let plane = Plane::halving(pushes);
+        let mut pushes = pushes.iter().peekable();
+        while let Some(push) = pushes.next() {
+            let other = pushes.next_if(|other| are_of_a_segment(push, other));
+            self.link([Some(push), other], plane, things);
+        }
+        self.lay_rows(parallel);
+    }
+
+    /// Lays the links of each half, and those between, in rows.
+    fn lay_rows(&mut self, parallel: bool) {
+        let (count, middle) = (self.velocities.len(), self.middle());
+        let [first, second, third] = &mut self.groups;
+        both(
+            || first.lay_rows(0, middle),
+            || second.lay_rows(middle, count),
+            parallel,
+        );
+        third.lay_rows(0, count);
+    }
+
+    /// Where places of the second half begin.
+    fn middle(&self) -> usize {
+        self.owners[0].len() + 1
+    }
+
+    /// Takes a push, or the two of a segment.
+    fn link(&mut self, pushes: [Option<&Push>; 2], plane: Plane, things: Things) {
+        let Some(push) = pushes[0] else { return };
+        let pusher = push.tet.object;
+        let corners = things.bodies[pusher as usize].tets[push.tet.tet as usize];
+        let of = push.object.min(things.bodies.len() as u32);
+        let mut nodes = [None; 6];
+        let pushed = push.pushed_nodes().map(|(n, _)| (of, n));
+        let all = corners.into_iter().map(|n| (pusher, n)).chain(pushed);
+        nodes
+            .iter_mut()
+            .zip(all)
+            .for_each(|(node, n)| *node = Some(n));
+        let mass = |node: Option<(u32, u32)>| node.map_or(0.0, |(o, n)| things.inverse_mass(o, n));
+        let inverse_masses: [f32; 6] = std::array::from_fn(|k| mass(nodes[k]));
+        let places: [u32; 6] = std::array::from_fn(|k| match nodes[k] {
+            Some((object, n)) => self.place(object, n, plane, things),
+            None => STILL,
+        });
+        let last = self.velocities.len() as u32 - 1;
+        let is_of_first = |place: u32| (place as usize) < self.middle();
+        let moving = || places.into_iter().filter(|place| *place != STILL);
+        let half = match moving().filter(|place| is_of_first(*place)).count() {
+            0 => 1,
+            first if first == moving().count() => 0,
+            _ => 2,
+        };
+        let still = if half == 1 { last } else { 0 };
+        let places = places.map(|place| if place == STILL { still } else { place });
+        self.groups[half]
+            .links
+            .extend(Link::of(pushes, places, inverse_masses));
+    }
+
+    /// The place of a node, from the front or from the back.
+    fn place(&mut self, object: u32, node: u32, plane: Plane, things: Things) -> u32 {
+        let place = &mut self.places[(self.firsts[object as usize] + node) as usize];
+        if *place == NOT_HERE {
+            *place = if things.is_still(object, node) {
+                STILL
+            } else {
+                let half = plane.half_of(things.nodes(object)[0][node as usize]);
+                let owners = &mut self.owners[half];
+                owners.push((object, node));
+                let place = owners.len();
+                let place = [place, self.velocities.len() - 1 - place][half];
+                place as u32
+            };
+        }
+        *place
+    }
+
+    /// How many links are in the first half, in the second, and between them.
+    #[cfg(test)]
+    pub fn counts(&self) -> [usize; 3] {
+        [0, 1, 2].map(|i| self.groups[i].links.len())
+    }
+
+    /// Applies all pushes; on two threads of the caller's pool, if `parallel` (with the feature of
+    /// that name), with the same bits.
+    pub fn apply(
+        &mut self,
+        contact: Contact,
+        bodies: &mut [SoftBody],
+        mut cloth: Option<&mut Cloth>,
+        parallel: bool,
+    ) {
+        let things = Things {
+            bodies,
+            cloth: cloth.as_deref(),
+        };
+        let middle = self.middle();
+        let (velocities, other_velocities) = self.velocities.split_at_mut(middle);
+        let (shifts, other_shifts) = self.shifts.split_at_mut(middle);
+        let (ways, other_ways) = self.ways.split_at_mut(middle);
+        let [owners, others] = &self.owners;
+        let rows = [0, 1, 2].map(|i| &self.groups[i].rows);
+        let first = || {
+            for (i, &owner) in owners.iter().enumerate() {
+                let node = things.load(owner);
+                [velocities[1 + i], shifts[1 + i], ways[1 + i]] = node;
+            }
+            contact.push_rows(rows[0], velocities, shifts, ways);
+        };
+        let second = || {
+            let last = other_ways.len() - 1;
+            for (i, &owner) in others.iter().enumerate() {
+                let (node, at) = (things.load(owner), last - 1 - i);
+                [other_velocities[at], other_shifts[at], other_ways[at]] = node;
+            }
+            contact.push_rows(rows[1], other_velocities, other_shifts, other_ways);
+        };
+        both(first, second, parallel);
+        contact.push_rows(rows[2], &mut self.velocities, &mut self.shifts, &self.ways);
+        let first = owners.iter().zip(1..);
+        let last = self.ways.len() - 1;
+        let second = others.iter().zip((0..last).rev());
+        for (&(object, n), at) in first.chain(second) {
+            let n = n as usize;
+            let (velocities, positions) = match (bodies.get_mut(object as usize), &mut cloth) {
+                (Some(b), _) => (&mut b.velocities, &mut b.positions),
+                (None, Some(c)) => (&mut c.velocities, &mut c.positions),
+                (None, None) => continue,
+            };
+            velocities[n] = self.velocities[at].truncate();
+            positions[n] += self.shifts[at].truncate();
+        }
+    }
+}
+
+impl Things<'_> {
+    /// What pushes act on at a node: velocity, shift and way.
+    fn load(self, (object, node): (u32, u32)) -> [Vec4; 3] {
+        let [p, v, seen] = self.nodes(object).map(|of| of[node as usize]);
+        let inverse_mass = self.inverse_mass(object, node);
+        [v.extend(inverse_mass), Vec4::ZERO, (p - seen).extend(0.0)]
+    }
+}
+
+impl Group {
+    /// Lays links in rows whose nodes are counted from `begin` on; those of the group end before
+    /// `end`.
+    fn lay_rows(&mut self, begin: usize, end: usize) {
+        let links = &mut self.links;
+        let still = if begin == 0 {
+            0
+        } else {
+            (end - begin - 1) as u32
+        };
+        let mut nodes: Vec<[u32; 6]> = Vec::with_capacity(links.len());
+        for link in links.iter_mut() {
+            link.nodes = link.nodes.map(|n| n - begin as u32);
+            // What never moves may be shared: another node of the link stands for it.
+            let moving = link.nodes.into_iter().find(|&n| n != still);
+            let moving = moving.unwrap_or(still);
+            nodes.push(link.nodes.map(|n| if n == still { moving } else { n }));
+        }
+        let mut colours = vec![UNCOLOURED; links.len()];
+        mend(end - begin, nodes.iter().copied(), &mut colours);
+        let rows = rows_of_four(|i| nodes[i as usize], &colours);
+        let still = if begin == 0 {
+            0
+        } else {
+            (end - begin - 1) as u32
+        };
+        self.rows.clear();
+        self.rows.extend(rows.iter().map(|row| {
+            let row = row.map(|i| links.get(i as usize));
+            LinkRow::of(row, still)
+        }));
+    }
+}
+
+impl Contact {
+    fn push_rows(
+        self,
+        rows: &[LinkRow],
+        velocities: &mut [Vec4],
+        shifts: &mut [Vec4],
+        ways: &[Vec4],
+    ) {
+        let mut nodes = Nodes {
+            velocities,
+            shifts,
+            ways,
+        };
+        rows.iter().for_each(|row| self.push(row, &mut nodes));
+    }
+}
+
+/// Runs both, on two threads if `parallel`.
+fn both(first: impl FnOnce() + Send, second: impl FnOnce() + Send, parallel: bool) {
+    #[cfg(feature = "parallel")]
+    if parallel {
+        rayon::join(first, second);
+        return;
+    }
+    let _ = parallel;
+    first();
+    second();
+}
