@@ -19,6 +19,7 @@ use glam::{Mat3, Vec3};
 use thiserror::Error;
 
 use crate::piece::Piece;
+use crate::threads::both;
 
 /// What a body is made of. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -242,22 +243,28 @@ impl SoftBody {
     pub(crate) fn refresh(&mut self) -> Result<(), TetMeshError> {
         self.shapes.clear();
         let neighbours = Topology::neighbours_of(self.rest.len(), &self.tets)?;
-        self.refresh_beside(neighbours)
+        self.refresh_beside(neighbours, false)
     }
 
     /// The same after a tear: it is known who shares which face, and no rest shape has changed.
     pub(crate) fn refresh_beside(
         &mut self,
         mut neighbours: Vec<[u32; 4]>,
+        parallel: bool,
     ) -> Result<(), TetMeshError> {
         for t in self.tets_without_inside(&neighbours) {
             self.divide(t, &mut neighbours);
         }
-        self.topology = Topology::build_beside(self.rest.len(), &self.tets, neighbours)?;
         for t in self.shapes.len()..self.tets.len() {
             self.shapes.push(self.rest_shape(t));
         }
-        self.gather_pieces();
+        let known = std::mem::take(&mut self.pieces);
+        let (topology, pieces) = both(
+            || Topology::build_beside(self.rest.len(), &self.tets, neighbours),
+            || self.gather_pieces(known),
+            parallel,
+        );
+        (self.topology, self.pieces) = (topology?, pieces);
         let mut masses = vec![0.0_f32; self.rest.len()];
         for (tet, shape) in self.tets.iter().zip(&self.shapes) {
             for &n in tet {

@@ -85,13 +85,6 @@ const NO_END: End = End {
     give: 1.0,
 };
 
-const NO_LINK: Link = Link {
-    nodes: [0; 6],
-    normal: Vec3::ZERO,
-    ends: [NO_END; 2],
-    between: 0.0,
-};
-
 /// Whether two pushes are those at the ends of one segment.
 pub(crate) fn are_of_a_segment(push: &Push, other: &Push) -> bool {
     let edge = |push: &Push| match push.pushed {
@@ -131,7 +124,10 @@ impl Link {
         nodes: [u32; 6],
         inverse_masses: [f32; 6],
     ) -> Option<Self> {
-        let mut ends = [push, other].map(|push| End::of(push?, inverse_masses));
+        let mut ends = [
+            push.and_then(|push| End::of(push, inverse_masses)),
+            other.and_then(|push| End::of(push, inverse_masses)),
+        ];
         if ends[0].is_none() {
             ends.swap(0, 1);
         }
@@ -151,49 +147,58 @@ impl Link {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkRow {
     nodes: [[u32; 4]; 6],
-    normals: Vectors,
+    /// By axes.
+    normals: [[f32; 4]; 3],
     ends: [EndRow; 2],
-    between: Vec4,
+    between: [f32; 4],
 }
 
 #[derive(Clone, Copy, Debug)]
 struct EndRow {
-    weights: [Vec4; 6],
-    depths: Vec4,
-    measures: Vec4,
-    slopes: Vec4,
-    gives: Vec4,
+    weights: [[f32; 4]; 6],
+    depths: [f32; 4],
+    measures: [f32; 4],
+    slopes: [f32; 4],
+    gives: [f32; 4],
 }
 
 impl LinkRow {
     /// Empty places are of a node that never moves: `still`.
     pub fn of(links: [Option<&Link>; 4], still: u32) -> Self {
-        let nothing = Link {
-            nodes: [still; 6],
-            ..NO_LINK
+        // Carried by nothing: pushes nothing.
+        let none = EndRow {
+            weights: [[0.0; 4]; 6],
+            depths: [0.0; 4],
+            measures: [0.0; 4],
+            slopes: [0.0; 4],
+            gives: [1.0; 4],
         };
-        let links = links.map(|link| *link.unwrap_or(&nothing));
-        let end = |i: usize| {
-            let of = |what: fn(&End) -> f32| links.map(|link| what(&link.ends[i])).into();
-            let weights = |k: usize| links.map(|link| link.ends[i].weights[k]).into();
-            EndRow {
-                weights: [0, 1, 2, 3, 4, 5].map(weights),
-                depths: of(|end| end.depth),
-                measures: of(|end| end.measure),
-                slopes: of(|end| end.slope),
-                gives: of(|end| end.give),
+        let mut row = Self {
+            nodes: [[still; 4]; 6],
+            normals: [[0.0; 4]; 3],
+            ends: [none; 2],
+            between: [0.0; 4],
+        };
+        for (lane, link) in links.into_iter().enumerate() {
+            let Some(link) = link else { continue };
+            for k in 0..6 {
+                row.nodes[k][lane] = link.nodes[k];
             }
-        };
-        Self {
-            nodes: [0, 1, 2, 3, 4, 5].map(|k| links.map(|link| link.nodes[k])),
-            normals: Vectors {
-                x: links.map(|link| link.normal.x).into(),
-                y: links.map(|link| link.normal.y).into(),
-                z: links.map(|link| link.normal.z).into(),
-            },
-            ends: [end(0), end(1)],
-            between: links.map(|link| link.between).into(),
+            for axis in 0..3 {
+                row.normals[axis][lane] = link.normal[axis];
+            }
+            row.between[lane] = link.between;
+            for (row, end) in row.ends.iter_mut().zip(&link.ends) {
+                for k in 0..6 {
+                    row.weights[k][lane] = end.weights[k];
+                }
+                row.depths[lane] = end.depth;
+                row.measures[lane] = end.measure;
+                row.slopes[lane] = end.slope;
+                row.gives[lane] = end.give;
+            }
         }
+        row
     }
 }
 
@@ -215,6 +220,11 @@ impl Contact {
             shift: Vectors::ZERO,
             way: Vectors::ZERO,
         };
+        let normals = Vectors {
+            x: row.normals[0].into(),
+            y: row.normals[1].into(),
+            z: row.normals[2].into(),
+        };
         let mut seen = [none; 2];
         let mut read = [(Vectors::ZERO, Vec4::ZERO, Vectors::ZERO); 6];
         for k in 0..6 {
@@ -223,18 +233,20 @@ impl Contact {
             let (shift, way) = (gather(nodes.shifts, at).0, gather(nodes.ways, at).0);
             read[k] = (velocity, inverse_mass, shift);
             for (seen, end) in seen.iter_mut().zip(&row.ends) {
-                seen.velocity = seen.velocity.moved(end.weights[k], velocity);
-                seen.shift = seen.shift.moved(end.weights[k], shift);
-                seen.way = seen.way.moved(end.weights[k], way);
+                seen.velocity = seen.velocity.moved(end.weights[k].into(), velocity);
+                seen.shift = seen.shift.moved(end.weights[k].into(), shift);
+                seen.way = seen.way.moved(end.weights[k].into(), way);
             }
         }
-        let one = self.end(row.normals, &row.ends[0], seen[0]);
-        seen[1].velocity = seen[1].velocity.moved(row.between, one[0]);
-        seen[1].shift = seen[1].shift.moved(row.between, one[1]);
-        let two = self.end(row.normals, &row.ends[1], seen[1]);
+        let one = self.end(normals, &row.ends[0], seen[0]);
+        let between = Vec4::from(row.between);
+        seen[1].velocity = seen[1].velocity.moved(between, one[0]);
+        seen[1].shift = seen[1].shift.moved(between, one[1]);
+        let two = self.end(normals, &row.ends[1], seen[1]);
         for k in 0..6 {
             let (velocity, inverse_mass, shift) = read[k];
-            let [a, b] = [0, 1].map(|i| row.ends[i].weights[k] * inverse_mass);
+            let a = Vec4::from(row.ends[0].weights[k]) * inverse_mass;
+            let b = Vec4::from(row.ends[1].weights[k]) * inverse_mass;
             let velocity = velocity.moved(a, one[0]).moved(b, two[0]);
             let shift = shift.moved(a, one[1]).moved(b, two[1]);
             scatter(nodes.velocities, row.nodes[k], velocity, inverse_mass);
@@ -246,8 +258,8 @@ impl Contact {
     #[inline]
     fn end(self, normals: Vectors, end: &EndRow, seen: Parting) -> [Vectors; 2] {
         let deepening = -seen.way.dot(normals);
-        let depths = end.depths + deepening;
-        let measures = end.measures + end.slopes * deepening;
+        let depths = Vec4::from(end.depths) + deepening;
+        let measures = Vec4::from(end.measures) + Vec4::from(end.slopes) * deepening;
         let impulse = self.impulse((end, normals), [measures, depths], seen.velocity);
         let shift = self.shift((end, normals), depths, seen.shift);
         // What is no number pushes nothing.
@@ -273,21 +285,22 @@ impl Contact {
         [measures, depths]: [Vec4; 2],
         velocity: Vectors,
     ) -> Vectors {
+        let (slopes, gives) = (Vec4::from(end.slopes), Vec4::from(end.gives));
         let parting = velocity.dot(normals);
         // What has parted since it was seen may close again.
         let room = smaller(depths, Vec4::ZERO) / self.h;
         let closing = larger(room - parting, Vec4::ZERO);
         // The impulse J with J = h k (measure - h slope (parting + J give)).
-        let ease = self.h * end.slopes;
+        let ease = self.h * slopes;
         let strength = self.h * self.stiffness;
         let penalty =
-            strength * (measures - ease * parting) / (Vec4::ONE + strength * ease * end.gives);
-        let along = smaller(larger(penalty, Vec4::ZERO), closing / end.gives);
+            strength * (measures - ease * parting) / (Vec4::ONE + strength * ease * gives);
+        let along = smaller(larger(penalty, Vec4::ZERO), closing / gives);
         let sliding = velocity.moved(-parting, normals);
         let speed = sliding.dot(sliding).sqrt();
         // Friction opposes sliding and cannot reverse it.
         let drag = self.friction * along / (speed + Vec4::splat(CREEP));
-        let drag = smaller(drag, Vec4::ONE / end.gives);
+        let drag = smaller(drag, Vec4::ONE / gives);
         normals.times(along).moved(-drag, sliding)
     }
 
@@ -298,7 +311,7 @@ impl Contact {
         let wanted = smaller(wanted, Vec4::splat(FASTEST * self.h));
         let done = larger(shift.dot(normals), Vec4::ZERO);
         let missing = larger(wanted - done, Vec4::ZERO);
-        normals.times(missing / end.gives)
+        normals.times(missing / Vec4::from(end.gives))
     }
 }
 

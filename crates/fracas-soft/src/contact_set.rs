@@ -13,6 +13,7 @@ use crate::body::SoftBody;
 use crate::cloth::Cloth;
 use crate::colours::{UNCOLOURED, mend, rows_of_four};
 use crate::contact::{Contact, Link, LinkRow, Nodes, are_of_a_segment};
+use crate::threads::both;
 
 /// In each substep every node is read and written once, however many pushes it has.
 #[derive(Clone, Debug, Default)]
@@ -328,16 +329,4 @@ impl Contact {
         };
         rows.iter().for_each(|row| self.push(row, &mut nodes));
     }
-}
-
-/// Runs both, on two threads if `parallel`.
-fn both(first: impl FnOnce() + Send, second: impl FnOnce() + Send, parallel: bool) {
-    #[cfg(feature = "parallel")]
-    if parallel {
-        rayon::join(first, second);
-        return;
-    }
-    let _ = parallel;
-    first();
-    second();
 }

@@ -260,8 +260,8 @@ impl SoftBody {
         }
     }
 
-    /// Sorts nodes and tetrahedra into pieces. One that is as it was keeps its springs.
-    pub(crate) fn gather_pieces(&mut self) {
+    /// Sorts nodes and tetrahedra into pieces. One that is `known` and as it was keeps its springs.
+    pub(crate) fn gather_pieces(&self, mut known: Vec<Piece>) -> Vec<Piece> {
         let nodes = self.rest.len();
         // Each node points to a lower one of its piece, or is the lowest itself.
         let mut lower: Vec<u32> = (0..nodes as u32).collect();
@@ -304,7 +304,6 @@ impl SoftBody {
             });
         }
         // By their lowest nodes, as they were made.
-        let mut known = std::mem::take(&mut self.pieces);
         for piece in &mut pieces {
             let lowest = |old: &Piece| old.nodes.first().copied();
             let place = known.binary_search_by_key(&lowest(piece), lowest);
@@ -319,7 +318,7 @@ impl SoftBody {
                 }
             }
         }
-        self.pieces = pieces;
+        pieces
     }
 
     /// The largest principal stretch of a tetrahedron, and the direction in the

@@ -76,9 +76,14 @@ impl Vectors {
 
 /// Reads four nodes: where they are, and their inverse masses.
 #[inline]
-pub(crate) fn gather(nodes: &[Vec4], at: [u32; 4]) -> (Vectors, Vec4) {
-    let [a, b, c, d] = at.map(|n| nodes[n as usize]);
-    let lanes = Mat4::from_cols(a, b, c, d).transpose();
+pub(crate) fn gather(nodes: &[Vec4], [a, b, c, d]: [u32; 4]) -> (Vectors, Vec4) {
+    let lanes = Mat4::from_cols(
+        nodes[a as usize],
+        nodes[b as usize],
+        nodes[c as usize],
+        nodes[d as usize],
+    );
+    let lanes = lanes.transpose();
     let places = Vectors {
         x: lanes.x_axis,
         y: lanes.y_axis,
@@ -88,12 +93,17 @@ pub(crate) fn gather(nodes: &[Vec4], at: [u32; 4]) -> (Vectors, Vec4) {
 }
 
 #[inline]
-pub(crate) fn scatter(nodes: &mut [Vec4], at: [u32; 4], places: Vectors, inverse_masses: Vec4) {
+pub(crate) fn scatter(
+    nodes: &mut [Vec4],
+    [a, b, c, d]: [u32; 4],
+    places: Vectors,
+    inverse_masses: Vec4,
+) {
     let lanes = Mat4::from_cols(places.x, places.y, places.z, inverse_masses).transpose();
-    let columns = [lanes.x_axis, lanes.y_axis, lanes.z_axis, lanes.w_axis];
-    for (n, p) in at.into_iter().zip(columns) {
-        nodes[n as usize] = p;
-    }
+    nodes[a as usize] = lanes.x_axis;
+    nodes[b as usize] = lanes.y_axis;
+    nodes[c as usize] = lanes.z_axis;
+    nodes[d as usize] = lanes.w_axis;
 }
 
 /// The larger: the same on every machine for zeros of two signs and what is no number (then `b`).

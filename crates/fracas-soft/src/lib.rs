@@ -37,6 +37,7 @@ mod piece;
 mod rows;
 pub mod shapes;
 pub mod tear;
+mod threads;
 pub mod world;
 
 pub use body::{Material, SoftBody, SoftBodyError};

@@ -53,8 +53,16 @@ impl VolumeRow {
     /// Solves all four; `per_step` is one over the square of the substep.
     #[inline]
     pub fn solve(&self, nodes: &mut [Vec4], per_step: f32) {
-        let corners = self.nodes.map(|at| gather(nodes, at));
-        let [u, v, w] = [1, 2, 3].map(|i| corners[i].0.minus(corners[0].0));
+        let [a, b, c, d] = self.nodes;
+        let corners = [
+            gather(nodes, a),
+            gather(nodes, b),
+            gather(nodes, c),
+            gather(nodes, d),
+        ];
+        let u = corners[1].0.minus(corners[0].0);
+        let v = corners[2].0.minus(corners[0].0);
+        let w = corners[3].0.minus(corners[0].0);
         // The determinant of F is the volume over that at rest, its derivative by a node
         // the area across from it.
         let by_b = v.cross(w).times(self.per_volumes);

@@ -200,17 +200,18 @@ impl SoftBody {
     /// Tears the body where it is stretched beyond what its material bears, at most
     /// `most` times, worst first. Returns the number of tears.
     pub fn tear(&mut self, most: usize) -> usize {
-        self.tear_unpressed(most, &[], &[])
+        self.tear_unpressed(most, &[], &mut [], false)
     }
 
-    /// As [`SoftBody::tear`], where the tetrahedra of `pressed` and those with an edge of `edges`
-    /// (both in order) bear everything: they overlap something, and what strains them is the
-    /// contact that moves them out of it.
+    /// As [`SoftBody::tear`], where the tetrahedra of `pressed` (in order) and those with an edge of
+    /// `edges` bear everything: they overlap something, and what strains them is the contact that
+    /// moves them out of it.
     pub(crate) fn tear_unpressed(
         &mut self,
         most: usize,
         pressed: &[u32],
-        edges: &[[u32; 2]],
+        edges: &mut [[u32; 2]],
+        parallel: bool,
     ) -> usize {
         let limit = self.material.tear_stretch;
         if self.fixed || !limit.is_finite() {
@@ -221,9 +222,12 @@ impl SoftBody {
             .filter(|&t| !crumbs[self.topology.parts()[t as usize] as usize])
             .filter(|t| pressed.binary_search(t).is_err())
             .filter_map(|t| self.overstretch(t, limit).map(|(s, d)| (s, t, d)))
-            .filter(|(_, t, _)| !self.has_edge_of(*t, edges))
             .filter(|(s, t, _)| *s > 1.0 + (limit - 1.0) * self.toughness(*t))
             .collect();
+        if !failing.is_empty() {
+            edges.sort_unstable();
+            failing.retain(|(_, t, _)| !self.has_edge_of(*t, edges));
+        }
         if failing.is_empty() {
             return 0;
         }
@@ -261,7 +265,7 @@ impl SoftBody {
         }
         if tears > 0 {
             let neighbours = opening.into_neighbours();
-            self.refresh_beside(neighbours)
+            self.refresh_beside(neighbours, parallel)
                 .expect("copying nodes cannot make a mesh invalid");
         }
         tears

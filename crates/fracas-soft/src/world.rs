@@ -282,6 +282,7 @@ impl SoftWorld {
     }
 
     fn march(&mut self) {
+        let parallel = self.parallel;
         let march = |(((body, marks), field), known): (
             ((&SoftBody, &Vec<u32>), &mut DepthField),
             &mut bool,
@@ -291,6 +292,7 @@ impl SoftWorld {
             }
             // Depths of what is fixed never change: all of them are marched to, once.
             *known = body.fixed;
+            field.parallel = parallel;
             if body.fixed {
                 field.march(&body.topology, &body.positions);
             } else {
@@ -409,10 +411,19 @@ impl SoftWorld {
         for e in &self.edges {
             pushed[e.object as usize].push(e.edge);
         }
-        let pressed = self.marks.iter().zip(&mut pushed);
-        for (body, (marks, edges)) in self.bodies.iter_mut().zip(pressed) {
-            edges.sort_unstable();
-            self.stats.tears += body.tear_unpressed(self.most_tears, marks, edges);
+        let (most, parallel) = (self.most_tears, self.parallel);
+        let tear = |((body, marks), edges): ((&mut SoftBody, &Vec<u32>), &mut Vec<[u32; 2]>)| {
+            body.tear_unpressed(most, marks, edges, parallel)
+        };
+        #[cfg(feature = "parallel")]
+        if parallel {
+            use rayon::prelude::*;
+            let all = self.bodies.par_iter_mut().zip(&self.marks);
+            self.stats.tears = all.zip(&mut pushed).map(tear).sum();
+        }
+        if !(parallel && cfg!(feature = "parallel")) {
+            let all = self.bodies.iter_mut().zip(&self.marks);
+            self.stats.tears = all.zip(&mut pushed).map(tear).sum();
         }
         if let Some(cloth) = &mut self.cloth {
             self.stats.tears += cloth.tear(self.most_tears);

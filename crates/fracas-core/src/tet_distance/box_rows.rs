@@ -50,6 +50,8 @@ impl Row {
 pub(super) struct BoxRows {
     /// Rows of the boxes, rows of the boxes around these rows, and so on up to a single one.
     levels: Vec<Vec<Row>>,
+    /// How many of the levels hold something now.
+    used: usize,
     /// Around everything.
     whole: [Vec3; 2],
     inside: Vec<[Vec3; 2]>,
@@ -94,7 +96,7 @@ impl BoxRows {
             rows.clear();
             rows.extend(self.around.chunks(LANES).map(Row::new));
             if rows.len() <= 1 {
-                self.levels.truncate(level + 1);
+                self.used = level + 1;
                 return;
             }
             std::mem::swap(&mut self.around, &mut self.inside);
@@ -115,7 +117,7 @@ impl BoxRows {
     /// Calls `found` with the index of every box that meets `b`.
     #[inline]
     pub(super) fn visit(&self, b: [Vec3; 2], mut found: impl FnMut(usize)) {
-        if let Some(top) = self.levels.len().checked_sub(1) {
+        if let Some(top) = self.used.checked_sub(1) {
             self.visit_row(top, 0, b, &mut found);
         }
     }

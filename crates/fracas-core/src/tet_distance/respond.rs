@@ -134,12 +134,13 @@ impl TetFrame {
 /// Where a segment lies in the closed tetrahedron, from 0 to 1, given the barycentric
 /// coordinates of its ends.
 pub(super) fn clip([from, to]: &[[f64; 4]; 2]) -> Option<[f64; 2]> {
+    // Most are beyond a face with both ends: no division for these.
+    if from.iter().zip(to).any(|(&f, &t)| f < 0.0 && t < 0.0) {
+        return None;
+    }
     let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
     for (&f, &t) in from.iter().zip(to) {
         // The coordinate f + λ (t - f) must not be negative.
-        if f < 0.0 && t < 0.0 {
-            return None;
-        }
         if f < 0.0 {
             enter = enter.max(f / (f - t));
         } else if t < 0.0 {
