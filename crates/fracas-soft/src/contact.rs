@@ -19,7 +19,7 @@
 use fracas_core::tet_distance::{Push, Pushed};
 use glam::{Vec3, Vec4};
 
-use crate::lanes::{Vectors, gather, larger, scatter, smaller};
+use crate::lanes::{Vectors, larger, smaller, turned, turned_back};
 
 /// m/s: below this sliding velocity friction fades.
 const CREEP: f32 = 0.05;
@@ -44,14 +44,14 @@ pub(crate) struct Contact {
     pub friction: f32,
 }
 
-/// Nodes that pushes act on, in the substep.
-#[derive(Debug)]
-pub(crate) struct Nodes<'a> {
-    /// With inverse masses.
-    pub velocities: &'a mut [Vec4],
-    pub shifts: &'a mut [Vec4],
+/// A node that pushes act on, in the substep.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Node {
+    /// With the inverse mass.
+    pub velocity: Vec4,
+    pub shift: Vec4,
     /// Since overlaps were looked for.
-    pub ways: &'a [Vec4],
+    pub way: Vec4,
 }
 
 /// A push, or the two of a segment, with the nodes that carry it: the four that push, and one or
@@ -202,79 +202,94 @@ impl LinkRow {
     }
 }
 
-/// How what a push parts moves.
+/// How what a push parts moves: its velocity, and how far it has come along the normal.
 #[derive(Clone, Copy)]
 struct Parting {
     velocity: Vectors,
-    shift: Vectors,
-    way: Vectors,
+    shift: Vec4,
+    way: Vec4,
 }
 
 impl Contact {
     /// Applies four links to their nodes. Those of a segment are read once for both its ends: the
     /// second sees what the first has done.
     #[inline]
-    pub fn push(self, row: &LinkRow, nodes: &mut Nodes) {
-        let none = Parting {
-            velocity: Vectors::ZERO,
-            shift: Vectors::ZERO,
-            way: Vectors::ZERO,
-        };
+    pub fn push(self, row: &LinkRow, nodes: &mut [Node]) {
         let normals = Vectors {
             x: row.normals[0].into(),
             y: row.normals[1].into(),
             z: row.normals[2].into(),
         };
+        let none = Parting {
+            velocity: Vectors::ZERO,
+            shift: Vec4::ZERO,
+            way: Vec4::ZERO,
+        };
         let mut seen = [none; 2];
         let mut read = [(Vectors::ZERO, Vec4::ZERO, Vectors::ZERO); 6];
         for k in 0..6 {
-            let at = row.nodes[k];
-            let (velocity, inverse_mass) = gather(nodes.velocities, at);
-            let (shift, way) = (gather(nodes.shifts, at).0, gather(nodes.ways, at).0);
+            let [a, b, c, d] = row.nodes[k];
+            let [a, b, c, d] = [
+                &nodes[a as usize],
+                &nodes[b as usize],
+                &nodes[c as usize],
+                &nodes[d as usize],
+            ];
+            let (velocity, inverse_mass) = turned([a.velocity, b.velocity, c.velocity, d.velocity]);
+            let (shift, _) = turned([a.shift, b.shift, c.shift, d.shift]);
+            let (way, _) = turned([a.way, b.way, c.way, d.way]);
             read[k] = (velocity, inverse_mass, shift);
+            let (shift, way) = (shift.dot(normals), way.dot(normals));
             for (seen, end) in seen.iter_mut().zip(&row.ends) {
-                seen.velocity = seen.velocity.moved(end.weights[k].into(), velocity);
-                seen.shift = seen.shift.moved(end.weights[k].into(), shift);
-                seen.way = seen.way.moved(end.weights[k].into(), way);
+                let weights = Vec4::from(end.weights[k]);
+                seen.velocity = seen.velocity.moved(weights, velocity);
+                seen.shift += weights * shift;
+                seen.way += weights * way;
             }
         }
         let one = self.end(normals, &row.ends[0], seen[0]);
         let between = Vec4::from(row.between);
-        seen[1].velocity = seen[1].velocity.moved(between, one[0]);
-        seen[1].shift = seen[1].shift.moved(between, one[1]);
+        seen[1].velocity = seen[1].velocity.moved(between, one.0);
+        seen[1].shift += between * one.1;
         let two = self.end(normals, &row.ends[1], seen[1]);
         for k in 0..6 {
             let (velocity, inverse_mass, shift) = read[k];
             let a = Vec4::from(row.ends[0].weights[k]) * inverse_mass;
             let b = Vec4::from(row.ends[1].weights[k]) * inverse_mass;
-            let velocity = velocity.moved(a, one[0]).moved(b, two[0]);
-            let shift = shift.moved(a, one[1]).moved(b, two[1]);
-            scatter(nodes.velocities, row.nodes[k], velocity, inverse_mass);
-            scatter(nodes.shifts, row.nodes[k], shift, Vec4::ZERO);
+            let velocity = velocity.moved(a, one.0).moved(b, two.0);
+            let shift = shift.moved(a * one.1 + b * two.1, normals);
+            let velocities = turned_back(velocity, inverse_mass);
+            let shifts = turned_back(shift, Vec4::ZERO);
+            for lane in 0..4 {
+                let node = &mut nodes[row.nodes[k][lane] as usize];
+                (node.velocity, node.shift) = (velocities[lane], shifts[lane]);
+            }
         }
     }
 
-    /// The impulses and the shifts of four ends, given how what they part moves.
+    /// The impulses of four ends and how far along the normal their shifts are, given how what
+    /// they part moves.
     #[inline]
-    fn end(self, normals: Vectors, end: &EndRow, seen: Parting) -> [Vectors; 2] {
-        let deepening = -seen.way.dot(normals);
+    fn end(self, normals: Vectors, end: &EndRow, seen: Parting) -> (Vectors, Vec4) {
+        let deepening = -seen.way;
         let depths = Vec4::from(end.depths) + deepening;
         let measures = Vec4::from(end.measures) + Vec4::from(end.slopes) * deepening;
         let impulse = self.impulse((end, normals), [measures, depths], seen.velocity);
-        let shift = self.shift((end, normals), depths, seen.shift);
+        let shift = self.shift(end, depths, seen.shift);
         // What is no number pushes nothing.
         let sum = |v: Vectors| v.x + v.y + v.z;
-        let sums = sum(seen.velocity) + sum(seen.shift) + measures + sum(impulse) + sum(shift);
+        let sums = sum(seen.velocity) + seen.shift + measures + sum(impulse) + shift;
         let is_finite = sums.is_finite_mask();
         if is_finite.all() {
-            [impulse, shift]
-        } else {
-            [impulse, shift].map(|v| Vectors {
-                x: Vec4::select(is_finite, v.x, Vec4::ZERO),
-                y: Vec4::select(is_finite, v.y, Vec4::ZERO),
-                z: Vec4::select(is_finite, v.z, Vec4::ZERO),
-            })
+            return (impulse, shift);
         }
+        let finite = |x| Vec4::select(is_finite, x, Vec4::ZERO);
+        let impulse = Vectors {
+            x: finite(impulse.x),
+            y: finite(impulse.y),
+            z: finite(impulse.z),
+        };
+        (impulse, finite(shift))
     }
 
     /// What stops two things that part with `velocity`, as far as the penalty reaches.
@@ -306,12 +321,11 @@ impl Contact {
 
     /// What is missing of the shift that takes a share of the depth out.
     #[inline]
-    fn shift(self, (end, normals): (&EndRow, Vectors), depths: Vec4, shift: Vectors) -> Vectors {
+    fn shift(self, end: &EndRow, depths: Vec4, shift: Vec4) -> Vec4 {
         let wanted = SHARE * (depths - Vec4::splat(SLOP));
         let wanted = smaller(wanted, Vec4::splat(FASTEST * self.h));
-        let done = larger(shift.dot(normals), Vec4::ZERO);
-        let missing = larger(wanted - done, Vec4::ZERO);
-        normals.times(missing / Vec4::from(end.gives))
+        let missing = larger(wanted - larger(shift, Vec4::ZERO), Vec4::ZERO);
+        missing / Vec4::from(end.gives)
     }
 }
 

@@ -6,13 +6,13 @@
 //! that share no node are pushed four side by side ([`crate::colours`]). The order, and with it
 //! every bit, is the same on any number of threads.
 
-use fracas_core::tet_distance::Push;
+use fracas_core::tet_distance::{Push, TetOf};
 use glam::{Vec3, Vec4};
 
 use crate::body::SoftBody;
 use crate::cloth::Cloth;
 use crate::colours::{UNCOLOURED, mend, rows_of_four};
-use crate::contact::{Contact, Link, LinkRow, Nodes, are_of_a_segment};
+use crate::contact::{Contact, Link, LinkRow, Node, are_of_a_segment};
 use crate::threads::both;
 
 /// In each substep every node is read and written once, however many pushes it has.
@@ -22,9 +22,7 @@ pub(crate) struct ContactSet {
     groups: [Group; 3],
     /// Nodes of the first half from the front on, those of the second from the back on; the
     /// foremost and the last are all those that never move.
-    velocities: Vec<Vec4>,
-    shifts: Vec<Vec4>,
-    ways: Vec<Vec4>,
+    nodes: Vec<Node>,
     /// For each node of each half its body and which of its nodes it is.
     owners: [Vec<(u32, u32)>; 2],
     /// For each body, and the cloth after them, where its nodes begin in `places`.
@@ -130,23 +128,22 @@ impl ContactSet {
         sum += cloth.map_or(0, |c| c.positions.len()) as u32;
         self.places.clear();
         self.places.resize(sum as usize, NOT_HERE);
-        for nodes in [&mut self.velocities, &mut self.shifts, &mut self.ways] {
-            nodes.clear();
-            nodes.resize(sum as usize + 2, Vec4::ZERO);
-        }
+        self.nodes.clear();
+        self.nodes.resize(sum as usize + 2, Node::default());
         let things = Things { bodies, cloth };
         let plane = Plane::halving(pushes);
+        let mut corners = None;
         let mut pushes = pushes.iter().peekable();
         while let Some(push) = pushes.next() {
             let other = pushes.next_if(|other| are_of_a_segment(push, other));
-            self.link([Some(push), other], plane, things);
+            self.link([Some(push), other], &mut corners, plane, things);
         }
         self.lay_rows(parallel);
     }
 
     /// Lays the links of each half, and those between, in rows.
     fn lay_rows(&mut self, parallel: bool) {
-        let (count, middle) = (self.velocities.len(), self.middle());
+        let (count, middle) = (self.nodes.len(), self.middle());
         let [first, second, third] = &mut self.groups;
         both(
             || first.lay_rows(0, middle),
@@ -161,38 +158,62 @@ impl ContactSet {
         self.owners[0].len() + 1
     }
 
-    /// Takes a push, or the two of a segment.
-    fn link(&mut self, pushes: [Option<&Push>; 2], plane: Plane, things: Things) {
+    /// Takes a push, or the two of a segment. `corners` are those of a tetrahedron, with their
+    /// places and inverse masses: those of the last one, mostly again.
+    fn link(
+        &mut self,
+        pushes: [Option<&Push>; 2],
+        corners: &mut Option<(TetOf, [(u32, f32); 4])>,
+        plane: Plane,
+        things: Things,
+    ) {
         let Some(push) = pushes[0] else { return };
-        let pusher = push.tet.object;
-        let corners = things.bodies[pusher as usize].tets[push.tet.tet as usize];
-        let of = push.object.min(things.bodies.len() as u32);
-        let mut nodes = [None; 6];
-        let pushed = push.pushed_nodes().map(|(n, _)| (of, n));
-        let all = corners.into_iter().map(|n| (pusher, n)).chain(pushed);
-        nodes
-            .iter_mut()
-            .zip(all)
-            .for_each(|(node, n)| *node = Some(n));
-        let mass = |node: Option<(u32, u32)>| node.map_or(0.0, |(o, n)| things.inverse_mass(o, n));
-        let inverse_masses: [f32; 6] = std::array::from_fn(|k| mass(nodes[k]));
-        let places: [u32; 6] = std::array::from_fn(|k| match nodes[k] {
-            Some((object, n)) => self.place(object, n, plane, things),
-            None => STILL,
-        });
-        let last = self.velocities.len() as u32 - 1;
-        let is_of_first = |place: u32| (place as usize) < self.middle();
-        let moving = || places.into_iter().filter(|place| *place != STILL);
-        let half = match moving().filter(|place| is_of_first(*place)).count() {
-            0 => 1,
-            first if first == moving().count() => 0,
-            _ => 2,
+        let mut node = |object: u32, n: u32| {
+            let place = self.place(object, n, plane, things);
+            (place, things.inverse_mass(object, n))
         };
-        let still = if half == 1 { last } else { 0 };
-        let places = places.map(|place| if place == STILL { still } else { place });
-        self.groups[half]
-            .links
-            .extend(Link::of(pushes, places, inverse_masses));
+        let four = match corners {
+            Some((tet, four)) if *tet == push.tet => *four,
+            _ => {
+                let object = push.tet.object;
+                let tet = things.bodies[object as usize].tets[push.tet.tet as usize];
+                tet.map(|n| node(object, n))
+            }
+        };
+        *corners = Some((push.tet, four));
+        let of = push.object.min(things.bodies.len() as u32);
+        let mut nodes = [(STILL, 0.0); 6];
+        nodes[..4].copy_from_slice(&four);
+        for (place, (n, _)) in nodes[4..].iter_mut().zip(push.pushed_nodes()) {
+            *place = node(of, n);
+        }
+        let middle = self.middle();
+        let (mut first, mut second) = (false, false);
+        for &(place, _) in nodes.iter().filter(|(place, _)| *place != STILL) {
+            let is_first = (place as usize) < middle;
+            first |= is_first;
+            second |= !is_first;
+        }
+        let half = match (first, second) {
+            (false, _) => 1,
+            (true, false) => 0,
+            (true, true) => 2,
+        };
+        let still = if half == 1 {
+            self.nodes.len() as u32 - 1
+        } else {
+            0
+        };
+        let mut places = [still; 6];
+        let mut inverse_masses = [0.0; 6];
+        for (k, &(place, mass)) in nodes.iter().enumerate() {
+            if place != STILL {
+                places[k] = place;
+            }
+            inverse_masses[k] = mass;
+        }
+        let link = Link::of(pushes, places, inverse_masses);
+        self.groups[half].links.extend(link);
     }
 
     /// The place of a node, from the front or from the back.
@@ -206,7 +227,7 @@ impl ContactSet {
                 let owners = &mut self.owners[half];
                 owners.push((object, node));
                 let place = owners.len();
-                let place = [place, self.velocities.len() - 1 - place][half];
+                let place = [place, self.nodes.len() - 1 - place][half];
                 place as u32
             };
         }
@@ -233,50 +254,48 @@ impl ContactSet {
             cloth: cloth.as_deref(),
         };
         let middle = self.middle();
-        let (velocities, other_velocities) = self.velocities.split_at_mut(middle);
-        let (shifts, other_shifts) = self.shifts.split_at_mut(middle);
-        let (ways, other_ways) = self.ways.split_at_mut(middle);
+        let (nodes, other_nodes) = self.nodes.split_at_mut(middle);
         let [owners, others] = &self.owners;
         let rows = [0, 1, 2].map(|i| &self.groups[i].rows);
         let first = || {
-            for (i, &owner) in owners.iter().enumerate() {
-                let node = things.load(owner);
-                [velocities[1 + i], shifts[1 + i], ways[1 + i]] = node;
-            }
-            contact.push_rows(rows[0], velocities, shifts, ways);
+            let all = nodes[1..].iter_mut().zip(owners);
+            all.for_each(|(node, &owner)| *node = things.load(owner));
+            rows[0].iter().for_each(|row| contact.push(row, nodes));
         };
         let second = || {
-            let last = other_ways.len() - 1;
-            for (i, &owner) in others.iter().enumerate() {
-                let (node, at) = (things.load(owner), last - 1 - i);
-                [other_velocities[at], other_shifts[at], other_ways[at]] = node;
-            }
-            contact.push_rows(rows[1], other_velocities, other_shifts, other_ways);
+            let all = other_nodes.iter_mut().rev().skip(1).zip(others);
+            all.for_each(|(node, &owner)| *node = things.load(owner));
+            rows[1]
+                .iter()
+                .for_each(|row| contact.push(row, other_nodes));
         };
         both(first, second, parallel);
-        contact.push_rows(rows[2], &mut self.velocities, &mut self.shifts, &self.ways);
-        let first = owners.iter().zip(1..);
-        let last = self.ways.len() - 1;
-        let second = others.iter().zip((0..last).rev());
-        for (&(object, n), at) in first.chain(second) {
+        let all = &mut self.nodes;
+        rows[2].iter().for_each(|row| contact.push(row, all));
+        let first = all[1..].iter().zip(owners);
+        let second = all.iter().rev().skip(1).zip(others);
+        for (node, &(object, n)) in first.chain(second) {
             let n = n as usize;
             let (velocities, positions) = match (bodies.get_mut(object as usize), &mut cloth) {
                 (Some(b), _) => (&mut b.velocities, &mut b.positions),
                 (None, Some(c)) => (&mut c.velocities, &mut c.positions),
                 (None, None) => continue,
             };
-            velocities[n] = self.velocities[at].truncate();
-            positions[n] += self.shifts[at].truncate();
+            velocities[n] = node.velocity.truncate();
+            positions[n] += node.shift.truncate();
         }
     }
 }
 
 impl Things<'_> {
-    /// What pushes act on at a node: velocity, shift and way.
-    fn load(self, (object, node): (u32, u32)) -> [Vec4; 3] {
+    /// What pushes act on.
+    fn load(self, (object, node): (u32, u32)) -> Node {
         let [p, v, seen] = self.nodes(object).map(|of| of[node as usize]);
-        let inverse_mass = self.inverse_mass(object, node);
-        [v.extend(inverse_mass), Vec4::ZERO, (p - seen).extend(0.0)]
+        Node {
+            velocity: v.extend(self.inverse_mass(object, node)),
+            shift: Vec4::ZERO,
+            way: (p - seen).extend(0.0),
+        }
     }
 }
 
@@ -311,22 +330,5 @@ impl Group {
             let row = row.map(|i| links.get(i as usize));
             LinkRow::of(row, still)
         }));
-    }
-}
-
-impl Contact {
-    fn push_rows(
-        self,
-        rows: &[LinkRow],
-        velocities: &mut [Vec4],
-        shifts: &mut [Vec4],
-        ways: &[Vec4],
-    ) {
-        let mut nodes = Nodes {
-            velocities,
-            shifts,
-            ways,
-        };
-        rows.iter().for_each(|row| self.push(row, &mut nodes));
     }
 }

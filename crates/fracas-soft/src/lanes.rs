@@ -74,16 +74,10 @@ impl Vectors {
     }
 }
 
-/// Reads four nodes: where they are, and their inverse masses.
+/// Four nodes turned over: where they are, and what stands in `w`.
 #[inline]
-pub(crate) fn gather(nodes: &[Vec4], [a, b, c, d]: [u32; 4]) -> (Vectors, Vec4) {
-    let lanes = Mat4::from_cols(
-        nodes[a as usize],
-        nodes[b as usize],
-        nodes[c as usize],
-        nodes[d as usize],
-    );
-    let lanes = lanes.transpose();
+pub(crate) fn turned([a, b, c, d]: [Vec4; 4]) -> (Vectors, Vec4) {
+    let lanes = Mat4::from_cols(a, b, c, d).transpose();
     let places = Vectors {
         x: lanes.x_axis,
         y: lanes.y_axis,
@@ -92,18 +86,30 @@ pub(crate) fn gather(nodes: &[Vec4], [a, b, c, d]: [u32; 4]) -> (Vectors, Vec4) 
     (places, lanes.w_axis)
 }
 
+/// Four nodes again.
 #[inline]
-pub(crate) fn scatter(
-    nodes: &mut [Vec4],
-    [a, b, c, d]: [u32; 4],
-    places: Vectors,
-    inverse_masses: Vec4,
-) {
-    let lanes = Mat4::from_cols(places.x, places.y, places.z, inverse_masses).transpose();
-    nodes[a as usize] = lanes.x_axis;
-    nodes[b as usize] = lanes.y_axis;
-    nodes[c as usize] = lanes.z_axis;
-    nodes[d as usize] = lanes.w_axis;
+pub(crate) fn turned_back(places: Vectors, w: Vec4) -> [Vec4; 4] {
+    let lanes = Mat4::from_cols(places.x, places.y, places.z, w).transpose();
+    [lanes.x_axis, lanes.y_axis, lanes.z_axis, lanes.w_axis]
+}
+
+/// Reads four nodes: where they are, and their inverse masses.
+#[inline]
+pub(crate) fn gather(nodes: &[Vec4], [a, b, c, d]: [u32; 4]) -> (Vectors, Vec4) {
+    turned([
+        nodes[a as usize],
+        nodes[b as usize],
+        nodes[c as usize],
+        nodes[d as usize],
+    ])
+}
+
+#[inline]
+pub(crate) fn scatter(nodes: &mut [Vec4], at: [u32; 4], places: Vectors, inverse_masses: Vec4) {
+    let columns = turned_back(places, inverse_masses);
+    for lane in 0..4 {
+        nodes[at[lane] as usize] = columns[lane];
+    }
 }
 
 /// The larger: the same on every machine for zeros of two signs and what is no number (then `b`).

@@ -125,6 +125,12 @@ impl TetFrame {
         })
     }
 
+    /// Its last corner, and what the first three barycentric coordinates grow by along each axis.
+    pub(super) fn axes(&self) -> (DVec3, [DVec3; 3]) {
+        let axes = &self.to_weights;
+        (self.origin, [axes.x_axis, axes.y_axis, axes.z_axis])
+    }
+
     pub(super) fn weights(&self, p: Vec3) -> [f64; 4] {
         let u = self.to_weights * (p.as_dvec3() - self.origin);
         [u.x, u.y, u.z, 1.0 - u.x - u.y - u.z]

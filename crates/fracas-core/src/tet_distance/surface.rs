@@ -20,7 +20,7 @@
 //! and what is not finite meet nothing. A part folded into itself is not looked for. (Something
 //! so far out that f64 rounds it by that share is found only where boxes meet, too.)
 
-use glam::{Vec3, Vec3A};
+use glam::{Vec3, Vec3A, Vec4};
 
 use super::box_rows::{BoxRows, NOWHERE, box_around, join};
 use super::detect::{EdgeInTet, Object, TetOf};
@@ -234,7 +234,7 @@ impl Near {
         let edges = features(&a.points, object, a.part);
         let mut reach = NOWHERE;
         a.edges.visit(b, |k| {
-            let around = box_around(edges[k].map(|n| object.positions[n as usize]));
+            let around = a.edges.get(k);
             join(&mut reach, around);
             self.edges.push(edges[k]);
             self.boxes.push(around);
@@ -256,29 +256,67 @@ impl Found {
         }
         b.tets.visit(reach, |i| {
             let tet = tets[i];
-            let corners = of_b.corners(tet);
-            let mut frame = None;
-            near.rows.visit(reach_of(corners), |k| {
-                let edge = near.edges[k];
-                let frame = frame.get_or_insert_with(|| TetFrame::new(corners));
+            let mut frames = None;
+            near.rows.visit(b.tets.get(i), |k| {
                 *tested += 1;
+                let edge = near.edges[k];
                 let ends = edge.map(|n| of_a.positions[n as usize]);
-                let topology = of_b.topology;
-                if frame
-                    .as_ref()
-                    .is_some_and(|frame| passes(frame, ends, topology, tet))
-                {
+                let frames = frames.get_or_insert_with(|| {
+                    let frame = TetFrame::new(of_b.corners(tet));
+                    frame.map(|frame| (frame, RoughFrame::new(&frame)))
+                });
+                let Some((frame, rough)) = frames else { return };
+                if !rough.is_beyond(ends) && passes(frame, ends, of_b.topology, tet) {
+                    let object = b.object;
                     out.push(EdgeInTet {
-                        tet: TetOf {
-                            object: b.object,
-                            tet,
-                        },
+                        tet: TetOf { object, tet },
                         object: a.object,
                         edge,
                     });
                 }
             });
         });
+    }
+}
+
+/// A tetrahedron's frame in f32: tells at once of most edges that they lie beyond one of its faces.
+#[derive(Clone, Copy)]
+struct RoughFrame {
+    origin: Vec3,
+    /// The four barycentric coordinates by x, y and z from the origin on.
+    by_axes: [Vec4; 3],
+}
+
+/// The share of what is summed up for a barycentric coordinate that rounding in f32 cannot reach
+/// (a dozen of its last places), with [`INSIDE`].
+const ROUGH: f32 = 2e-6;
+
+impl RoughFrame {
+    fn new(frame: &TetFrame) -> Self {
+        let (origin, by_axes) = frame.axes();
+        Self {
+            origin: origin.as_vec3(),
+            by_axes: by_axes.map(|axis| {
+                let [x, y, z] = axis.to_array();
+                Vec4::new(x as f32, y as f32, z as f32, -(x + y + z) as f32)
+            }),
+        }
+    }
+
+    /// Whether both ends certainly lie beyond one face.
+    #[inline]
+    fn is_beyond(&self, ends: [Vec3; 2]) -> bool {
+        let beyond = |p: Vec3| {
+            let d = p - self.origin;
+            let (mut sum, mut size) = (Vec4::W, Vec4::ONE);
+            for (by, d) in self.by_axes.iter().zip(d.to_array()) {
+                let part = *by * d;
+                sum += part;
+                size += part.abs();
+            }
+            sum.cmplt(-ROUGH * size).bitmask()
+        };
+        beyond(ends[0]) & beyond(ends[1]) != 0
     }
 }
 
