@@ -23,6 +23,9 @@ pub(crate) struct ContactSet {
     /// Nodes of the first half from the front on, those of the second from the back on; the
     /// foremost and the last are all those that never move.
     nodes: Vec<Node>,
+    /// Whether links were applied from the last to the first: in every other substep they are, so
+    /// that none has the last word always.
+    backward: bool,
     /// For each node of each half its body and which of its nodes it is.
     owners: [Vec<(u32, u32)>; 2],
     /// For each body, and the cloth after them, where its nodes begin in `places`.
@@ -254,13 +257,15 @@ impl ContactSet {
             cloth: cloth.as_deref(),
         };
         let middle = self.middle();
+        self.backward = !self.backward;
+        let backward = self.backward;
         let (nodes, other_nodes) = self.nodes.split_at_mut(middle);
         let [owners, others] = &self.owners;
         let rows = [0, 1, 2].map(|i| &self.groups[i].rows);
         let first = || {
             let all = nodes[1..].iter_mut().zip(owners);
             all.for_each(|(node, &owner)| *node = things.load(owner));
-            rows[0].iter().for_each(|row| contact.push(row, nodes));
+            in_turn(rows[0], backward, |row| contact.push(row, nodes));
         };
         let second = || {
             let all = other_nodes.iter_mut().rev().skip(1).zip(others);
@@ -271,7 +276,7 @@ impl ContactSet {
         };
         both(first, second, parallel);
         let all = &mut self.nodes;
-        rows[2].iter().for_each(|row| contact.push(row, all));
+        in_turn(rows[2], backward, |row| contact.push(row, all));
         let first = all[1..].iter().zip(owners);
         let second = all.iter().rev().skip(1).zip(others);
         for (node, &(object, n)) in first.chain(second) {
@@ -296,6 +301,15 @@ impl Things<'_> {
             shift: Vec4::ZERO,
             way: (p - seen).extend(0.0),
         }
+    }
+}
+
+/// Does something to each row, from the first on or from the last.
+fn in_turn(rows: &[LinkRow], backward: bool, push: impl FnMut(&LinkRow)) {
+    if backward {
+        rows.iter().rev().for_each(push);
+    } else {
+        rows.iter().for_each(push);
     }
 }
 
