@@ -192,3 +192,46 @@ fn two_ends_at_once_are_one_after_the_other() {
     }
     assert_eq!(segments, 60);
 }
+
+/// A row of four does what four rows of one do, to the bit.
+#[test]
+fn four_links_side_by_side_are_four_one_by_one() {
+    let mut rng = Rng(21);
+    let still = 24;
+    for _ in 0..300 {
+        let mut nodes = vec![Node::default(); 25];
+        for node in &mut nodes[..24] {
+            node.velocity = (3.0 * rng.direction()).extend(rng.range(0.1, 5.0));
+            node.way = (0.02 * rng.direction()).extend(0.0);
+        }
+        let links = [0, 6, 12, 18].map(|first: u32| {
+            let mut end = || {
+                let weights = [-0.1, -0.2, -0.3, -0.4, rng.unit(), 0.5];
+                End {
+                    weights,
+                    depth: rng.range(-0.01, 0.05),
+                    measure: rng.range(0.0, 1e-3),
+                    slope: rng.range(0.0, 0.1),
+                    give: weights.iter().map(|w| w * w).sum(),
+                }
+            };
+            Link {
+                nodes: [0, 1, 2, 3, 4, 5].map(|k| first + k),
+                ends: [end(), end()],
+                normal: rng.direction(),
+                between: 0.3,
+            }
+        });
+        let mut other = nodes.clone();
+        CONTACT.push(&LinkRow::of(links.each_ref().map(Some), still), &mut nodes);
+        for link in &links {
+            let row = LinkRow::of([Some(link), None, None, None], still);
+            CONTACT.push(&row, &mut other);
+        }
+        for (a, b) in nodes.iter().zip(&other) {
+            let bits =
+                |n: &Node| [n.velocity, n.shift].map(|v| v.truncate().to_array().map(f32::to_bits));
+            assert_eq!(bits(a), bits(b));
+        }
+    }
+}
