@@ -65,6 +65,7 @@ pub(crate) fn kept<K: Ord>(
 /// Rows of four constraints that share no node: colour by colour, and what is left of the
 /// colours wherever it fits. Places that stay empty are [`NONE`].
 pub(crate) fn rows_of_four<const N: usize>(
+    nodes: usize,
     constraints: impl Fn(u32) -> [u32; N],
     colours: &[u8],
 ) -> Vec<[u32; 4]> {
@@ -91,35 +92,39 @@ pub(crate) fn rows_of_four<const N: usize>(
         rows.extend(of_colour.map(|row| [row[0], row[1], row[2], row[3]]));
     }
     left.extend_from_slice(&sorted[starts[COLOURS] as usize..]);
-    fit_in(constraints, &left, &mut rows);
+    fit_in(nodes, constraints, left, &mut rows);
     rows
 }
 
-/// Puts each constraint into the first of the new rows that has room and none of its nodes.
+/// Puts each constraint into the first of the new rows that has room and none of its nodes: of
+/// sixty-four at a time, so that a mask of each node tells in which of them it is.
 fn fit_in<const N: usize>(
+    nodes: usize,
     constraints: impl Fn(u32) -> [u32; N],
-    left: &[u32],
+    mut left: Vec<u32>,
     rows: &mut Vec<[u32; 4]>,
 ) {
-    let first = rows.len();
-    let mut open = first;
-    for &i in left {
-        let nodes = constraints(i);
-        let meets = |other: u32| constraints(other).iter().any(|n| nodes.contains(n));
-        let has_room = |row: &&mut [u32; 4]| {
-            let others = row.iter().take_while(|&&other| other != NONE);
-            row[3] == NONE && !others.copied().any(meets)
-        };
-        match rows[open..].iter_mut().find(has_room) {
-            Some(row) => {
-                let place = row.iter().position(|&other| other == NONE);
-                row[place.unwrap_or(3)] = i;
+    let mut taken = vec![0_u64; if left.is_empty() { 0 } else { nodes }];
+    while !left.is_empty() {
+        let (first, mut full) = (rows.len(), 0_u64);
+        left.retain(|&i| {
+            let of = constraints(i);
+            let used = of.iter().fold(full, |used, &n| used | taken[n as usize]);
+            let free = used.trailing_ones();
+            if free == u64::BITS {
+                return true;
             }
-            None => rows.push([i, NONE, NONE, NONE]),
-        }
-        while rows.get(open).is_some_and(|row| row[3] != NONE) {
-            open += 1;
-        }
+            if first + free as usize == rows.len() {
+                rows.push([NONE; 4]);
+            }
+            let row = &mut rows[first + free as usize];
+            let place = row.iter().position(|&other| other == NONE).unwrap_or(3);
+            row[place] = i;
+            full |= u64::from(place == 3) << free;
+            of.iter().for_each(|&n| taken[n as usize] |= 1 << free);
+            false
+        });
+        taken.fill(0);
     }
 }
 
@@ -168,7 +173,8 @@ mod tests {
                 assert!(!same || !a.iter().any(|n| b.contains(n)));
             }
         }
-        let rows = rows_of_four(|i| list[i as usize], colours);
+        let nodes = list.iter().flatten().max().map_or(0, |&n| n as usize + 1);
+        let rows = rows_of_four(nodes, |i| list[i as usize], colours);
         let mut seen = vec![0; list.len()];
         for row in &rows {
             let row: Vec<u32> = row.iter().copied().filter(|&i| i != NONE).collect();

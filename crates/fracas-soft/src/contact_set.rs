@@ -333,7 +333,7 @@ impl Group {
         }
         let mut colours = vec![UNCOLOURED; links.len()];
         mend(end - begin, nodes.iter().copied(), &mut colours);
-        let rows = rows_of_four(|i| nodes[i as usize], &colours);
+        let rows = rows_of_four(end - begin, |i| nodes[i as usize], &colours);
         let still = if begin == 0 {
             0
         } else {

@@ -190,7 +190,7 @@ impl Piece {
         let empty = self.nodes.len() as u32;
         let springs = &self.springs;
         let colours: Vec<u8> = springs.iter().map(|s| s.colour).collect();
-        let rows = rows_of_four(|i| springs[i as usize].nodes, &colours);
+        let rows = rows_of_four(self.nodes.len(), |i| springs[i as usize].nodes, &colours);
         self.spring_rows.clear();
         self.spring_rows.extend(rows.iter().map(|row| {
             let row = row.map(|i| springs.get(i as usize));
@@ -203,7 +203,7 @@ impl Piece {
         }));
         let volumes = &self.volumes;
         let colours: Vec<u8> = volumes.iter().map(|v| v.colour).collect();
-        let rows = rows_of_four(|i| volumes[i as usize].nodes, &colours);
+        let rows = rows_of_four(self.nodes.len(), |i| volumes[i as usize].nodes, &colours);
         self.volume_rows.clear();
         self.volume_rows.extend(rows.iter().map(|row| {
             let row = row.map(|i| volumes.get(i as usize));
