@@ -13,11 +13,13 @@
 //! root is divided once at most.
 
 use fracas_core::tet_distance::Topology;
+use fracas_core::tet_mesh::{NONE, TET_FACES};
 use fracas_core::{TetMesh, TetMeshError};
 use glam::{Mat3, Vec3};
 use thiserror::Error;
 
 use crate::piece::Piece;
+use crate::threads::both;
 
 /// What a body is made of. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -239,27 +241,30 @@ impl SoftBody {
     /// Brings everything that follows from rest shape and tetrahedra up to date,
     /// dividing tetrahedra without inside on the way.
     pub(crate) fn refresh(&mut self) -> Result<(), TetMeshError> {
-        let mut flat = Topology::flat_tets_of(self.rest.len(), &self.tets)?;
-        let mean = self.rest_volume() / self.root_centres.len().max(1) as f64;
-        flat.retain(|&t| {
-            let corners = self.tets[t as usize].map(|n| self.rest[n as usize]);
-            // Crumbs a knife leaves are not worth a node.
-            fracas_core::tet_mesh::signed_volume(corners) > 1e-3 * mean
-        });
-        for t in flat {
-            self.divide(t);
-        }
-        self.topology = Topology::build(self.rest.len(), &self.tets)?;
         self.shapes.clear();
-        self.shapes.extend(self.tets.iter().map(|tet| {
-            let [a, b, c, d] = tet.map(|n| self.rest[n as usize]);
-            let edges = Mat3::from_cols(b - a, c - a, d - a);
-            RestShape {
-                inverse: edges.inverse(),
-                volume: edges.determinant() / 6.0,
-            }
-        }));
-        self.gather_pieces();
+        let neighbours = Topology::neighbours_of(self.rest.len(), &self.tets)?;
+        self.refresh_beside(neighbours, false)
+    }
+
+    /// The same after a tear: it is known who shares which face, and no rest shape has changed.
+    pub(crate) fn refresh_beside(
+        &mut self,
+        mut neighbours: Vec<[u32; 4]>,
+        parallel: bool,
+    ) -> Result<(), TetMeshError> {
+        for t in self.tets_without_inside(&neighbours) {
+            self.divide(t, &mut neighbours);
+        }
+        for t in self.shapes.len()..self.tets.len() {
+            self.shapes.push(self.rest_shape(t));
+        }
+        let known = std::mem::take(&mut self.pieces);
+        let (topology, pieces) = both(
+            || Topology::build_beside(self.rest.len(), &self.tets, neighbours),
+            || self.gather_pieces(known),
+            parallel,
+        );
+        (self.topology, self.pieces) = (topology?, pieces);
         let mut masses = vec![0.0_f32; self.rest.len()];
         for (tet, shape) in self.tets.iter().zip(&self.shapes) {
             for &n in tet {
@@ -273,8 +278,44 @@ impl SoftBody {
         Ok(())
     }
 
+    fn rest_shape(&self, t: usize) -> RestShape {
+        let [a, b, c, d] = self.tets[t].map(|n| self.rest[n as usize]);
+        let edges = Mat3::from_cols(b - a, c - a, d - a);
+        RestShape {
+            inverse: edges.inverse(),
+            volume: edges.determinant() / 6.0,
+        }
+    }
+
+    /// The tetrahedra whose nodes all lie on the boundary.
+    fn tets_without_inside(&self, neighbours: &[[u32; 4]]) -> Vec<u32> {
+        let mut on_boundary = vec![false; self.rest.len()];
+        for (across, corners) in neighbours.iter().zip(&self.tets) {
+            for i in (0..4).filter(|&i| across[i] == NONE) {
+                for k in TET_FACES[i] {
+                    on_boundary[corners[k] as usize] = true;
+                }
+            }
+        }
+        let is_flat = |t: &u32| {
+            let corners = self.tets[*t as usize];
+            corners.iter().all(|&n| on_boundary[n as usize])
+        };
+        let mut flat: Vec<u32> = (0..self.tets.len() as u32).filter(is_flat).collect();
+        if flat.is_empty() {
+            return flat;
+        }
+        let mean = self.rest_volume() / self.root_centres.len().max(1) as f64;
+        flat.retain(|&t| {
+            let corners = self.tets[t as usize].map(|n| self.rest[n as usize]);
+            // Crumbs a knife leaves are not worth a node.
+            fracas_core::tet_mesh::signed_volume(corners) > 1e-3 * mean
+        });
+        flat
+    }
+
     /// Divides a tetrahedron into four around a node at its centre.
-    fn divide(&mut self, t: u32) {
+    fn divide(&mut self, t: u32, neighbours: &mut Vec<[u32; 4]>) {
         let nodes = self.tets[t as usize];
         let centre = self.rest.len() as u32;
         let mean = |of: &[Vec3]| centre_of(nodes.map(|n| of[n as usize]));
@@ -284,15 +325,34 @@ impl SoftBody {
         self.positions.push(position);
         self.velocities.push(velocity);
         self.inverse_masses.push(0.0);
+        let first = self.tets.len() as u32;
+        // The first takes the place of the whole.
+        let children = [t, first, first + 1, first + 2];
+        let around = neighbours[t as usize];
         for i in 0..4 {
             let mut child = nodes;
             child[i] = centre;
+            // Across the face that was one of the whole lies what lay there, across each other
+            // one the child that has that face.
+            let mut across = children;
+            across[i] = around[i];
             if i == 0 {
                 self.tets[t as usize] = child;
+                neighbours[t as usize] = across;
             } else {
                 self.tets.push(child);
                 self.roots.push(self.roots[t as usize]);
+                neighbours.push(across);
             }
+            if around[i] != NONE {
+                let back = &mut neighbours[around[i] as usize];
+                back.iter_mut()
+                    .filter(|n| **n == t)
+                    .for_each(|n| *n = children[i]);
+            }
+        }
+        if (t as usize) < self.shapes.len() {
+            self.shapes[t as usize] = self.rest_shape(t as usize);
         }
         self.divided += 1;
     }
@@ -325,6 +385,9 @@ impl SoftBody {
         }
         if self.roots.len() != self.tets.len() || self.shapes.len() != self.tets.len() {
             return Err("tetrahedra have been lost".into());
+        }
+        if !(0..self.tets.len()).all(|t| self.shapes[t].volume == self.rest_shape(t).volume) {
+            return Err("rest shapes are not those of the tetrahedra".into());
         }
         match self.positions.iter().position(|p| !p.is_finite()) {
             Some(n) => Err(format!("node {n} is at {}", self.positions[n])),

@@ -16,11 +16,10 @@
 //! speed. A shift changes no velocity; the strain that it makes and the height that it lifts by
 //! are all that it adds. Both conserve momentum.
 
-use fracas_core::tet_distance::Push;
-use glam::{Vec3, Vec3A};
+use fracas_core::tet_distance::{Push, Pushed};
+use glam::{Vec3, Vec4};
 
-use crate::body::SoftBody;
-use crate::cloth::Cloth;
+use crate::lanes::{Vectors, larger, smaller, turned, turned_back};
 
 /// m/s: below this sliding velocity friction fades.
 const CREEP: f32 = 0.05;
@@ -47,22 +46,29 @@ pub(crate) struct Contact {
 
 /// A node that pushes act on, in the substep.
 #[derive(Clone, Copy, Debug, Default)]
-struct Node {
-    velocity: Vec3A,
-    shift: Vec3A,
+pub(crate) struct Node {
+    /// With the inverse mass.
+    pub velocity: Vec4,
+    pub shift: Vec4,
     /// Since overlaps were looked for.
-    way: Vec3A,
+    pub way: Vec4,
 }
 
-/// A push with its nodes by their place in the set: the four that push, and one or two that are
-/// pushed (the second with the weight 0).
+/// A push, or the two of a segment, with the nodes that carry it: the four that push, and one or
+/// two that are pushed.
 #[derive(Clone, Copy, Debug)]
-struct Link {
-    nodes: [u32; 6],
-    weights: [f32; 6],
-    /// The weights times the inverse masses.
-    gives: [f32; 6],
+pub(crate) struct Link {
+    pub nodes: [u32; 6],
     normal: Vec3,
+    ends: [End; 2],
+    /// Velocity of the second for an impulse of one at the first.
+    between: f32,
+}
+
+/// One end of a segment, or a point.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    weights: [f32; 6],
     depth: f32,
     measure: f32,
     slope: f32,
@@ -70,184 +76,256 @@ struct Link {
     give: f32,
 }
 
-/// The pushes that are known and the nodes that they act on, side by side: in each substep every
-/// node is read and written once, however many pushes it has.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ContactSet {
-    links: Vec<Link>,
-    nodes: Vec<Node>,
-    /// The body of each node of the set and which of its nodes it is, body by body.
-    owners: Vec<(u32, u32)>,
-    /// For each body, and the cloth after them, where its nodes begin in `places`.
-    firsts: Vec<u32>,
-    /// For each node of everything its place in the set.
-    places: Vec<u32>,
+/// Carried by nothing: pushes nothing.
+const NO_END: End = End {
+    weights: [0.0; 6],
+    depth: 0.0,
+    measure: 0.0,
+    slope: 0.0,
+    give: 1.0,
+};
+
+/// Whether two pushes are those at the ends of one segment.
+pub(crate) fn are_of_a_segment(push: &Push, other: &Push) -> bool {
+    let edge = |push: &Push| match push.pushed {
+        Pushed::Edge(ends, _) => Some((push.tet, push.object, ends)),
+        Pushed::Node(_) => None,
+    };
+    edge(push).is_some() && edge(push) == edge(other)
 }
 
-/// No place in the set.
-const NOT_HERE: u32 = u32::MAX;
-
-impl ContactSet {
-    /// Takes these pushes in place of those that it holds.
-    pub fn gather(&mut self, pushes: &[Push], bodies: &[SoftBody], cloth: Option<&Cloth>) {
-        self.links.clear();
-        self.nodes.clear();
-        self.owners.clear();
-        self.firsts.clear();
-        let mut sum = 0;
-        for body in bodies {
-            self.firsts.push(sum);
-            sum += body.positions.len() as u32;
+impl End {
+    /// A push on nodes of these inverse masses; none if nothing can move.
+    fn of(push: &Push, inverse_masses: [f32; 6]) -> Option<Self> {
+        let mut weights = [0.0; 6];
+        for (weight, w) in weights.iter_mut().zip(push.weights) {
+            *weight = -w;
         }
-        self.firsts.push(sum);
-        sum += cloth.map_or(0, |c| c.positions.len()) as u32;
-        self.places.clear();
-        self.places.resize(sum as usize, NOT_HERE);
-        for push in pushes {
-            let pusher = bodies[push.tet.object as usize].tets[push.tet.tet as usize];
-            let of = (push.object as usize).min(bodies.len());
-            let mut nodes = [0; 6];
-            let mut weights = [0.0; 6];
-            for k in 0..4 {
-                nodes[k] = self.place(push.tet.object as usize, pusher[k]);
-                weights[k] = -push.weights[k];
-            }
-            // A node alone stands in both places.
-            for (k, (n, w)) in push.pushed_nodes().enumerate() {
-                nodes[4 + k] = self.place(of, n);
-                weights[4 + k] = w;
-                if k == 0 {
-                    nodes[5] = nodes[4];
-                }
-            }
-            let (mut give, mut gives) = (0.0, [0.0; 6]);
+        for (weight, (_, w)) in weights[4..].iter_mut().zip(push.pushed_nodes()) {
+            *weight = w;
+        }
+        let gives = weights.iter().zip(inverse_masses).map(|(w, m)| w * m * w);
+        let give: f32 = gives.sum();
+        (give > 0.0 && give.is_finite()).then_some(Self {
+            weights,
+            depth: push.depth,
+            measure: push.measure,
+            slope: push.slope,
+            give,
+        })
+    }
+}
+
+impl Link {
+    /// What is between nodes of these inverse masses, if there is anything: a push, or the two of
+    /// a segment.
+    pub fn of(
+        [push, other]: [Option<&Push>; 2],
+        nodes: [u32; 6],
+        inverse_masses: [f32; 6],
+    ) -> Option<Self> {
+        let mut ends = [
+            push.and_then(|push| End::of(push, inverse_masses)),
+            other.and_then(|push| End::of(push, inverse_masses)),
+        ];
+        if ends[0].is_none() {
+            ends.swap(0, 1);
+        }
+        let first = ends[0]?;
+        let second = ends[1].unwrap_or(NO_END);
+        let both = (0..6).map(|k| second.weights[k] * inverse_masses[k] * first.weights[k]);
+        Some(Self {
+            nodes,
+            normal: push.or(other)?.normal,
+            ends: [first, second],
+            between: both.sum(),
+        })
+    }
+}
+
+/// Four links that share no node that moves, side by side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkRow {
+    nodes: [[u32; 4]; 6],
+    /// By axes.
+    normals: [[f32; 4]; 3],
+    ends: [EndRow; 2],
+    between: [f32; 4],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct EndRow {
+    weights: [[f32; 4]; 6],
+    depths: [f32; 4],
+    measures: [f32; 4],
+    slopes: [f32; 4],
+    gives: [f32; 4],
+}
+
+impl LinkRow {
+    /// Empty places are of a node that never moves: `still`.
+    pub fn of(links: [Option<&Link>; 4], still: u32) -> Self {
+        // Carried by nothing: pushes nothing.
+        let none = EndRow {
+            weights: [[0.0; 4]; 6],
+            depths: [0.0; 4],
+            measures: [0.0; 4],
+            slopes: [0.0; 4],
+            gives: [1.0; 4],
+        };
+        let mut row = Self {
+            nodes: [[still; 4]; 6],
+            normals: [[0.0; 4]; 3],
+            ends: [none; 2],
+            between: [0.0; 4],
+        };
+        for (lane, link) in links.into_iter().enumerate() {
+            let Some(link) = link else { continue };
             for k in 0..6 {
-                let (object, n) = self.owners[nodes[k] as usize];
-                let masses = match bodies.get(object as usize) {
-                    Some(body) => &body.inverse_masses,
-                    None => cloth.map_or(&[][..], |c| &c.inverse_masses),
-                };
-                gives[k] = weights[k] * masses[n as usize];
-                give += weights[k] * gives[k];
+                row.nodes[k][lane] = link.nodes[k];
             }
-            if give > 0.0 && give.is_finite() {
-                self.links.push(Link {
-                    nodes,
-                    weights,
-                    gives,
-                    normal: push.normal,
-                    depth: push.depth,
-                    measure: push.measure,
-                    slope: push.slope,
-                    give,
-                });
+            for axis in 0..3 {
+                row.normals[axis][lane] = link.normal[axis];
+            }
+            row.between[lane] = link.between;
+            for (row, end) in row.ends.iter_mut().zip(&link.ends) {
+                for k in 0..6 {
+                    row.weights[k][lane] = end.weights[k];
+                }
+                row.depths[lane] = end.depth;
+                row.measures[lane] = end.measure;
+                row.slopes[lane] = end.slope;
+                row.gives[lane] = end.give;
             }
         }
-        self.nodes.resize(self.owners.len(), Node::default());
+        row
     }
+}
 
-    fn place(&mut self, object: usize, node: u32) -> u32 {
-        let place = &mut self.places[(self.firsts[object] + node) as usize];
-        if *place == NOT_HERE {
-            *place = self.owners.len() as u32;
-            self.owners.push((object as u32, node));
-        }
-        *place
-    }
-
-    /// Applies all pushes, one after the other.
-    pub fn apply(&mut self, contact: Contact, bodies: &mut [SoftBody], cloth: Option<&mut Cloth>) {
-        self.load(bodies, cloth.as_deref());
-        for link in &self.links {
-            contact.push(link, &mut self.nodes);
-        }
-        self.store(bodies, cloth);
-    }
-
-    fn load(&mut self, bodies: &[SoftBody], cloth: Option<&Cloth>) {
-        for (node, &(object, n)) in self.nodes.iter_mut().zip(&self.owners) {
-            let n = n as usize;
-            let (velocities, positions, seen) = match (bodies.get(object as usize), cloth) {
-                (Some(b), _) => (&b.velocities, &b.positions, &b.seen),
-                (None, Some(c)) => (&c.velocities, &c.positions, &c.seen),
-                (None, None) => continue,
-            };
-            *node = Node {
-                velocity: velocities[n].into(),
-                shift: Vec3A::ZERO,
-                way: (positions[n] - seen[n]).into(),
-            };
-        }
-    }
-
-    fn store(&self, bodies: &mut [SoftBody], mut cloth: Option<&mut Cloth>) {
-        for (node, &(object, n)) in self.nodes.iter().zip(&self.owners) {
-            let n = n as usize;
-            let (velocities, positions) = match (bodies.get_mut(object as usize), &mut cloth) {
-                (Some(b), _) => (&mut b.velocities, &mut b.positions),
-                (None, Some(c)) => (&mut c.velocities, &mut c.positions),
-                (None, None) => continue,
-            };
-            velocities[n] = node.velocity.into();
-            positions[n] += Vec3::from(node.shift);
-        }
-    }
+/// How what a push parts moves: its velocity, and how far it has come along the normal.
+#[derive(Clone, Copy)]
+struct Parting {
+    velocity: Vectors,
+    shift: Vec4,
+    way: Vec4,
 }
 
 impl Contact {
-    /// Applies a push to the nodes that carry it.
+    /// Applies four links to their nodes. Those of a segment are read once for both its ends: the
+    /// second sees what the first has done.
     #[inline]
-    fn push(self, link: &Link, nodes: &mut [Node]) {
-        let mut sum = Node::default();
-        for (&n, &w) in link.nodes.iter().zip(&link.weights) {
-            let node = &nodes[n as usize];
-            sum.velocity += w * node.velocity;
-            sum.shift += w * node.shift;
-            sum.way += w * node.way;
+    pub fn push(self, row: &LinkRow, nodes: &mut [Node]) {
+        let normals = Vectors {
+            x: row.normals[0].into(),
+            y: row.normals[1].into(),
+            z: row.normals[2].into(),
+        };
+        let none = Parting {
+            velocity: Vectors::ZERO,
+            shift: Vec4::ZERO,
+            way: Vec4::ZERO,
+        };
+        let mut seen = [none; 2];
+        let mut read = [(Vectors::ZERO, Vec4::ZERO, Vectors::ZERO); 6];
+        for k in 0..6 {
+            let [a, b, c, d] = row.nodes[k];
+            let [a, b, c, d] = [
+                &nodes[a as usize],
+                &nodes[b as usize],
+                &nodes[c as usize],
+                &nodes[d as usize],
+            ];
+            let (velocity, inverse_mass) = turned([a.velocity, b.velocity, c.velocity, d.velocity]);
+            let (shift, _) = turned([a.shift, b.shift, c.shift, d.shift]);
+            let (way, _) = turned([a.way, b.way, c.way, d.way]);
+            read[k] = (velocity, inverse_mass, shift);
+            let (shift, way) = (shift.dot(normals), way.dot(normals));
+            for (seen, end) in seen.iter_mut().zip(&row.ends) {
+                let weights = Vec4::from(end.weights[k]);
+                seen.velocity = seen.velocity.moved(weights, velocity);
+                seen.shift += weights * shift;
+                seen.way += weights * way;
+            }
         }
-        let [velocity, shift, way] = [sum.velocity, sum.shift, sum.way].map(Vec3::from);
-        let deepening = -way.dot(link.normal);
-        let depth = link.depth + deepening;
-        let measure = link.measure + link.slope * deepening;
-        let impulse = self.impulse(link, [measure, depth], velocity);
-        let shift = self.shift(link, depth, shift);
-        let nothing = impulse == Vec3::ZERO && shift == Vec3::ZERO;
-        if nothing || !impulse.is_finite() || !shift.is_finite() {
-            return;
+        let one = self.end(normals, &row.ends[0], seen[0]);
+        let between = Vec4::from(row.between);
+        seen[1].velocity = seen[1].velocity.moved(between, one.0);
+        seen[1].shift += between * one.1;
+        let two = self.end(normals, &row.ends[1], seen[1]);
+        for k in 0..6 {
+            let (velocity, inverse_mass, shift) = read[k];
+            let a = Vec4::from(row.ends[0].weights[k]) * inverse_mass;
+            let b = Vec4::from(row.ends[1].weights[k]) * inverse_mass;
+            let velocity = velocity.moved(a, one.0).moved(b, two.0);
+            let shift = shift.moved(a * one.1 + b * two.1, normals);
+            let velocities = turned_back(velocity, inverse_mass);
+            let shifts = turned_back(shift, Vec4::ZERO);
+            for lane in 0..4 {
+                let node = &mut nodes[row.nodes[k][lane] as usize];
+                (node.velocity, node.shift) = (velocities[lane], shifts[lane]);
+            }
         }
-        let [impulse, shift] = [impulse, shift].map(Vec3A::from);
-        for (&n, &give) in link.nodes.iter().zip(&link.gives) {
-            let node = &mut nodes[n as usize];
-            node.velocity += give * impulse;
-            node.shift += give * shift;
+    }
+
+    /// The impulses of four ends and how far along the normal their shifts are, given how what
+    /// they part moves.
+    #[inline]
+    fn end(self, normals: Vectors, end: &EndRow, seen: Parting) -> (Vectors, Vec4) {
+        let deepening = -seen.way;
+        let depths = Vec4::from(end.depths) + deepening;
+        let measures = Vec4::from(end.measures) + Vec4::from(end.slopes) * deepening;
+        let impulse = self.impulse((end, normals), [measures, depths], seen.velocity);
+        let shift = self.shift(end, depths, seen.shift);
+        // What is no number pushes nothing.
+        let sum = |v: Vectors| v.x + v.y + v.z;
+        let sums = sum(seen.velocity) + seen.shift + measures + sum(impulse) + shift;
+        let is_finite = sums.is_finite_mask();
+        if is_finite.all() {
+            return (impulse, shift);
         }
+        let finite = |x| Vec4::select(is_finite, x, Vec4::ZERO);
+        let impulse = Vectors {
+            x: finite(impulse.x),
+            y: finite(impulse.y),
+            z: finite(impulse.z),
+        };
+        (impulse, finite(shift))
     }
 
     /// What stops two things that part with `velocity`, as far as the penalty reaches.
     #[inline]
-    fn impulse(self, link: &Link, [measure, depth]: [f32; 2], velocity: Vec3) -> Vec3 {
-        let give = link.give;
-        let parting = velocity.dot(link.normal);
+    fn impulse(
+        self,
+        (end, normals): (&EndRow, Vectors),
+        [measures, depths]: [Vec4; 2],
+        velocity: Vectors,
+    ) -> Vectors {
+        let (slopes, gives) = (Vec4::from(end.slopes), Vec4::from(end.gives));
+        let parting = velocity.dot(normals);
         // What has parted since it was seen may close again.
-        let closing = (depth.min(0.0) / self.h - parting).max(0.0);
+        let room = smaller(depths, Vec4::ZERO) / self.h;
+        let closing = larger(room - parting, Vec4::ZERO);
         // The impulse J with J = h k (measure - h slope (parting + J give)).
-        let ease = self.h * link.slope;
+        let ease = self.h * slopes;
         let strength = self.h * self.stiffness;
-        let penalty = strength * (measure - ease * parting) / (1.0 + strength * ease * give);
-        let normal = penalty.max(0.0).min(closing / give);
-        let sliding = velocity - parting * link.normal;
-        let speed = sliding.length();
+        let penalty =
+            strength * (measures - ease * parting) / (Vec4::ONE + strength * ease * gives);
+        let along = smaller(larger(penalty, Vec4::ZERO), closing / gives);
+        let sliding = velocity.moved(-parting, normals);
+        let speed = sliding.dot(sliding).sqrt();
         // Friction opposes sliding and cannot reverse it.
-        let drag = (self.friction * normal / (speed + CREEP)).min(1.0 / give);
-        normal * link.normal - drag * sliding
+        let drag = self.friction * along / (speed + Vec4::splat(CREEP));
+        let drag = smaller(drag, Vec4::ONE / gives);
+        normals.times(along).moved(-drag, sliding)
     }
 
     /// What is missing of the shift that takes a share of the depth out.
     #[inline]
-    fn shift(self, link: &Link, depth: f32, shift: Vec3) -> Vec3 {
-        let wanted = (SHARE * (depth - SLOP)).min(FASTEST * self.h);
-        let missing = (wanted - shift.dot(link.normal).max(0.0)).max(0.0);
-        (missing / link.give) * link.normal
+    fn shift(self, end: &EndRow, depths: Vec4, shift: Vec4) -> Vec4 {
+        let wanted = SHARE * (depths - Vec4::splat(SLOP));
+        let wanted = smaller(wanted, Vec4::splat(FASTEST * self.h));
+        let missing = larger(wanted - larger(shift, Vec4::ZERO), Vec4::ZERO);
+        missing / Vec4::from(end.gives)
     }
 }
 

@@ -17,10 +17,12 @@
 //! angular momentum.
 
 use fracas_core::tet_mesh::{NONE, TET_EDGES};
-use glam::{Mat3, Vec3};
+use glam::{Mat3, Vec3, Vec4};
 
-use crate::body::{Material, SoftBody};
-use crate::piece::{Piece, Spring};
+use crate::body::SoftBody;
+use crate::colours::{UNCOLOURED, kept, mend, rows_of_four};
+use crate::piece::{Piece, Spring, Volume};
+use crate::rows::{SpringRow, VolumeRow};
 
 /// What moves a body in a substep.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +33,20 @@ pub(crate) struct Move {
     pub floor: Option<f32>,
 }
 
+/// Where a node is that was `before` and has been moved to `p`, and its velocity, which `speed`
+/// times its way is: nothing is below the floor.
+#[inline]
+fn settled(mut p: Vec3, before: Vec3, speed: f32, floor: Option<f32>) -> [Vec3; 2] {
+    let mut v = (p - before) * speed;
+    if let Some(floor) = floor
+        && p.y < floor
+    {
+        p.y = floor;
+        v = Vec3::new(0.5 * v.x, v.y.max(0.0), 0.5 * v.z);
+    }
+    [p, v]
+}
+
 /// Takes velocities from positions and keeps everything above the floor.
 pub(crate) fn settle(
     [positions, previous, velocities]: [&mut Vec<Vec3>; 3],
@@ -39,94 +55,53 @@ pub(crate) fn settle(
     floor: Option<f32>,
 ) {
     for ((p, before), v) in positions.iter_mut().zip(previous.iter()).zip(velocities) {
-        *v = (*p - *before) * (keep / h);
-        if let Some(floor) = floor
-            && p.y < floor
-        {
-            p.y = floor;
-            *v = Vec3::new(0.5 * v.x, v.y.max(0.0), 0.5 * v.z);
-        }
+        [*p, *v] = settled(*p, *before, keep / h, floor);
     }
 }
 
 impl Piece {
     /// Advances by a substep from where the body is.
     pub fn advance(&mut self, body: &SoftBody, by: Move) {
-        self.load(body);
-        let h = by.h;
-        for n in 0..self.positions.len() {
-            self.velocities[n] += h * by.gravity;
-            self.previous[n] = self.positions[n];
-            self.positions[n] += h * self.velocities[n];
+        self.load(body, by);
+        self.solve(by.h);
+        let speed = 1.0 / (1.0 + by.h * body.material.damping) / by.h;
+        for (i, &n) in self.nodes.iter().enumerate() {
+            let (p, before) = (self.positions[i], body.positions[n as usize]);
+            let [at, velocity] = settled(p.truncate(), before, speed, by.floor);
+            self.positions[i] = at.extend(p.w);
+            self.velocities[i] = velocity;
         }
-        self.solve(h, &body.material);
-        let keep = 1.0 / (1.0 + h * body.material.damping);
-        let Self {
-            positions,
-            previous,
-            velocities,
-            ..
-        } = self;
-        settle([positions, previous, velocities], h, keep, by.floor);
     }
 
-    fn load(&mut self, body: &SoftBody) {
+    /// Reads where its nodes will be if nothing holds them.
+    fn load(&mut self, body: &SoftBody, by: Move) {
         let nodes = self.nodes.iter().map(|&n| n as usize);
         self.positions.clear();
-        self.positions
-            .extend(nodes.clone().map(|n| body.positions[n]));
-        self.velocities.clear();
-        self.velocities
-            .extend(nodes.clone().map(|n| body.velocities[n]));
-        self.inverse_masses.clear();
-        self.inverse_masses
-            .extend(nodes.map(|n| body.inverse_masses[n]));
-        self.previous.resize(self.nodes.len(), Vec3::ZERO);
+        self.positions.extend(nodes.map(|n| {
+            let velocity = body.velocities[n] + by.h * by.gravity;
+            (body.positions[n] + by.h * velocity).extend(body.inverse_masses[n])
+        }));
+        self.positions.push(Vec4::ZERO);
+        self.velocities.resize(self.nodes.len(), Vec3::ZERO);
     }
 
     /// Tells the body where its nodes are.
     pub fn store(&self, positions: &mut [Vec3], velocities: &mut [Vec3]) {
         for (i, &n) in self.nodes.iter().enumerate() {
-            positions[n as usize] = self.positions[i];
+            positions[n as usize] = self.positions[i].truncate();
             velocities[n as usize] = self.velocities[i];
         }
     }
 
     /// One pass over all springs and tetrahedra.
-    fn solve(&mut self, h: f32, material: &Material) {
+    fn solve(&mut self, h: f32) {
         let per_step = 1.0 / (h * h);
-        for spring in &self.springs {
-            let [a, b] = spring.nodes.map(|n| n as usize);
-            let (wa, wb) = (self.inverse_masses[a], self.inverse_masses[b]);
-            let along = self.positions[b] - self.positions[a];
-            let length = along.length();
-            if length > 0.0 {
-                let response = wa + wb + per_step / spring.stiffness;
-                let push = along * ((length - spring.length) / (length * response));
-                self.positions[a] += wa * push;
-                self.positions[b] -= wb * push;
-            }
+        let nodes = &mut self.positions;
+        for row in &self.spring_rows {
+            row.solve(nodes, per_step);
         }
-        for &(tet, volume) in &self.tets {
-            let nodes = tet.map(|n| n as usize);
-            let [a, b, c, d] = nodes.map(|n| self.positions[n]);
-            let (u, v, w) = (b - a, c - a, d - a);
-            // The determinant of F is the volume over that at rest, its derivative by a node
-            // the area across from it.
-            let per_volume = 1.0 / (6.0 * volume);
-            let (by_b, by_c, by_d) = (v.cross(w), w.cross(u), u.cross(v));
-            let gradients = [-(by_b + by_c + by_d), by_b, by_c, by_d].map(|g| g * per_volume);
-            let mut response = per_step / (material.bulk * volume);
-            for i in 0..4 {
-                response += self.inverse_masses[nodes[i]] * gradients[i].length_squared();
-            }
-            let lambda = (1.0 - u.dot(gradients[1])) / response;
-            if lambda.is_finite() {
-                for i in 0..4 {
-                    let n = nodes[i];
-                    self.positions[n] += gradients[i] * (lambda * self.inverse_masses[n]);
-                }
-            }
+        for row in &self.volume_rows {
+            row.solve(nodes, per_step);
         }
     }
 
@@ -137,8 +112,8 @@ impl Piece {
         let edges = |tet: [u32; 4]| {
             TET_EDGES.map(|[i, j]| (tet[i].min(tet[j]) as usize, tet[i].max(tet[j])))
         };
-        for &(tet, _) in &self.tets {
-            for (low, _) in edges(tet) {
+        for volume in &self.volumes {
+            for (low, _) in edges(volume.nodes) {
                 starts[low + 1] += 1;
             }
         }
@@ -146,9 +121,9 @@ impl Piece {
             starts[n + 1] += starts[n];
         }
         let mut ends = starts.clone();
-        let mut around = vec![(NONE, 0.0_f32); self.tets.len() * TET_EDGES.len()];
-        for &(tet, volume) in &self.tets {
-            for (low, high) in edges(tet) {
+        let mut around = vec![(NONE, 0.0_f32); self.volumes.len() * TET_EDGES.len()];
+        for &Volume { nodes, volume, .. } in &self.volumes {
+            for (low, high) in edges(nodes) {
                 let (from, to) = (starts[low] as usize, &mut ends[low]);
                 let known = &mut around[from..*to as usize];
                 match known.iter_mut().find(|edge| edge.0 == high) {
@@ -171,9 +146,74 @@ impl Piece {
                     nodes,
                     length: a.distance(b),
                     stiffness: shear * volume / a.distance_squared(b),
+                    colour: UNCOLOURED,
                 });
             }
         }
+    }
+}
+
+impl Piece {
+    /// Whether it has the nodes and tetrahedra of another.
+    fn is_as(&self, other: &Self) -> bool {
+        let same =
+            |(a, b): (&Volume, &Volume)| (a.nodes, a.volume, a.tet) == (b.nodes, b.volume, b.tet);
+        self.nodes == other.nodes
+            && self.volumes.len() == other.volumes.len()
+            && self.volumes.iter().zip(&other.volumes).all(same)
+    }
+
+    /// Colours springs and volumes as they were coloured in what the piece was, and what is new.
+    fn colour(&mut self, old: &Self) {
+        fn ends(piece: &Piece, spring: &Spring) -> [u32; 2] {
+            spring.nodes.map(|n| piece.nodes[n as usize])
+        }
+        let known = old.springs.iter().map(|s| (ends(old, s), s.colour));
+        let mut colours = kept(known, self.springs.iter().map(|s| ends(self, s)));
+        let springs = self.springs.iter().map(|s| s.nodes);
+        mend(self.nodes.len(), springs, &mut colours);
+        for (spring, &colour) in self.springs.iter_mut().zip(&colours) {
+            spring.colour = colour;
+        }
+        let known = old.volumes.iter().map(|v| (v.tet, v.colour));
+        colours = kept(known, self.volumes.iter().map(|v| v.tet));
+        let volumes = self.volumes.iter().map(|v| v.nodes);
+        mend(self.nodes.len(), volumes, &mut colours);
+        for (volume, &colour) in self.volumes.iter_mut().zip(&colours) {
+            volume.colour = colour;
+        }
+    }
+
+    /// Lays springs and volumes side by side.
+    fn lay_rows(&mut self, bulk: f32) {
+        // What is empty moves the node after all others: no mass, no length, no volume.
+        let empty = self.nodes.len() as u32;
+        let springs = &self.springs;
+        let colours: Vec<u8> = springs.iter().map(|s| s.colour).collect();
+        let rows = rows_of_four(self.nodes.len(), |i| springs[i as usize].nodes, &colours);
+        self.spring_rows.clear();
+        self.spring_rows.extend(rows.iter().map(|row| {
+            let row = row.map(|i| springs.get(i as usize));
+            let of = |what: fn(&Spring) -> f32| row.map(|s| s.map_or(1.0, what)).into();
+            SpringRow {
+                nodes: [0, 1].map(|k| row.map(|s| s.map_or(empty, |s| s.nodes[k]))),
+                lengths: of(|s| s.length),
+                compliances: of(|s| 1.0 / s.stiffness),
+            }
+        }));
+        let volumes = &self.volumes;
+        let colours: Vec<u8> = volumes.iter().map(|v| v.colour).collect();
+        let rows = rows_of_four(self.nodes.len(), |i| volumes[i as usize].nodes, &colours);
+        self.volume_rows.clear();
+        self.volume_rows.extend(rows.iter().map(|row| {
+            let row = row.map(|i| volumes.get(i as usize));
+            let sizes = row.map(|v| v.map_or(1.0, |v| v.volume));
+            VolumeRow {
+                nodes: [0, 1, 2, 3].map(|k| row.map(|v| v.map_or(empty, |v| v.nodes[k]))),
+                per_volumes: sizes.map(|v| 1.0 / (6.0 * v)).into(),
+                compliances: sizes.map(|v| 1.0 / (bulk * v)).into(),
+            }
+        }));
     }
 }
 
@@ -206,16 +246,22 @@ impl SoftBody {
     /// One pass over all springs and tetrahedra.
     #[cfg(test)]
     fn solve(&mut self, h: f32) {
+        let still = Move {
+            h: 0.0,
+            gravity: Vec3::ZERO,
+            floor: None,
+        };
         for mut piece in std::mem::take(&mut self.pieces) {
-            piece.load(self);
-            piece.solve(h, &self.material);
+            piece.load(self, still);
+            piece.velocities.fill(Vec3::ZERO);
+            piece.solve(h);
             piece.store(&mut self.positions, &mut self.velocities);
             self.pieces.push(piece);
         }
     }
 
-    /// Sorts nodes and tetrahedra into pieces. One that is as it was keeps its springs.
-    pub(crate) fn gather_pieces(&mut self) {
+    /// Sorts nodes and tetrahedra into pieces. One that is `known` and as it was keeps its springs.
+    pub(crate) fn gather_pieces(&self, mut known: Vec<Piece>) -> Vec<Piece> {
         let nodes = self.rest.len();
         // Each node points to a lower one of its piece, or is the lowest itself.
         let mut lower: Vec<u32> = (0..nodes as u32).collect();
@@ -248,24 +294,31 @@ impl SoftBody {
             places[n as usize] = [piece, own.len() as u32];
             own.push(n);
         }
-        for (tet, shape) in self.tets.iter().zip(&self.shapes) {
+        for (t, (tet, shape)) in self.tets.iter().zip(&self.shapes).enumerate() {
             let piece = places[tet[0] as usize][0];
-            let local = tet.map(|n| places[n as usize][1]);
-            pieces[piece as usize].tets.push((local, shape.volume));
+            pieces[piece as usize].volumes.push(Volume {
+                nodes: tet.map(|n| places[n as usize][1]),
+                volume: shape.volume,
+                tet: t as u32,
+                colour: UNCOLOURED,
+            });
         }
         // By their lowest nodes, as they were made.
-        let mut known = std::mem::take(&mut self.pieces);
         for piece in &mut pieces {
             let lowest = |old: &Piece| old.nodes.first().copied();
             let place = known.binary_search_by_key(&lowest(piece), lowest);
             match place.map(|i| &mut known[i]) {
-                Ok(old) if (&old.nodes, &old.tets) == (&piece.nodes, &piece.tets) => {
-                    std::mem::swap(piece, old);
+                Ok(old) if piece.is_as(old) => std::mem::swap(piece, old),
+                known => {
+                    let nothing = Piece::default();
+                    let old = known.map_or(&nothing, |old| old);
+                    piece.wind_springs(&self.rest, self.material.shear);
+                    piece.colour(old);
+                    piece.lay_rows(self.material.bulk);
                 }
-                _ => piece.wind_springs(&self.rest, self.material.shear),
             }
         }
-        self.pieces = pieces;
+        pieces
     }
 
     /// The largest principal stretch of a tetrahedron, and the direction in the
@@ -301,7 +354,7 @@ impl SoftBody {
 mod tests {
     use super::*;
     use crate::body::Material;
-    use fracas_core::testing::box_grid;
+    use fracas_core::testing::{Rng, box_grid};
 
     fn cube() -> SoftBody {
         SoftBody::build(&box_grid([2, 2, 2], Vec3::ONE), Material::default()).unwrap()
@@ -350,5 +403,67 @@ mod tests {
         let (stretch, direction) = body.overstretch(0, 1.5).unwrap();
         assert!((stretch - 1.7).abs() < 1e-3 && direction.y.abs() > 0.99);
         assert!(body.overstretch(0, 1.8).is_none());
+    }
+
+    /// Rows hold every spring and every tetrahedron once, and no node twice in a row.
+    fn check_rows(body: &SoftBody) {
+        fn check<const N: usize>(
+            piece: &Piece,
+            rows: impl Iterator<Item = [[u32; 4]; N]>,
+            of: impl Iterator<Item = [u32; N]>,
+        ) {
+            let mut laid = Vec::new();
+            for row in rows {
+                let lanes = (0..4).map(|lane| row.map(|nodes| nodes[lane]));
+                let full = lanes.filter(|of| of[0] < piece.nodes.len() as u32);
+                let full: Vec<[u32; N]> = full.collect();
+                let mut nodes: Vec<u32> = full.iter().flatten().copied().collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                assert_eq!(nodes.len(), N * full.len(), "a node twice in a row");
+                laid.extend(full);
+            }
+            let mut all: Vec<[u32; N]> = of.collect();
+            laid.sort_unstable();
+            all.sort_unstable();
+            assert_eq!(laid, all);
+        }
+        for piece in &body.pieces {
+            let springs = piece.springs.iter().map(|s| s.nodes);
+            check(piece, piece.spring_rows.iter().map(|r| r.nodes), springs);
+            let volumes = piece.volumes.iter().map(|v| v.nodes);
+            check(piece, piece.volume_rows.iter().map(|r| r.nodes), volumes);
+        }
+    }
+
+    #[test]
+    fn no_two_of_a_row_share_a_node_after_tears_and_cuts_too() {
+        for seed in 0..3 {
+            let mut rng = Rng(seed);
+            let material = Material {
+                tear_stretch: 1.2,
+                ..Material::default()
+            };
+            let mesh = box_grid([5, 4, 3], Vec3::new(5.0, 4.0, 3.0));
+            let mut body = SoftBody::build(&mesh, material).unwrap();
+            check_rows(&body);
+            let mut tears = 0;
+            for round in 0..12 {
+                let axis = rng.direction();
+                for p in &mut body.positions {
+                    *p += axis * axis.dot(*p) * rng.range(0.1, 0.4);
+                }
+                tears += body.tear(10);
+                if round % 5 == 4 {
+                    let point = body.positions[round];
+                    body.cut(&crate::Knife::Plane {
+                        point,
+                        normal: axis,
+                    });
+                }
+                check_rows(&body);
+            }
+            assert!(tears > 10 && body.pieces.len() > 1);
+        }
     }
 }

@@ -15,10 +15,11 @@
 //! | --- | --- | --- |
 //! | a body of tetrahedra | [`body`] | [`SoftBody`] |
 //! | its elasticity (XPBD springs and volumes) | [`elastic`] | |
+//! | four constraints side by side, and which may be | `rows`, `lanes`, `colours` | |
 //! | tearing along faces | [`tear`] | |
 //! | cutting along a plane or a swept segment | [`knife`] | [`Knife`] |
 //! | cloth that tears | [`cloth`] | [`Cloth`] |
-//! | what a push does | `contact` | |
+//! | what a push does | `contact`, `contact_set` | |
 //! | all together | [`world`] | [`SoftWorld`] |
 //! | meshes to start from | [`shapes`] | |
 //!
@@ -26,12 +27,17 @@
 
 pub mod body;
 pub mod cloth;
+mod colours;
 mod contact;
+mod contact_set;
 pub mod elastic;
 pub mod knife;
+mod lanes;
 mod piece;
+mod rows;
 pub mod shapes;
 pub mod tear;
+mod threads;
 pub mod world;
 
 pub use body::{Material, SoftBody, SoftBodyError};

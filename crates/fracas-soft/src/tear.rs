@@ -25,6 +25,8 @@ use crate::body::{SoftBody, centre_of, thickness};
 pub(crate) struct Opening<'a> {
     body: &'a mut SoftBody,
     neighbours: Vec<[u32; 4]>,
+    /// Faces opened: two tetrahedra, and which face of the first and which of the second it is.
+    opened: Vec<[(u32, usize); 2]>,
     /// Copies made.
     pub copies: usize,
 }
@@ -35,6 +37,7 @@ impl<'a> Opening<'a> {
         Self {
             body,
             neighbours,
+            opened: Vec::new(),
             copies: 0,
         }
     }
@@ -64,9 +67,10 @@ impl<'a> Opening<'a> {
             if other == NONE {
                 continue;
             }
-            for back in &mut self.neighbours[other as usize] {
+            for (j, back) in self.neighbours[other as usize].iter_mut().enumerate() {
                 if *back == t {
                     *back = NONE;
+                    self.opened.push([(t, k), (other, j)]);
                 }
             }
             for i in TET_FACES[k] {
@@ -106,6 +110,23 @@ impl<'a> Opening<'a> {
                 }
             }
         }
+    }
+
+    /// Who shares which face now: where a crack is not complete around any node of an opened face,
+    /// its two sides still have the same nodes.
+    fn into_neighbours(mut self) -> Vec<[u32; 4]> {
+        for [(t, k), (other, j)] in std::mem::take(&mut self.opened) {
+            let [mine, theirs] = [(t, k), (other, j)].map(|(t, k)| {
+                let mut nodes = TET_FACES[k].map(|i| self.body.tets[t as usize][i]);
+                nodes.sort_unstable();
+                nodes
+            });
+            if mine == theirs {
+                self.neighbours[t as usize][k] = other;
+                self.neighbours[other as usize][j] = t;
+            }
+        }
+        self.neighbours
     }
 
     /// Tears the roots around `node` (a node of `tet`) apart along the plane across
@@ -179,17 +200,18 @@ impl SoftBody {
     /// Tears the body where it is stretched beyond what its material bears, at most
     /// `most` times, worst first. Returns the number of tears.
     pub fn tear(&mut self, most: usize) -> usize {
-        self.tear_unpressed(most, &[], &[])
+        self.tear_unpressed(most, &[], &mut [], false)
     }
 
-    /// As [`SoftBody::tear`], where the tetrahedra of `pressed` and those with an edge of `edges`
-    /// (both in order) bear everything: they overlap something, and what strains them is the
-    /// contact that moves them out of it.
+    /// As [`SoftBody::tear`], where the tetrahedra of `pressed` (in order) and those with an edge of
+    /// `edges` bear everything: they overlap something, and what strains them is the contact that
+    /// moves them out of it.
     pub(crate) fn tear_unpressed(
         &mut self,
         most: usize,
         pressed: &[u32],
-        edges: &[[u32; 2]],
+        edges: &mut [[u32; 2]],
+        parallel: bool,
     ) -> usize {
         let limit = self.material.tear_stretch;
         if self.fixed || !limit.is_finite() {
@@ -200,9 +222,12 @@ impl SoftBody {
             .filter(|&t| !crumbs[self.topology.parts()[t as usize] as usize])
             .filter(|t| pressed.binary_search(t).is_err())
             .filter_map(|t| self.overstretch(t, limit).map(|(s, d)| (s, t, d)))
-            .filter(|(_, t, _)| !self.has_edge_of(*t, edges))
             .filter(|(s, t, _)| *s > 1.0 + (limit - 1.0) * self.toughness(*t))
             .collect();
+        if !failing.is_empty() {
+            edges.sort_unstable();
+            failing.retain(|(_, t, _)| !self.has_edge_of(*t, edges));
+        }
         if failing.is_empty() {
             return 0;
         }
@@ -239,7 +264,8 @@ impl SoftBody {
             }
         }
         if tears > 0 {
-            self.refresh()
+            let neighbours = opening.into_neighbours();
+            self.refresh_beside(neighbours, parallel)
                 .expect("copying nodes cannot make a mesh invalid");
         }
         tears

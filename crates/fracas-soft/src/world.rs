@@ -10,7 +10,8 @@ use glam::Vec3;
 
 use crate::body::SoftBody;
 use crate::cloth::Cloth;
-use crate::contact::{Contact, ContactSet};
+use crate::contact::Contact;
+use crate::contact_set::ContactSet;
 use crate::elastic::{Move, settle};
 
 /// m: while no node has moved farther since overlaps were looked for, they stay as they are:
@@ -59,6 +60,8 @@ pub struct SoftWorld {
     bodies: Vec<SoftBody>,
     cloth: Option<Cloth>,
     fields: Vec<DepthField>,
+    /// For each body whether it is fixed and its depths are known.
+    known: Vec<bool>,
     /// Acceleration of everything that is not fixed.
     pub gravity: Vec3,
     /// Height of a solid floor.
@@ -106,6 +109,7 @@ impl SoftWorld {
             bodies: Vec::new(),
             cloth: None,
             fields: Vec::new(),
+            known: Vec::new(),
             gravity: Vec3::new(0.0, -9.81, 0.0),
             floor: None,
             substeps: 8,
@@ -134,6 +138,7 @@ impl SoftWorld {
         self.is_stale = true;
         self.bodies.push(body);
         self.fields.push(DepthField::new(Method::ClosestFeature));
+        self.known.push(false);
         self.marks.push(Vec::new());
         self.bodies.len() - 1
     }
@@ -158,6 +163,9 @@ impl SoftWorld {
     /// A body, to cut it.
     pub fn body_mut(&mut self, index: usize) -> Option<&mut SoftBody> {
         self.is_stale = true;
+        if let Some(known) = self.known.get_mut(index) {
+            *known = false;
+        }
         self.bodies.get_mut(index)
     }
 
@@ -274,21 +282,34 @@ impl SoftWorld {
     }
 
     fn march(&mut self) {
-        let march = |((body, field), marks): ((&SoftBody, &mut DepthField), &Vec<u32>)| {
-            if marks.is_empty() {
+        let parallel = self.parallel;
+        let march = |(((body, marks), field), known): (
+            ((&SoftBody, &Vec<u32>), &mut DepthField),
+            &mut bool,
+        )| {
+            if marks.is_empty() || *known {
                 return 0;
             }
-            field.march_to(&body.topology, &body.positions, marks);
+            // Depths of what is fixed never change: all of them are marched to, once.
+            *known = body.fixed;
+            field.parallel = parallel;
+            if body.fixed {
+                field.march(&body.topology, &body.positions);
+            } else {
+                field.march_to(&body.topology, &body.positions, marks);
+            }
             field.popped()
         };
         #[cfg(feature = "parallel")]
         if self.parallel {
             use rayon::prelude::*;
-            let all = self.bodies.par_iter().zip(&mut self.fields);
-            self.stats.marched_nodes = all.zip(&self.marks).map(march).sum();
+            let all = self.bodies.par_iter().zip(&self.marks);
+            let all = all.zip(&mut self.fields).zip(&mut self.known);
+            self.stats.marched_nodes = all.map(march).sum();
             return;
         }
-        let all = self.bodies.iter().zip(&mut self.fields).zip(&self.marks);
+        let all = self.bodies.iter().zip(&self.marks);
+        let all = all.zip(&mut self.fields).zip(&mut self.known);
         self.stats.marched_nodes = all.map(march).sum();
     }
 
@@ -317,8 +338,12 @@ impl SoftWorld {
         if let Some(cloth) = &mut self.cloth {
             cloth.seen.clone_from(&cloth.positions);
         }
-        self.contacts
-            .gather(&self.pushes, &self.bodies, self.cloth.as_ref());
+        self.contacts.gather(
+            &self.pushes,
+            &self.bodies,
+            self.cloth.as_ref(),
+            self.parallel,
+        );
     }
 
     /// Applies the pushes that are known.
@@ -328,8 +353,12 @@ impl SoftWorld {
             stiffness: self.stiffness,
             friction: self.friction,
         };
-        self.contacts
-            .apply(contact, &mut self.bodies, self.cloth.as_mut());
+        self.contacts.apply(
+            contact,
+            &mut self.bodies,
+            self.cloth.as_mut(),
+            self.parallel,
+        );
     }
 
     fn integrate(&mut self, h: f32) {
@@ -382,10 +411,19 @@ impl SoftWorld {
         for e in &self.edges {
             pushed[e.object as usize].push(e.edge);
         }
-        let pressed = self.marks.iter().zip(&mut pushed);
-        for (body, (marks, edges)) in self.bodies.iter_mut().zip(pressed) {
-            edges.sort_unstable();
-            self.stats.tears += body.tear_unpressed(self.most_tears, marks, edges);
+        let (most, parallel) = (self.most_tears, self.parallel);
+        let tear = |((body, marks), edges): ((&mut SoftBody, &Vec<u32>), &mut Vec<[u32; 2]>)| {
+            body.tear_unpressed(most, marks, edges, parallel)
+        };
+        #[cfg(feature = "parallel")]
+        if parallel {
+            use rayon::prelude::*;
+            let all = self.bodies.par_iter_mut().zip(&self.marks);
+            self.stats.tears = all.zip(&mut pushed).map(tear).sum();
+        }
+        if !(parallel && cfg!(feature = "parallel")) {
+            let all = self.bodies.iter_mut().zip(&self.marks);
+            self.stats.tears = all.zip(&mut pushed).map(tear).sum();
         }
         if let Some(cloth) = &mut self.cloth {
             self.stats.tears += cloth.tear(self.most_tears);

@@ -50,8 +50,11 @@ impl Row {
 pub(super) struct BoxRows {
     /// Rows of the boxes, rows of the boxes around these rows, and so on up to a single one.
     levels: Vec<Vec<Row>>,
+    /// How many of the levels hold something now.
+    used: usize,
     /// Around everything.
     whole: [Vec3; 2],
+    boxes: Vec<[Vec3; 2]>,
     inside: Vec<[Vec3; 2]>,
     around: Vec<[Vec3; 2]>,
 }
@@ -80,31 +83,41 @@ pub(super) fn join([lo, hi]: &mut [Vec3; 2], [from, to]: [Vec3; 2]) {
 impl BoxRows {
     /// Puts these in place of what it holds.
     pub(super) fn fill(&mut self, boxes: impl Iterator<Item = [Vec3; 2]>) {
-        self.around.clear();
-        self.around.extend(boxes);
+        self.boxes.clear();
+        self.boxes.extend(boxes);
         self.whole = NOWHERE;
-        for &b in &self.around {
+        for &b in &self.boxes {
             join(&mut self.whole, b);
         }
         for level in 0.. {
             if self.levels.len() == level {
                 self.levels.push(Vec::new());
             }
+            let inside = if level == 0 {
+                &self.boxes
+            } else {
+                &self.inside
+            };
             let rows = &mut self.levels[level];
             rows.clear();
-            rows.extend(self.around.chunks(LANES).map(Row::new));
+            rows.extend(inside.chunks(LANES).map(Row::new));
             if rows.len() <= 1 {
-                self.levels.truncate(level + 1);
+                self.used = level + 1;
                 return;
             }
-            std::mem::swap(&mut self.around, &mut self.inside);
             self.around.clear();
-            self.around.extend(self.inside.chunks(LANES).map(|boxes| {
+            self.around.extend(inside.chunks(LANES).map(|boxes| {
                 let mut around = NOWHERE;
                 boxes.iter().for_each(|&b| join(&mut around, b));
                 around
             }));
+            std::mem::swap(&mut self.around, &mut self.inside);
         }
+    }
+
+    /// One of the boxes.
+    pub(super) fn get(&self, i: usize) -> [Vec3; 2] {
+        self.boxes[i]
     }
 
     /// The box around all of them.
@@ -115,7 +128,7 @@ impl BoxRows {
     /// Calls `found` with the index of every box that meets `b`.
     #[inline]
     pub(super) fn visit(&self, b: [Vec3; 2], mut found: impl FnMut(usize)) {
-        if let Some(top) = self.levels.len().checked_sub(1) {
+        if let Some(top) = self.used.checked_sub(1) {
             self.visit_row(top, 0, b, &mut found);
         }
     }

@@ -60,6 +60,10 @@ const TIE: f32 = 1.000_001;
 /// `CAUSALITY` squared, less so much that rounding cannot make an offer seem late.
 const CAUSALITY_SQUARED: f32 = CAUSALITY * CAUSALITY * 0.999_99;
 
+/// Nodes that a thread seeds at a time.
+#[cfg(feature = "parallel")]
+const SEEDS_PER_TASK: usize = 256;
+
 /// What the march hands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -89,6 +93,12 @@ pub struct DepthField {
     pub(super) wanted: Vec<bool>,
     pub(super) wanted_nodes: Vec<u32>,
     pub(super) boxes: Vec<[Vec3; 2]>,
+    /// Seeds of a whole march: for each node near the boundary the square of the distance to the
+    /// closest triangle, and which it is.
+    seeds: Vec<(f32, u32)>,
+    /// Whether whole marches are seeded on the caller's rayon pool (with the feature `parallel`).
+    /// Changes no result.
+    pub parallel: bool,
     /// Everything is written, not only `touched`.
     full: bool,
     revision: u64,
@@ -112,6 +122,8 @@ impl DepthField {
             wanted: Vec::new(),
             wanted_nodes: Vec::new(),
             boxes: Vec::new(),
+            seeds: Vec::new(),
+            parallel: false,
             full: false,
             revision: 0,
             popped: 0,
@@ -182,7 +194,7 @@ impl DepthField {
                 self.advance_points(topology, positions, None, usize::MAX);
             }
             Method::ClosestFeature => {
-                self.seed_faces(topology, positions, None);
+                self.seed_all_faces(topology, positions);
                 self.advance_faces(topology, positions, None, usize::MAX);
             }
         }
@@ -266,6 +278,47 @@ impl DepthField {
             }
             best
         });
+    }
+
+    /// Seeds of a march over the whole mesh: all triangles are prepared first, so that nodes can
+    /// be seeded on threads.
+    fn seed_all_faces(&mut self, topology: &Topology, positions: &[Vec3]) {
+        let prepare = |(frame, face): (&mut TriangleDistance, &[u32; 3])| {
+            *frame = TriangleDistance::new(face.map(|n| positions[n as usize]));
+        };
+        let frames = &mut self.frames;
+        let seeds = &mut self.seeds;
+        let closest = |frames: &[TriangleDistance], i: usize| {
+            let p = positions[topology.near()[i] as usize];
+            let mut best = (f32::INFINITY, NONE);
+            for &f in topology.near_faces(i) {
+                // In increasing order: of equals the lowest stays.
+                let (squared, _) = frames[f as usize].squared_within(p, best.0.next_down());
+                if squared < best.0 {
+                    best = (squared, f);
+                }
+            }
+            best
+        };
+        let near = 0..topology.near().len();
+        #[cfg(feature = "parallel")]
+        if self.parallel {
+            use rayon::prelude::*;
+            let all = frames.par_iter_mut().zip(topology.faces());
+            all.with_min_len(SEEDS_PER_TASK).for_each(prepare);
+            let near = near.clone().into_par_iter().with_min_len(SEEDS_PER_TASK);
+            near.map(|i| closest(frames, i)).collect_into_vec(seeds);
+        }
+        if !(self.parallel && cfg!(feature = "parallel")) {
+            frames.iter_mut().zip(topology.faces()).for_each(prepare);
+            seeds.clear();
+            seeds.extend(near.map(|i| closest(frames, i)));
+        }
+        self.frame_epochs.fill(self.epoch);
+        for i in 0..topology.near().len() {
+            let (v, (squared, which)) = (topology.near()[i], self.seeds[i]);
+            self.seed(v, squared.sqrt(), which, positions[v as usize], None);
+        }
     }
 
     /// Seeds all nodes near the boundary with what is `closest` to them: the square of the
@@ -604,8 +657,12 @@ mod tests {
             for method in [Method::ClosestPoint, Method::ClosestFeature] {
                 let mut field = DepthField::new(method);
                 field.march(&topology, &positions);
-                assert_eq!(field.depths(), naive(&topology, &positions, method));
+                let depths = naive(&topology, &positions, method);
+                assert_eq!(field.depths(), depths);
                 field.validate(&topology, &positions).unwrap();
+                field.parallel = true;
+                field.march(&topology, &positions);
+                assert_eq!(field.depths(), depths, "seeded on threads");
             }
         }
     }

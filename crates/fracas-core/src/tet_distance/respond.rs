@@ -125,6 +125,12 @@ impl TetFrame {
         })
     }
 
+    /// Its last corner, and what the first three barycentric coordinates grow by along each axis.
+    pub(super) fn axes(&self) -> (DVec3, [DVec3; 3]) {
+        let axes = &self.to_weights;
+        (self.origin, [axes.x_axis, axes.y_axis, axes.z_axis])
+    }
+
     pub(super) fn weights(&self, p: Vec3) -> [f64; 4] {
         let u = self.to_weights * (p.as_dvec3() - self.origin);
         [u.x, u.y, u.z, 1.0 - u.x - u.y - u.z]
@@ -134,12 +140,13 @@ impl TetFrame {
 /// Where a segment lies in the closed tetrahedron, from 0 to 1, given the barycentric
 /// coordinates of its ends.
 pub(super) fn clip([from, to]: &[[f64; 4]; 2]) -> Option<[f64; 2]> {
+    // Most are beyond a face with both ends: no division for these.
+    if from.iter().zip(to).any(|(&f, &t)| f < 0.0 && t < 0.0) {
+        return None;
+    }
     let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
     for (&f, &t) in from.iter().zip(to) {
         // The coordinate f + λ (t - f) must not be negative.
-        if f < 0.0 && t < 0.0 {
-            return None;
-        }
         if f < 0.0 {
             enter = enter.max(f / (f - t));
         } else if t < 0.0 {

@@ -7,8 +7,9 @@
 //! overlap but that of surfaces that coincide, and pairs of tetrahedra need not be looked at:
 //!
 //! 1. the voxel hash pairs the boxes of parts;
-//! 2. of two parts that meet, tetrahedra of the one that reach the other's box are compared
-//!    with the other's edges, eight boxes at a time;
+//! 2. of two parts that meet, the edges of the one that reach the other's box are put in rows of
+//!    their own, and tetrahedra of the other that reach these are compared with them, eight boxes
+//!    at a time;
 //! 3. an edge is clipped against the tetrahedron by the barycentric coordinates of its ends,
 //!    with which [`super::respond`] works on.
 //!
@@ -19,7 +20,7 @@
 //! and what is not finite meet nothing. A part folded into itself is not looked for. (Something
 //! so far out that f64 rounds it by that share is found only where boxes meet, too.)
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A, Vec4};
 
 use super::box_rows::{BoxRows, NOWHERE, box_around, join};
 use super::detect::{EdgeInTet, Object, TetOf};
@@ -45,6 +46,8 @@ const PAIRS_PER_TASK: usize = 16;
 struct Part {
     object: u32,
     part: u32,
+    /// Around all its nodes.
+    whole: [Vec3; 2],
     meets_any: bool,
     tets: BoxRows,
     edges: BoxRows,
@@ -53,7 +56,20 @@ struct Part {
 }
 
 /// What is found, and how many edges were clipped for it.
-type Found = (Vec<EdgeInTet>, usize);
+#[derive(Default)]
+struct Found {
+    out: Vec<EdgeInTet>,
+    tested: usize,
+    near: Near,
+}
+
+/// The edges of a part that are near another one.
+#[derive(Clone, Debug, Default)]
+struct Near {
+    edges: Vec<[u32; 2]>,
+    boxes: Vec<[Vec3; 2]>,
+    rows: BoxRows,
+}
 
 /// The memory of the search, kept from step to step.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +78,7 @@ pub struct SurfaceFinder {
     boxes: Vec<GroupedBox>,
     parts: Vec<Part>,
     pairs: Vec<[u32; 2]>,
+    near: Near,
     tested: usize,
     /// Whether it runs on the caller's rayon pool (with the feature `parallel`). Changes no
     /// result.
@@ -83,8 +100,8 @@ impl SurfaceFinder {
         let (parts, pairs) = (&self.parts, &self.pairs);
         let find = |pair: &[u32; 2], found: &mut Found| {
             let [a, b] = pair.map(|i| &parts[i as usize]);
-            edges_in_part(objects, a, b, found);
-            edges_in_part(objects, b, a, found);
+            found.edges_in_part(objects, a, b);
+            found.edges_in_part(objects, b, a);
         };
         self.tested = 0;
         #[cfg(feature = "parallel")]
@@ -93,24 +110,27 @@ impl SurfaceFinder {
             let tasks = pairs.par_chunks(PAIRS_PER_TASK).map(|pairs| {
                 let mut found = Found::default();
                 pairs.iter().for_each(|pair| find(pair, &mut found));
-                found
+                (found.out, found.tested)
             });
-            for (found, tested) in tasks.collect::<Vec<Found>>() {
+            for (found, tested) in tasks.collect::<Vec<(Vec<EdgeInTet>, usize)>>() {
                 out.extend(found);
                 self.tested += tested;
             }
-            out[first..].sort_unstable();
+            out[first..].par_sort_unstable();
             return;
         }
-        let mut found = (std::mem::take(out), 0);
+        let mut found = Found {
+            out: std::mem::take(out),
+            tested: 0,
+            near: std::mem::take(&mut self.near),
+        };
         pairs.iter().for_each(|pair| find(pair, &mut found));
-        (*out, self.tested) = found;
+        (*out, self.tested, self.near) = (found.out, found.tested, found.near);
         out[first..].sort_unstable();
     }
 
     /// Pairs the parts whose boxes meet.
     fn pair_parts(&mut self, objects: &[Object]) {
-        self.boxes.clear();
         let mut count = 0;
         for (o, object) in objects.iter().enumerate() {
             for part in 0..object.topology.part_count() as u32 {
@@ -119,26 +139,46 @@ impl SurfaceFinder {
                 }
                 let entry = &mut self.parts[count];
                 (entry.object, entry.part, entry.meets_any) = (o as u32, part, false);
-                let mut whole = NOWHERE;
-                for &t in object.topology.part_tets(part) {
-                    for p in object.corners(t).into_iter().filter(|p| p.is_finite()) {
-                        join(&mut whole, [p; 2]);
-                    }
-                }
-                self.boxes.push(GroupedBox {
-                    lo: whole[0],
-                    hi: whole[1],
-                    group: count as u32,
-                });
                 count += 1;
             }
         }
         self.parts.truncate(count);
+        self.box_parts(objects);
+        self.boxes.clear();
+        self.boxes
+            .extend(self.parts.iter().zip(0..).map(|(part, group)| GroupedBox {
+                lo: part.whole[0],
+                hi: part.whole[1],
+                group,
+            }));
         self.pairs.clear();
         self.hash.pairs(&self.boxes, &mut self.pairs);
         for &i in self.pairs.iter().flatten() {
             self.parts[i as usize].meets_any = true;
         }
+    }
+
+    /// Boxes around parts.
+    fn box_parts(&mut self, objects: &[Object]) {
+        let fill = |part: &mut Part| {
+            let object = &objects[part.object as usize];
+            let (mut lo, mut hi) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+            for &t in object.topology.part_tets(part.part) {
+                for p in object.corners(t).map(Vec3A::from) {
+                    if p.is_finite() {
+                        (lo, hi) = (lo.min(p), hi.max(p));
+                    }
+                }
+            }
+            part.whole = [lo.into(), hi.into()];
+        };
+        #[cfg(feature = "parallel")]
+        if self.parallel {
+            use rayon::prelude::*;
+            self.parts.par_iter_mut().for_each(fill);
+            return;
+        }
+        self.parts.iter_mut().for_each(fill);
     }
 
     /// Boxes of tetrahedra and edges, of the parts that meet others.
@@ -186,44 +226,98 @@ fn reach_of(corners: [Vec3; 4]) -> [Vec3; 2] {
     [lo - by, hi + by]
 }
 
-/// The edges of `a` in tetrahedra of `b`.
-fn edges_in_part(objects: &[Object], a: &Part, b: &Part, (out, tested): &mut Found) {
-    let (of_a, of_b) = (&objects[a.object as usize], &objects[b.object as usize]);
-    let edges = features(&a.points, of_a, a.part);
-    let tets = of_b.topology.part_tets(b.part);
-    // Where edges of a part and tetrahedra of the other can be.
-    let mut reach = NOWHERE;
-    a.edges.visit(b.tets.whole(), |k| {
-        join(
-            &mut reach,
-            box_around(edges[k].map(|n| of_a.positions[n as usize])),
-        );
-    });
-    b.tets.visit(reach, |i| {
-        let tet = tets[i];
-        let corners = of_b.corners(tet);
-        let mut frame = None;
-        a.edges.visit(reach_of(corners), |k| {
-            let edge = edges[k];
-            let frame = frame.get_or_insert_with(|| TetFrame::new(corners));
-            *tested += 1;
-            let ends = edge.map(|n| of_a.positions[n as usize]);
-            let topology = of_b.topology;
-            if frame
-                .as_ref()
-                .is_some_and(|frame| passes(frame, ends, topology, tet))
-            {
-                out.push(EdgeInTet {
-                    tet: TetOf {
-                        object: b.object,
-                        tet,
-                    },
-                    object: a.object,
-                    edge,
-                });
-            }
+impl Near {
+    /// Takes the edges of `a` that meet a box; returns the box around them.
+    fn gather(&mut self, object: &Object, a: &Part, b: [Vec3; 2]) -> [Vec3; 2] {
+        self.edges.clear();
+        self.boxes.clear();
+        let edges = features(&a.points, object, a.part);
+        let mut reach = NOWHERE;
+        a.edges.visit(b, |k| {
+            let around = a.edges.get(k);
+            join(&mut reach, around);
+            self.edges.push(edges[k]);
+            self.boxes.push(around);
         });
-    });
+        self.rows.fill(self.boxes.iter().copied());
+        reach
+    }
+}
+
+impl Found {
+    /// Finds the edges of `a` in tetrahedra of `b`.
+    fn edges_in_part(&mut self, objects: &[Object], a: &Part, b: &Part) {
+        let (of_a, of_b) = (&objects[a.object as usize], &objects[b.object as usize]);
+        let Self { out, tested, near } = self;
+        let tets = of_b.topology.part_tets(b.part);
+        let reach = near.gather(of_a, a, b.tets.whole());
+        if near.edges.is_empty() {
+            return;
+        }
+        b.tets.visit(reach, |i| {
+            let tet = tets[i];
+            let mut frames = None;
+            near.rows.visit(b.tets.get(i), |k| {
+                *tested += 1;
+                let edge = near.edges[k];
+                let ends = edge.map(|n| of_a.positions[n as usize]);
+                let frames = frames.get_or_insert_with(|| {
+                    let frame = TetFrame::new(of_b.corners(tet));
+                    frame.map(|frame| (frame, RoughFrame::new(&frame)))
+                });
+                let Some((frame, rough)) = frames else { return };
+                if !rough.is_beyond(ends) && passes(frame, ends, of_b.topology, tet) {
+                    let object = b.object;
+                    out.push(EdgeInTet {
+                        tet: TetOf { object, tet },
+                        object: a.object,
+                        edge,
+                    });
+                }
+            });
+        });
+    }
+}
+
+/// A tetrahedron's frame in f32: tells at once of most edges that they lie beyond one of its faces.
+#[derive(Clone, Copy)]
+struct RoughFrame {
+    origin: Vec3,
+    /// The four barycentric coordinates by x, y and z from the origin on.
+    by_axes: [Vec4; 3],
+}
+
+/// The share of what is summed up for a barycentric coordinate that rounding in f32 cannot reach
+/// (a dozen of its last places), with [`INSIDE`].
+const ROUGH: f32 = 2e-6;
+
+impl RoughFrame {
+    fn new(frame: &TetFrame) -> Self {
+        let (origin, by_axes) = frame.axes();
+        Self {
+            origin: origin.as_vec3(),
+            by_axes: by_axes.map(|axis| {
+                let [x, y, z] = axis.to_array();
+                Vec4::new(x as f32, y as f32, z as f32, -(x + y + z) as f32)
+            }),
+        }
+    }
+
+    /// Whether both ends certainly lie beyond one face.
+    #[inline]
+    fn is_beyond(&self, ends: [Vec3; 2]) -> bool {
+        let beyond = |p: Vec3| {
+            let d = p - self.origin;
+            let (mut sum, mut size) = (Vec4::W, Vec4::ONE);
+            for (by, d) in self.by_axes.iter().zip(d.to_array()) {
+                let part = *by * d;
+                sum += part;
+                size += part.abs();
+            }
+            sum.cmplt(-ROUGH * size).bitmask()
+        };
+        beyond(ends[0]) & beyond(ends[1]) != 0
+    }
 }
 
 /// Whether the middle of what is clipped lies inside the part that a tetrahedron is of: in the

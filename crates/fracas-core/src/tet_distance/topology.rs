@@ -102,8 +102,32 @@ impl Topology {
         tets: &[[u32; 4]],
         is_boundary: impl Fn([u32; 3]) -> bool,
     ) -> Result<Self, TetMeshError> {
+        let neighbours = Self::neighbours_of(nodes, tets)?;
+        Ok(Self::assemble(nodes, tets, neighbours, is_boundary))
+    }
+
+    /// As [`Topology::build`], where it is known who shares which face: what
+    /// [`Topology::neighbours_of`] would say.
+    ///
+    /// # Errors
+    /// When an index is out of range or repeated.
+    pub fn build_beside(
+        nodes: usize,
+        tets: &[[u32; 4]],
+        neighbours: Vec<[u32; 4]>,
+    ) -> Result<Self, TetMeshError> {
         check(nodes, tets)?;
-        let neighbours = match_faces(nodes, tets)?;
+        debug_assert_eq!(match_faces(nodes, tets).as_ref(), Ok(&neighbours));
+        Ok(Self::assemble(nodes, tets, neighbours, |_| true))
+    }
+
+    /// Everything that follows from who shares which face.
+    fn assemble(
+        nodes: usize,
+        tets: &[[u32; 4]],
+        neighbours: Vec<[u32; 4]>,
+        is_boundary: impl Fn([u32; 3]) -> bool,
+    ) -> Self {
         let (parts, part_count) = flood_parts(&neighbours);
         let (mut faces, mut face_parts) = (Vec::new(), Vec::new());
         for ((across, corners), &part) in neighbours.iter().zip(tets).zip(&parts) {
@@ -145,7 +169,7 @@ impl Topology {
             revision: next_revision(),
         };
         topology.gather_rows();
-        Ok(topology)
+        topology
     }
 
     /// The number of nodes.
@@ -219,23 +243,13 @@ impl Topology {
             .map(|(t, _)| t as u32)
     }
 
-    /// As [`Topology::flat_tets`], without building anything else.
+    /// As [`Topology::neighbours`], without building anything else.
     ///
     /// # Errors
     /// As [`Topology::build`].
-    pub fn flat_tets_of(nodes: usize, tets: &[[u32; 4]]) -> Result<Vec<u32>, TetMeshError> {
+    pub fn neighbours_of(nodes: usize, tets: &[[u32; 4]]) -> Result<Vec<[u32; 4]>, TetMeshError> {
         check(nodes, tets)?;
-        let mut on_boundary = vec![false; nodes];
-        for (across, corners) in match_faces(nodes, tets)?.iter().zip(tets) {
-            for i in (0..4).filter(|&i| across[i] == NONE) {
-                for k in TET_FACES[i] {
-                    on_boundary[corners[k] as usize] = true;
-                }
-            }
-        }
-        let is_flat = |corners: &[u32; 4]| corners.iter().all(|&n| on_boundary[n as usize]);
-        let flat = tets.iter().enumerate().filter(|(_, c)| is_flat(c));
-        Ok(flat.map(|(t, _)| t as u32).collect())
+        match_faces(nodes, tets)
     }
 
     /// How many nodes lie inside.

@@ -202,3 +202,33 @@ fn banks_of_a_crack_touch_and_do_not_overlap() {
         assert!(finder.tested() > 100, "they do lie on each other");
     }
 }
+
+/// What is told roughly is so: nothing that passes is beyond a face, however flat the tetrahedron
+/// and however far away.
+#[test]
+fn what_is_roughly_beyond_a_face_does_not_pass() {
+    let mut rng = Rng(9);
+    let (mut beyond, mut passing) = (0, 0);
+    let topology = Topology::build(4, &[[0, 1, 2, 3]]).unwrap();
+    for round in 0..200_000 {
+        let far = [0.0, 1.0, 30.0, 1e4][round % 4] * rng.direction();
+        let flat = [1.0, 0.1, 1e-3, 1e-5][round / 4 % 4];
+        let mut any = || far + rng.in_box(Vec3::ZERO, Vec3::ONE) * Vec3::new(1.0, flat, 1.0);
+        let corners = [any(), any(), any(), any()];
+        let mut ends = [any(), any()];
+        if round % 3 == 0 {
+            // From a corner, or in a face.
+            ends[0] = corners[0];
+            ends[1] = (corners[0] + corners[1] + corners[2]) / 3.0;
+        }
+        let Some(frame) = TetFrame::new(corners) else {
+            continue;
+        };
+        let is_beyond = RoughFrame::new(&frame).is_beyond(ends);
+        let passes = passes(&frame, ends, &topology, 0);
+        assert!(!(is_beyond && passes), "{corners:?} {ends:?}");
+        beyond += usize::from(is_beyond);
+        passing += usize::from(passes);
+    }
+    assert!(beyond > 40_000 && passing > 10_000, "{beyond} {passing}");
+}
