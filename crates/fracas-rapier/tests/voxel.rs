@@ -322,17 +322,18 @@ fn box_over_box(budget: FrameBudget, seed: u64, gap: f32) -> (World, PieceId) {
 fn what_is_deep_is_pushed_out_within_a_small_budget() {
     for seed in 0..6 {
         let (mut world, high) = box_over_box(FrameBudget::Work(1500), seed, -0.06);
-        let (mut highest, mut fastest) = (f32::NEG_INFINITY, 0.0_f32);
-        for _ in 0..60 {
+        world.physics.gravity = Vec3::ZERO;
+        world.step();
+        let before = world.deepest_overlap();
+        let mut fastest = 0.0_f32;
+        for _ in 0..120 {
             world.step();
-            let body = world.body(high).unwrap();
-            highest = highest.max(body.translation().y);
-            fastest = fastest.max(body.linvel().length());
+            assert!(world.stats().voxel.tests < 2500);
+            fastest = fastest.max(world.body(high).unwrap().linvel().length());
         }
         let depth = world.deepest_overlap();
-        assert!(depth < 0.02, "seed {seed}: {depth} m deep");
-        assert!(highest > SIDE - 0.02, "seed {seed}: up to {highest} m");
-        assert!(fastest < 2.0, "seed {seed}: {fastest} m/s");
+        assert!(before > 0.05 && depth < 0.02, "seed {seed}: {depth} m deep");
+        assert!(fastest < 1.0, "seed {seed}: {fastest} m/s");
     }
 }
 

@@ -57,11 +57,12 @@ impl BoxTest {
     }
 
     /// Which pairs of boxes, the first of A and the second of B, overlap, asked row by row:
-    /// `met` is told of each, in order.
+    /// `met` is told of each, in order, and of how far they are in each other along the face normals
+    /// at least.
     pub(super) fn each_overlap<T: Copy>(
         &self,
         pairs: impl Iterator<Item = (Boxed, Boxed, T)>,
-        mut met: impl FnMut(T),
+        mut met: impl FnMut(T, f32),
     ) {
         let mut row = Row::default();
         let mut told: [Option<T>; LANES] = [None; LANES];
@@ -78,7 +79,7 @@ impl BoxTest {
         self.finish_row(&row, &told[..count], &mut met);
     }
 
-    fn finish_row<T: Copy>(&self, row: &Row, told: &[Option<T>], met: &mut impl FnMut(T)) {
+    fn finish_row<T: Copy>(&self, row: &Row, told: &[Option<T>], met: &mut impl FnMut(T, f32)) {
         if told.is_empty() {
             return;
         }
@@ -87,7 +88,7 @@ impl BoxTest {
             if self.notes_overlap(gap)
                 && let Some(tells) = *tells
             {
-                met(tells);
+                met(tells, -gap);
             }
         }
     }
@@ -163,7 +164,11 @@ impl BoxTest {
             for (lane, gap) in gaps.iter_mut().enumerate() {
                 let (offset, ha, hb) = row.lane(lane);
                 let edges = edge_gap(&turn, &absolute, offset, ha, hb);
-                *gap = if *gap > 0.0 { *gap } else { edges };
+                *gap = if *gap <= 0.0 && edges > 0.0 {
+                    edges
+                } else {
+                    *gap
+                };
             }
         }
         gaps
@@ -295,7 +300,7 @@ mod tests {
             let (rows, single) = (BoxTest::new(&pose), BoxTest::new(&pose));
             let mut found = Vec::new();
             let named = pairs.iter().zip(0..);
-            rows.each_overlap(named.map(|(&(a, b), i)| (a, b, i)), |i: usize| {
+            rows.each_overlap(named.map(|(&(a, b), i)| (a, b, i)), |i: usize, _| {
                 found.push(i)
             });
             let wanted = (0..count).filter(|&i| single.overlap(pairs[i].0, pairs[i].1));

@@ -5,8 +5,9 @@
 //! alone knows how deep, nothing pushes the bodies out: in the next step it begins anew. But what
 //! pushes them out is in the middle of the overlap, where a voxel lies deep in both.
 //!
-//! Steps: from the roots down into the pair of children that may be the deepest, the
-//! [`common_depth`] of a pair of cubes being that of its deepest voxels -> at the first pair of
+//! Steps: from the roots down into the pair of children that are farthest in each other, but leaving
+//! out those that cannot be deep, the [`common_depth`] of a pair of cubes being that of its deepest
+//! voxels -> at the first pair of
 //! voxels, what may not be nearly as deep is left out -> on with what is left, finest first, until
 //! nothing is or the tests are used up.
 //!
@@ -45,17 +46,23 @@ fn common_depth(a: &VoxTree, b: &VoxTree, pair: &CubePair) -> f32 {
     deepest(a, pair.a).min(deepest(b, pair.b))
 }
 
-/// A pair that waits, with its common depth: the finest first, of these the deepest, and of equals
-/// the one that is named first.
-struct Open(f32, CubePair);
+/// A pair that waits: the finest first, of these the one whose cubes are farthest in each other, and
+/// of equals the one that is named first.
+struct Open {
+    pair: CubePair,
+    /// See [`common_depth`].
+    depth: f32,
+    /// How far the cubes are in each other.
+    overlap: f32,
+}
 
 impl Open {
     fn level(&self) -> u32 {
-        self.1.a.0 + self.1.b.0
+        self.pair.a.0 + self.pair.b.0
     }
 
     fn name(&self) -> impl Ord + use<> {
-        (self.1.a, self.1.b)
+        (self.pair.a, self.pair.b)
     }
 }
 
@@ -68,8 +75,8 @@ impl Eq for Open {}
 impl Ord for Open {
     fn cmp(&self, other: &Self) -> Ordering {
         let finer = self.level().cmp(&other.level());
-        let deeper = finer.then(self.0.total_cmp(&other.0));
-        deeper.then_with(|| other.name().cmp(&self.name()))
+        let farther = finer.then(self.overlap.total_cmp(&other.overlap));
+        farther.then_with(|| other.name().cmp(&self.name()))
     }
 }
 impl PartialOrd for Open {
@@ -99,26 +106,33 @@ impl Detection {
             a: (0, 0),
             b: (0, 0),
         };
-        let mut next = vec![Open(common_depth(a, b, &root), root)];
+        let mut next = vec![root];
         let mut tests = 0;
         loop {
-            next.retain(|pair| pair.0 >= least);
-            tests += next.len() as u64;
-            let boxes = next
-                .iter()
-                .map(|&Open(depth, pair)| (voxels(a, pair.a), voxels(b, pair.b), (depth, pair)));
-            test.each_overlap(boxes, |(depth, pair)| open.push(Open(depth, pair)));
+            let may = next.iter().map(|&pair| (pair, common_depth(a, b, &pair)));
+            let may = may.filter(|&(_, depth)| depth >= least);
+            let boxes = may.map(|(pair, depth)| {
+                tests += 1;
+                (voxels(a, pair.a), voxels(b, pair.b), (pair, depth))
+            });
+            test.each_overlap(boxes, |(pair, depth), overlap| {
+                open.push(Open {
+                    pair,
+                    depth,
+                    overlap,
+                });
+            });
             next.clear();
             // Down to the next that is not a pair of voxels.
-            while let Some(Open(depth, pair)) = open.pop() {
+            while let Some(Open { pair, depth, .. }) = open.pop() {
                 if depth < least {
                     continue;
                 }
                 if is_finest(a, pair.a) && is_finest(b, pair.b) {
                     least = least.max(NEARLY * depth);
-                    found.push(Open(depth, pair));
+                    found.push((depth, pair));
                 } else {
-                    next.extend(children(a, b, pair).map(|p| Open(common_depth(a, b, &p), p)));
+                    next.extend(children(a, b, pair));
                     break;
                 }
             }
@@ -126,10 +140,13 @@ impl Detection {
                 break;
             }
         }
-        found.retain(|pair| pair.0 >= least);
-        found.sort_by(|one, two| two.cmp(one));
+        found.retain(|(depth, _)| *depth >= least);
+        found.sort_by(|(x, one), (y, two)| {
+            let deeper = y.total_cmp(x);
+            deeper.then_with(|| (one.a, one.b).cmp(&(two.a, two.b)))
+        });
         found.truncate(MOST_PAIRS);
-        self.note_deep(tests, found.into_iter().map(|pair| pair.1).collect())
+        self.note_deep(tests, found.into_iter().map(|(_, pair)| pair).collect())
     }
 }
 

@@ -350,7 +350,7 @@ impl Detection {
             let other = voxels(b, pair.b);
             self.tests += of_a.len() as u64;
             let children = of_a.map(|child| (voxels(a, child), other, child));
-            test.each_overlap(children, |child| self.halves.push(child));
+            test.each_overlap(children, |child, _| self.halves.push(child));
         }
         self.tests += (self.halves.len() * of_b.len()) as u64;
         let halves = self.halves.iter();
@@ -358,7 +358,7 @@ impl Detection {
             halves.flat_map(|&one| of_b.clone().map(move |two| CubePair { a: one, b: two }));
         test.each_overlap(
             pairs.map(|pair| (voxels(a, pair.a), voxels(b, pair.b), pair)),
-            |pair| self.finer.push(pair),
+            |pair, _| self.finer.push(pair),
         );
     }
 }
