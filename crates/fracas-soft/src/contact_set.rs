@@ -23,8 +23,8 @@ pub(crate) struct ContactSet {
     /// Nodes of the first half from the front on, those of the second from the back on; the
     /// foremost and the last are all those that never move.
     nodes: Vec<Node>,
-    /// Whether links were applied from the last to the first: in every other substep they are, so
-    /// that none has the last word always.
+    /// Whether the links of each group were applied from the last to the first: in every other
+    /// substep they are, so that none of a group has the last word always.
     backward: bool,
     /// For each node of each half its body and which of its nodes it is.
     owners: [Vec<(u32, u32)>; 2],
@@ -256,6 +256,9 @@ impl ContactSet {
             bodies,
             cloth: cloth.as_deref(),
         };
+        if self.nodes.is_empty() {
+            return;
+        }
         let middle = self.middle();
         self.backward = !self.backward;
         let backward = self.backward;
@@ -270,9 +273,7 @@ impl ContactSet {
         let second = || {
             let all = other_nodes.iter_mut().rev().skip(1).zip(others);
             all.for_each(|(node, &owner)| *node = things.load(owner));
-            rows[1]
-                .iter()
-                .for_each(|row| contact.push(row, other_nodes));
+            in_turn(rows[1], backward, |row| contact.push(row, other_nodes));
         };
         both(first, second, parallel);
         let all = &mut self.nodes;
@@ -334,11 +335,6 @@ impl Group {
         let mut colours = vec![UNCOLOURED; links.len()];
         mend(end - begin, nodes.iter().copied(), &mut colours);
         let rows = rows_of_four(end - begin, |i| nodes[i as usize], &colours);
-        let still = if begin == 0 {
-            0
-        } else {
-            (end - begin - 1) as u32
-        };
         self.rows.clear();
         self.rows.extend(rows.iter().map(|row| {
             let row = row.map(|i| links.get(i as usize));

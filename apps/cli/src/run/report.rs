@@ -65,7 +65,7 @@ impl Voxels {
         }
         let limit = budget.map_or(f64::INFINITY, |ms| 1.1 * ms);
         let spent = steps.iter().map(|s| s.times.collision);
-        (sums.pairs + sums.sphere_tree_pairs > 0).then(|| Self {
+        (sums.pairs + sums.sphere_tree_pairs + sums.waiting > 0).then(|| Self {
             budget,
             in_time: spent.clone().filter(|ms| *ms <= limit).count(),
             worst: spent.fold(0.0, f64::max),
@@ -84,8 +84,8 @@ impl Voxels {
         }
         let s = &self.sums;
         let share = |n: u64, of: u64| 100.0 * n as f64 / of.max(1) as f64;
-        if s.sphere_tree_pairs + s.fallbacks > 0 {
-            let all = s.sphere_tree_pairs + s.waiting + s.fallbacks;
+        let all = s.sphere_tree_pairs + s.waiting + s.fallbacks;
+        if all > 0 {
             say!(
                 "both methods: {} pairs by points, {} waited with what was found before, {} \
                  ({:.1}%) fell back to voxels, {} of them late",

@@ -660,10 +660,22 @@ mod tests {
                 let depths = naive(&topology, &positions, method);
                 assert_eq!(field.depths(), depths);
                 field.validate(&topology, &positions).unwrap();
-                field.parallel = true;
-                field.march(&topology, &positions);
-                assert_eq!(field.depths(), depths, "seeded on threads");
             }
+        }
+    }
+
+    #[test]
+    fn seeds_on_threads_are_those_of_one_thread() {
+        let (topology, positions) = shaken([16, 15, 14], 3);
+        let tasks = topology.near().len().min(topology.faces().len()) / SEEDS_PER_TASK;
+        assert!(tasks >= 3, "{tasks}");
+        for method in [Method::ClosestPoint, Method::ClosestFeature] {
+            let mut field = DepthField::new(method);
+            field.march(&topology, &positions);
+            let alone = field.depths().to_vec();
+            field.parallel = true;
+            field.march(&topology, &positions);
+            assert!(field.depths() == alone, "{method:?}");
         }
     }
 

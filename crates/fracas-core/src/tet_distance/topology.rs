@@ -111,6 +111,9 @@ impl Topology {
     ///
     /// # Errors
     /// When an index is out of range or repeated.
+    ///
+    /// # Panics
+    /// When `neighbours` are not one entry per tetrahedron, or none of theirs.
     pub fn build_beside(
         nodes: usize,
         tets: &[[u32; 4]],

@@ -53,7 +53,8 @@ impl BoxTest {
         if gap > 0.0 {
             self.narrowest.set(self.narrowest.get().min(gap));
         }
-        gap <= 0.0
+        // What is not a number overlaps: a contact too many is the safe answer.
+        gap <= 0.0 || gap.is_nan()
     }
 
     /// Which pairs of boxes, the first of A and the second of B, overlap, asked row by row:
@@ -160,7 +161,7 @@ impl BoxTest {
             *gap = face_gap(&turn, &absolute, offset, ha, hb);
         }
         // Edges are asked where faces leave it open.
-        if gaps[..count].iter().any(|&gap| gap <= 0.0) {
+        if gaps[..count].iter().any(|&gap| gap <= 0.0 || gap.is_nan()) {
             for (lane, gap) in gaps.iter_mut().enumerate() {
                 let (offset, ha, hb) = row.lane(lane);
                 let edges = edge_gap(&turn, &absolute, offset, ha, hb);
@@ -236,7 +237,12 @@ fn face_gap(
         offset[i].abs() - ha[i] - reach
     };
     let found = greatest(of_a(0), of_a(1), of_a(2));
-    let gap = if found > 0.0 { found } else { gap };
+    // Where nothing is apart: the least that they are in each other.
+    let gap = if found > 0.0 || found > gap {
+        found
+    } else {
+        gap
+    };
     let (aa, bb) = (dot(ha, ha), dot(hb, hb));
     let outer = aa + bb + 2.0 * (aa * bb).sqrt();
     let distance = dot(offset, offset);
@@ -277,6 +283,36 @@ fn edge_gap(
 mod tests {
     use super::*;
     use crate::testing::Rng;
+
+    #[test]
+    fn what_is_not_a_number_overlaps_one_by_one_and_in_rows() {
+        let boxed = (Vec3::ZERO, Vec3::splat(0.1));
+        for bad in [Vec3::new(f32::NAN, 0.0, 0.0), Vec3::NAN] {
+            let test = BoxTest::new(&Pose {
+                rotation: Mat3::IDENTITY,
+                translation: bad,
+            });
+            assert!(test.overlap(boxed, boxed));
+            let mut met = 0;
+            test.each_overlap([(boxed, boxed, ()); 3].into_iter(), |(), _| met += 1);
+            assert_eq!(met, 3);
+        }
+    }
+
+    #[test]
+    fn boxes_are_in_each_other_by_the_least_along_the_normals_of_both() {
+        let test = BoxTest::new(&Pose {
+            rotation: Mat3::from_rotation_z(0.3),
+            translation: Vec3::new(0.0, 0.0, 0.15),
+        });
+        let (flat, tall) = (Vec3::new(0.5, 0.5, 0.1), Vec3::new(0.1, 0.1, 0.1));
+        for (a, b) in [(flat, tall), (tall, flat)] {
+            let pair = ((Vec3::ZERO, a), (Vec3::ZERO, b), ());
+            test.each_overlap([pair].into_iter(), |(), overlap| {
+                assert!((overlap - 0.05).abs() < 1e-4, "{overlap}");
+            });
+        }
+    }
 
     #[test]
     fn rows_have_the_bits_of_single_boxes() {

@@ -3,7 +3,7 @@
 //! Need is the edge of the coarsest cube in a pair's answer, as a multiple of the
 //! pair's weight: a pair that is seen coarsely, or that matters (fast, large, near
 //! the viewer), goes before one that is seen finely. A pair is refined one level,
-//! or one slice of tests, at a time, then compared again. Ties go to the earlier
+//! or one slice of tests, at a time, then compared again; what is sought deep is sought at once. Ties go to the earlier
 //! pair, so with a budget of tests the outcome repeats bit for bit. Pairs of infinite weight
 //! are refined to the end one after the other, before all others: where many must be seen and
 //! time is short, some are seen finely rather than all coarsely.
@@ -83,7 +83,7 @@ pub fn refine_all(pairs: &mut [SharedPair<'_>], budget: &Budget) -> u64 {
     refine_while(pairs, budget, &mut |_| true).tests
 }
 
-/// As [`refine_all`], and asks `go_on` every few hundred tests, for
+/// As [`refine_all`], and asks `go_on` every few hundred tests (a thousand at the most), for
 /// callers whose budget is a time: it knows what the clock says and what the cubes in
 /// hand will cost.
 pub fn refine_while(
@@ -131,7 +131,7 @@ pub fn refine_while(
         let (stop, tests) = if left == 0 {
             (Stop::Tests, 0)
         } else if std::mem::take(&mut pair.seeks_deep) {
-            seek_deep(pair, &slice, left.min(MOST_TESTS))
+            seek_deep(pair, left.min(MOST_TESTS))
         } else {
             advance(pair, &slice)
         };
@@ -172,17 +172,15 @@ fn advance(pair: &mut SharedPair<'_>, budget: &Budget) -> (Stop, u64) {
     (stop, pair.detection.tests() - before)
 }
 
-/// Asks where they are deep in each other, with `most` tests; if they are not, goes on.
-fn seek_deep(pair: &mut SharedPair<'_>, budget: &Budget, most: u64) -> (Stop, u64) {
+/// Asks where they are deep in each other, with `most` tests. If they are not, they are to be
+/// looked at level by level.
+fn seek_deep(pair: &mut SharedPair<'_>, most: u64) -> (Stop, u64) {
     let before = pair.detection.tests();
-    if let Other::Tree(b, b_to_a) = &pair.b
-        && let Some(stop) = pair.detection.seek_deep(pair.a, b, b_to_a, most)
-    {
-        return (stop, pair.detection.tests() - before);
-    }
-    let sought = pair.detection.tests() - before;
-    let (stop, tests) = advance(pair, budget);
-    (stop, sought + tests)
+    let stop = match &pair.b {
+        Other::Tree(b, b_to_a) => pair.detection.seek_deep(pair.a, b, b_to_a, most),
+        Other::Solid(..) | Other::Plane(..) => None,
+    };
+    (stop.unwrap_or(Stop::Tests), pair.detection.tests() - before)
 }
 
 fn need(pair: &SharedPair<'_>) -> f32 {
@@ -268,6 +266,53 @@ mod tests {
                 .all(|r| matches!(r.0, Stop::Finest | Stop::Apart)),
             "{all:?}"
         );
+    }
+
+    #[test]
+    fn pairs_that_are_deep_are_sought_within_the_budget_and_the_others_go_on() {
+        let large = tree(1.0);
+        let places = [0.75, 1.02, 0.75, 0.98, 2.0, 0.7];
+        for tests in [40, 100, 700, 3_000, 12_000, 200_000] {
+            let mut detections = vec![Detection::default(); places.len()];
+            let mut pairs: Vec<SharedPair<'_>> = detections
+                .iter_mut()
+                .zip(places)
+                .map(|(detection, x)| SharedPair {
+                    a: &large,
+                    b: Other::Tree(
+                        &large,
+                        Pose {
+                            rotation: Mat3::from_rotation_x(0.1),
+                            translation: Vec3::new(x, 0.1, 0.1),
+                        },
+                    ),
+                    weight: f32::INFINITY,
+                    seeks_deep: true,
+                    detection,
+                    stop: None,
+                })
+                .collect();
+            let budget = Budget {
+                tests: Some(tests),
+                ..Budget::default()
+            };
+            let mut asked = 0;
+            let progress = refine_while(&mut pairs, &budget, &mut |progress| {
+                assert!(progress.tests - asked <= MOST_TESTS + SLICE + 64);
+                asked = progress.tests;
+                true
+            });
+            assert!(progress.tests < tests + 64, "{} of {tests}", progress.tests);
+            let stops: Vec<Stop> = pairs.iter().map(|p| p.stop.unwrap()).collect();
+            assert_eq!(stops[4], Stop::Apart);
+            if tests >= 12_000 {
+                assert_eq!([stops[0], stops[2]], [Stop::Deep; 2], "{stops:?}");
+            }
+            if tests == 200_000 {
+                assert_eq!([stops[1], stops[3]], [Stop::Finest; 2], "{stops:?}");
+                assert_eq!(stops[5], Stop::Deep);
+            }
+        }
     }
 
     #[test]

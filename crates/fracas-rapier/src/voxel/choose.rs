@@ -16,7 +16,7 @@ const LEAST_TAKEN: f64 = 0.1;
 
 /// What is deep: by so many times what a pair may move before it is looked at again, so by half
 /// a voxel.
-const DEEP: f32 = 5.0;
+const HALF_A_VOXEL: f32 = 5.0;
 
 /// Whether what the sphere-tree method found is still as good as new.
 fn holds(pair: &Pair, bodies: &[Body]) -> bool {
@@ -189,7 +189,7 @@ impl VoxelStage {
                 waiting.push((i, turn(i)));
             } else {
                 // What is deep has to be pushed the right way.
-                looked.push((i, turn(i) || pair.deepest < -DEEP * pair.room));
+                looked.push((i, turn(i) || pair.deepest < -HALF_A_VOXEL * pair.room));
             }
         }
         let voxel_pairs = keeping.len() + looked.len() + waiting.len();
@@ -215,7 +215,7 @@ impl VoxelStage {
             waiting.sort_by_key(|&(i, _)| {
                 let pair = &pairs[i as usize];
                 let is_coarse = matches!(pair.answer, Answer::Contacts { level: Some(_), .. });
-                !(is_coarse || pair.deepest < -DEEP * pair.room)
+                !(is_coarse || pair.deepest < -HALF_A_VOXEL * pair.room)
             });
             keeping.extend(waiting.drain(fit..).map(|(i, _)| i));
             waiting.iter_mut().for_each(|(_, deep)| *deep = true);

@@ -122,7 +122,8 @@ pub struct VoxelStats {
     /// Pairs that were refined to the finest level, or found to be apart.
     pub finished: u64,
     /// The others, by the level that was complete when time or work was over: 0 is the
-    /// root, the last stands for all that are finer.
+    /// root, the last stands for all that are finer. Some of them keep contacts of the finest level
+    /// from an earlier step, since those are better.
     pub coarse: [u64; LEVELS],
     /// Of `pairs`, those that hardly moved and kept the contacts of an earlier step.
     pub kept: u64,

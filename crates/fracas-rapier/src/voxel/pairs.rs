@@ -183,7 +183,8 @@ impl Pair {
         true
     }
 
-    /// Whether they may be deep in each other, as far as is remembered: they were, or nobody saw.
+    /// Whether they may be deep in each other, as far as is remembered: they were, or were seen
+    /// coarsely only.
     pub(super) fn may_be_deep(&self, tree: &VoxTree) -> bool {
         let cell = tree.levels().last().map_or(0.0, |level| level.cell);
         match self.answer {

@@ -49,7 +49,7 @@ impl Reduction {
             return;
         }
         let finest = matches!(found.stop, Some(Stop::Finest | Stop::Deep));
-        let level = (!finest).then(|| found.detection.level().min(LEVELS as u32 - 1) as u8);
+        let level = (!finest).then(|| level(found));
         stats.answered(level);
         let cubes = found.detection.pairs();
         let middle = centre(found.a);
@@ -121,6 +121,11 @@ impl Reduction {
         };
         pair.found(answer, KEPT_MOTION * cell);
     }
+}
+
+/// The level to which a pair was seen.
+pub(super) fn level(found: &SharedPair<'_>) -> u8 {
+    found.detection.level().min(LEVELS as u32 - 1) as u8
 }
 
 /// The distance of a contact where B is now in the frame of A.

@@ -6,7 +6,7 @@
 //! contacts -> all others are refined, plain shapes first and then the most needy ->
 //! contacts are reduced and put in the table (`table.rs`).
 //!
-//! A budget of time: refinement asks the clock every few hundred tests, and ends when
+//! A budget of time: refinement asks the clock every few hundred tests (a thousand at the most), and ends when
 //! what is left is what reducing the cubes in hand and the engine's own stage will
 //! take, by the rates of the steps so far (`rates.rs`).
 //!
@@ -33,7 +33,7 @@ use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};
 use super::pairs::{Answer, Body, Pair, Pairs, SAFE};
 use super::pieces::Pieces;
 use super::rates::{EngineWork, StageRates};
-use super::reduction::{KEPT_MOTION, Reduction, deepest, distance};
+use super::reduction::{KEPT_MOTION, Reduction, deepest, distance, level};
 use super::sampler::{plane, sampler};
 use super::table::{self, Contents, Cost, Entry, SphereTreeTime, StepClock, VoxelTable};
 use super::{FrameBudget, VoxelSettings, VoxelStats};
@@ -308,7 +308,7 @@ impl VoxelStage {
     /// Where a clock watches: until when the sphere-tree method may answer, and how fast it is.
     fn limit_sphere_trees(&self) -> Option<SphereTreeTime> {
         match self.settings.budget {
-            FrameBudget::Milliseconds(ms) if self.stats.sphere_tree_pairs > 0 => {
+            FrameBudget::Milliseconds(ms) if self.scope == Scope::WhatDoesNotFit => {
                 Some(SphereTreeTime {
                     end: self.started + self.planned(SPHERE_TREES_UNTIL, ms),
                     calls: self.engine_work.boxes as u32,
@@ -398,10 +398,7 @@ impl VoxelStage {
         self.table.write(|contents| {
             contents.complete = self.scope != Scope::Chosen;
             contents.sphere_tree_time = sphere_tree_time;
-            contents.clock = Some(StepClock {
-                seconds: Arc::clone(clock),
-                thread: std::thread::current().id(),
-            });
+            contents.clock = Some(StepClock::of_this_thread(clock));
             contents.entries.clear();
             std::mem::swap(&mut contents.contacts, kept_contacts);
             contents.contacts.clear();
@@ -409,7 +406,7 @@ impl VoxelStage {
             for (found, i) in &shared {
                 let pair = &mut pairs[*i as usize];
                 if keeps_fine(found, pair, bodies) {
-                    stats.answered(None);
+                    stats.answered(Some(level(found)));
                     keep(pair, kept_contacts, out);
                     continue;
                 }

@@ -83,6 +83,16 @@ pub(crate) struct StepClock {
     pub(crate) thread: ThreadId,
 }
 
+impl StepClock {
+    /// The clock of a step that this thread begins.
+    pub(crate) fn of_this_thread(seconds: &Arc<Box<dyn Fn() -> f64 + Send + Sync>>) -> Self {
+        Self {
+            seconds: Arc::clone(seconds),
+            thread: thread::current().id(),
+        }
+    }
+}
+
 impl fmt::Debug for StepClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("StepClock").field(&self.thread).finish()

@@ -157,6 +157,33 @@ fn halves_give_the_same_bits_on_any_threads() {
     }
 }
 
+/// In every other substep links come in the other order, in each half.
+#[test]
+fn the_order_of_links_turns_in_both_halves() {
+    for seed in 0..3 {
+        let (bodies, pushes) = moving_bodies(seed);
+        // The same, after some substeps of others.
+        let apply = |substeps: usize| {
+            let mut set = ContactSet::default();
+            set.gather(&pushes, &bodies, None, false);
+            for _ in 0..substeps {
+                set.apply(CONTACT, &mut bodies.clone(), None, false);
+            }
+            let mut bodies = bodies.clone();
+            set.apply(CONTACT, &mut bodies, None, false);
+            bodies
+        };
+        let (one, other, again) = (apply(0), apply(1), apply(2));
+        assert!(bits(&one) == bits(&again));
+        // The first of the row and the last are in different halves.
+        for body in [1, 6] {
+            let of = |bodies: &[SoftBody]| bits(&bodies[body..=body]);
+            assert!(of(&one) != of(&bodies), "body {body} is not pushed");
+            assert!(of(&one) != of(&other), "body {body}, seed {seed}");
+        }
+    }
+}
+
 /// Both pushes of a segment at once are one after the other.
 #[test]
 fn two_ends_at_once_are_one_after_the_other() {
