@@ -396,10 +396,8 @@ impl VoxelStage {
         let (kept_contacts, reduction) = (&mut self.kept_contacts, &mut self.reduction);
         let stats = &mut self.stats;
         self.table.write(|contents| {
+            contents.begin(sphere_tree_time, StepClock::of_this_thread(clock));
             contents.complete = self.scope != Scope::Chosen;
-            contents.sphere_tree_time = sphere_tree_time;
-            contents.clock = Some(StepClock::of_this_thread(clock));
-            contents.entries.clear();
             std::mem::swap(&mut contents.contacts, kept_contacts);
             contents.contacts.clear();
             let out = &mut contents.contacts;

@@ -324,6 +324,12 @@ fn lower_first([a, b]: [ShapeKey; 2]) -> [ShapeKey; 2] {
 }
 
 impl Contents {
+    /// Begins a step, without entries.
+    pub(crate) fn begin(&mut self, time: Option<SphereTreeTime>, clock: StepClock) {
+        (self.sphere_tree_time, self.clock) = (time, Some(clock));
+        self.entries.clear();
+    }
+
     /// To be called when all entries are there.
     pub(crate) fn index(&mut self) {
         let size = (2 * self.entries.len()).next_power_of_two().max(16);
