@@ -23,8 +23,8 @@ pub(crate) struct ContactSet {
     /// Nodes of the first half from the front on, those of the second from the back on; the
     /// foremost and the last are all those that never move.
     nodes: Vec<Node>,
-    /// Whether the links of each group were applied from the last to the first: in every other
-    /// substep they are, so that none of a group has the last word always.
+    /// Whether the links of the first half and those between were applied from the last to the
+    /// first: in every other substep they are.
     backward: bool,
     /// For each node of each half its body and which of its nodes it is.
     owners: [Vec<(u32, u32)>; 2],
@@ -273,7 +273,8 @@ impl ContactSet {
         let second = || {
             let all = other_nodes.iter_mut().rev().skip(1).zip(others);
             all.for_each(|(node, &owner)| *node = things.load(owner));
-            in_turn(rows[1], backward, |row| contact.push(row, other_nodes));
+            // Not turned: why is in decision 0026.
+            in_turn(rows[1], false, |row| contact.push(row, other_nodes));
         };
         both(first, second, parallel);
         let all = &mut self.nodes;
