@@ -206,7 +206,7 @@ impl FragmentShape {
         let middle = self.bounds.center();
         let _ = (
             field.junctions(),
-            field.sphere_may_touch(middle, self.reach),
+            fracas_core::sphere_tree::Partner::sphere_may_touch(&field, middle, self.reach),
         );
     }
 
