@@ -4,7 +4,8 @@
 //! believes to be closest, and hands it to its neighbours in order of arrival:
 //!
 //! 1. seed: an inner node beside the boundary takes the closest of the features at
-//!    its boundary neighbours (their points, or all their incident triangles);
+//!    its boundary neighbours (their points, or all their incident triangles), by the
+//!    squares of the distances and then by number;
 //! 2. pop the node `u` with the least arrival time; it is final. Its triangle (CFFM)
 //!    is exchanged for a neighbouring one of the boundary while that is closer,
 //!    unless the closest point lies inside it;
@@ -591,11 +592,11 @@ mod tests {
                 Method::ClosestPoint => topology.near_nodes(i),
                 Method::ClosestFeature => topology.near_faces(i),
             };
-            for &f in features {
-                let c = distance(v, f).sqrt();
-                if (c, c, f) < best[v as usize] {
-                    best[v as usize] = (c, c, f);
-                }
+            // By squares: two may have the same root.
+            let squares = features.iter().map(|&f| (distance(v, f), f));
+            if let Some((square, f)) = squares.min_by(|a, b| a.partial_cmp(b).unwrap()) {
+                let c = square.sqrt();
+                best[v as usize] = (c, c, f);
             }
         }
         loop {
@@ -648,17 +649,18 @@ mod tests {
 
     #[test]
     fn equals_its_definition_bit_for_bit() {
-        for seed in 0..6 {
-            let (topology, positions) = if seed % 2 == 0 {
-                shaken([6, 7, 5], seed)
-            } else {
-                shaken_and_cut(seed)
+        // In the last two, features of unequal squares have equal roots.
+        for seed in [0, 1, 2, 3, 4, 5, 10, 57] {
+            let (topology, positions) = match seed {
+                0 | 2 | 4 => shaken([6, 7, 5], seed),
+                1 | 3 | 5 => shaken_and_cut(seed),
+                _ => shaken([13, 12, 11], seed),
             };
             for method in [Method::ClosestPoint, Method::ClosestFeature] {
                 let mut field = DepthField::new(method);
                 field.march(&topology, &positions);
                 let depths = naive(&topology, &positions, method);
-                assert_eq!(field.depths(), depths);
+                assert!(field.depths() == depths, "{seed} {method:?}");
                 field.validate(&topology, &positions).unwrap();
             }
         }

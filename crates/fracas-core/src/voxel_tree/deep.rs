@@ -171,16 +171,8 @@ mod tests {
     use glam::{Mat3, Vec3};
 
     use super::*;
-    use crate::testing::{Rng, box_grid};
-    use crate::voxel_tree::{Budget, VoxelGrid};
-
-    fn box_tree(size: Vec3, cell: f32) -> VoxTree {
-        let mesh = box_grid([1, 1, 1], size);
-        let positions: Vec<Vec3> = mesh.positions().iter().map(|p| *p - 0.5 * size).collect();
-        let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
-        let grid = VoxelGrid::from_surface(&positions, &triangles, cell).unwrap();
-        VoxTree::build(&grid, 2)
-    }
+    use crate::testing::Rng;
+    use crate::voxel_tree::{Budget, box_tree};
 
     #[test]
     fn the_deepest_pairs_of_all_are_found_and_only_where_bodies_are_deep() {

@@ -53,3 +53,14 @@ pub use triangles::{
 #[cfg(feature = "research")]
 pub use voxelize::LEAST_OCCUPANCY;
 pub use voxelize::{VolumeError, VoxelGrid, VoxelizeError};
+
+/// A box about the origin as a tree with two cubes to a side.
+#[cfg(test)]
+fn box_tree(size: glam::Vec3, cell: f32) -> VoxTree {
+    let mesh = crate::testing::box_grid([1, 1, 1], size);
+    let middle = 0.5 * size;
+    let positions: Vec<glam::Vec3> = mesh.positions().iter().map(|p| *p - middle).collect();
+    let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
+    let grid = VoxelGrid::from_surface(&positions, &triangles, cell);
+    VoxTree::build(&grid.expect("a box is closed"), 2)
+}

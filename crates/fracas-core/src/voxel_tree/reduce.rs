@@ -347,7 +347,7 @@ fn span(group: &[Primitive], normal: Vec3) -> ([SpanPoint; MOST_POINTS], u8) {
 mod tests {
     use super::*;
     use crate::testing::{Rng, box_grid};
-    use crate::voxel_tree::{Budget, Detection, VoxelGrid};
+    use crate::voxel_tree::{Budget, Detection, VoxelGrid, box_tree};
     use glam::Mat3;
 
     #[test]
@@ -366,16 +366,6 @@ mod tests {
             assert!(k <= last);
             last = k;
         }
-    }
-
-    fn box_tree(size: Vec3, cell: f32) -> VoxTree {
-        let mesh = box_grid([1, 1, 1], size);
-        let positions: Vec<Vec3> = mesh.positions().iter().map(|p| *p - 0.5 * size).collect();
-        let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
-        VoxTree::build(
-            &VoxelGrid::from_surface(&positions, &triangles, cell).unwrap(),
-            2,
-        )
     }
 
     fn contacts(a: &VoxTree, b: &VoxTree, b_to_a: &Pose, grouping: Grouping) -> Vec<GroupContact> {

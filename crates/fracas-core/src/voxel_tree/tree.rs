@@ -92,6 +92,12 @@ impl VoxTree {
         &self.levels
     }
 
+    /// The edge of the finest cubes.
+    #[must_use]
+    pub fn finest_cell(&self) -> f32 {
+        self.levels.last().map_or(0.0, |level| level.cell)
+    }
+
     /// How many cubes to a side of their parent.
     #[must_use]
     #[cfg_attr(feature = "research", visibility::make(pub))]

@@ -202,7 +202,7 @@ impl VoxelStage {
                     self.planned(self.planned_share(), ms) - (clock() - self.started) - after;
                 let fit = (left / rates.look()).max(0.0) as usize;
                 let fit = fit.saturating_sub(looked.len());
-                fit.min(self.deep_looks as usize).max(LEAST_LOOKS)
+                fit.min(self.fine_looks as usize).max(LEAST_LOOKS)
             }
             _ => waiting.len(),
         };
@@ -218,11 +218,11 @@ impl VoxelStage {
                 !(is_coarse || pair.deepest < -HALF_A_VOXEL * pair.room)
             });
             keeping.extend(waiting.drain(fit..).map(|(i, _)| i));
-            waiting.iter_mut().for_each(|(_, deep)| *deep = true);
+            waiting.iter_mut().for_each(|(_, fine)| *fine = true);
         }
         looked.append(&mut waiting);
         // Floors come before the others.
-        looked.sort_unstable_by_key(|&(i, deep)| (piece(i), !deep, i));
+        looked.sort_unstable_by_key(|&(i, fine)| (piece(i), !fine, i));
         for &i in &keeping {
             if let Answer::Contacts { level, .. } = pairs[i as usize].answer {
                 self.stats.answered(level);

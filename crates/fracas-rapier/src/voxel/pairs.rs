@@ -186,9 +186,8 @@ impl Pair {
     /// Whether they may be deep in each other, as far as is remembered: they were, or were seen
     /// coarsely only.
     pub(super) fn may_be_deep(&self, tree: &VoxTree) -> bool {
-        let cell = tree.levels().last().map_or(0.0, |level| level.cell);
         match self.answer {
-            Answer::Contacts { level, .. } => level.is_some() || self.deepest < -cell,
+            Answer::Contacts { level, .. } => level.is_some() || self.deepest < -tree.finest_cell(),
             Answer::None | Answer::SphereTree | Answer::Apart => false,
         }
     }

@@ -113,13 +113,12 @@ impl Reduction {
             }
         }
         pair.deepest = deepest(new);
-        let cell = found.a.levels().last().map_or(0.0, |level| level.cell);
         let answer = Answer::Contacts {
             first,
             count: new.len() as u32,
             level,
         };
-        pair.found(answer, KEPT_MOTION * cell);
+        pair.found(answer, KEPT_MOTION * found.a.finest_cell());
     }
 }
 

@@ -158,7 +158,7 @@ pub(crate) struct VoxelStage {
     /// Whether something may break in this engine step, and the world's step be made again.
     pub(super) may_break: bool,
     /// How many of the pairs that wait a step sees to the finest level.
-    pub(super) deep_looks: f64,
+    pub(super) fine_looks: f64,
 }
 
 impl VoxelStage {
@@ -184,7 +184,7 @@ impl VoxelStage {
             started: 0.0,
             reach: 0.0,
             may_break: false,
-            deep_looks: LEAST_LOOKS as f64,
+            fine_looks: LEAST_LOOKS as f64,
         }
     }
 
@@ -278,10 +278,8 @@ impl VoxelStage {
     /// voxels saw, and no farther than the engine looks ahead (siblings that touch are looked at
     /// less far, `looks.rs`; they are kept as long).
     fn kept_motion(&self) -> f32 {
-        let cells = self.bodies.iter().filter_map(|b| b.tree.as_ref());
-        let cells = cells
-            .filter_map(|tree| tree.levels().last())
-            .map(|l| l.cell);
+        let trees = self.bodies.iter().filter_map(|b| b.tree.as_ref());
+        let cells = trees.map(|tree| tree.finest_cell());
         (KEPT_MOTION * cells.fold(f32::INFINITY, f32::min)).min(self.reach)
     }
 
@@ -346,7 +344,7 @@ impl VoxelStage {
         let (pairs, bodies) = (&mut self.pairs.list, &self.bodies);
         let mut shared: Vec<SharedPair<'_>> = Vec::with_capacity(looked.len());
         let detections = self.detections.iter_mut();
-        for ((&(i, deep), detection), k) in looked.iter().zip(detections).zip(0..) {
+        for ((&(i, fine), detection), k) in looked.iter().zip(detections).zip(0..) {
             detection.restart();
             let pair = &pairs[i as usize];
             let [a, b] = [pair.a, pair.b].map(|i| &bodies[i as usize]);
@@ -355,7 +353,7 @@ impl VoxelStage {
             };
             let (other, weight) = match &b.tree {
                 Some(other) => {
-                    let weight = if deep { TURN_WEIGHT } else { 1.0 };
+                    let weight = if fine { TURN_WEIGHT } else { 1.0 };
                     (Other::Tree(other, to_pose(&pair.then)), weight)
                 }
                 None => {
@@ -387,7 +385,7 @@ impl VoxelStage {
             done: Progress::default(),
         };
         work.refine(&mut shared, chosen.plain);
-        self.deep_looks = deep_looks(self.deep_looks, &shared, looked);
+        self.fine_looks = fine_looks(self.fine_looks, &shared, looked);
         let of = looked.iter().map(|&(i, _)| i);
         let shared = work.look_ahead(shared.into_iter().zip(of).collect(), pairs, bodies);
         self.stats.tests = work.done.tests;
@@ -505,7 +503,7 @@ impl Work<'_> {
             let mut of = Vec::new();
             for (mut shared, i) in open {
                 let pair = &mut pairs[i as usize];
-                let cell = shared.a.levels().last().map_or(0.0, |level| level.cell);
+                let cell = shared.a.finest_cell();
                 let gap = SAFE * shared.detection.gap();
                 if shared.stop == Some(Stop::Apart)
                     && let Other::Tree(_, pose) = &mut shared.b
@@ -532,16 +530,19 @@ impl Work<'_> {
 
 /// How many of the pairs that wait the next step is to see to the finest level: more, if all
 /// of this step came there, fewer if not.
-fn deep_looks(now: f64, shared: &[SharedPair<'_>], looked: &[(u32, bool)]) -> f64 {
-    let is_open =
-        |s: &SharedPair<'_>| !matches!(s.stop, Some(Stop::Finest | Stop::Deep | Stop::Apart));
-    let mut deep = shared.iter().zip(looked).filter(|(_, looked)| looked.1);
-    let next = if deep.any(|(s, _)| is_open(s)) {
+fn fine_looks(now: f64, shared: &[SharedPair<'_>], looked: &[(u32, bool)]) -> f64 {
+    let mut fine = shared.iter().zip(looked).filter(|(_, looked)| looked.1);
+    let next = if fine.any(|(s, _)| !is_seen_finely(s)) {
         0.8 * now
     } else {
         1.1 * now + 1.0
     };
     next.clamp(LEAST_LOOKS as f64, MOST_LOOKS)
+}
+
+/// Whether there is nothing more to see of a pair: time for it did not run out.
+fn is_seen_finely(found: &SharedPair<'_>) -> bool {
+    matches!(found.stop, Some(Stop::Finest | Stop::Deep | Stop::Apart))
 }
 
 /// Whether contacts that were seen finely stay, though the pair has moved on, since there was time
@@ -555,9 +556,7 @@ fn keeps_fine(found: &SharedPair<'_>, pair: &Pair, bodies: &[Body]) -> bool {
             ..
         }
     );
-    let seen = matches!(found.stop, Some(Stop::Finest | Stop::Deep | Stop::Apart));
-    let cell = found.a.levels().last().map_or(0.0, |level| level.cell);
-    is_fine && !seen && pair.moved(bodies) < FINE_MOTION * cell
+    is_fine && !is_seen_finely(found) && pair.moved(bodies) < FINE_MOTION * found.a.finest_cell()
 }
 
 /// Takes the contacts of the last step over, with the distances that they have now.
