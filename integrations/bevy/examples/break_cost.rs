@@ -1,16 +1,20 @@
 //! What the frame of a break costs in the plugin beside the library's own `World`.
 //!
-//! `cargo run --release --example break_cost`
+//! `cargo run --release --example break_cost -- [fixed|all]`
+//!
+//! With `fixed` the app's `FixedUpdate` has one thread, with `all` every schedule has.
 //!
 //! The same block falls and breaks in the same step, with the same bits, in `World`, in the
 //! plugin, and in the plugin with a mesh: then the meshes of its fragments are made, too, in a
 //! task on another core. Runs of the three take turns. Processor time is that of the whole
 //! process, the task included; on a busy machine it is surer than the clock. The difference is
-//! told of medians and of least times, and as the median of the differences run by run.
+//! told of medians and of least times, and as the median of the differences run by run. What
+//! the plugin and the app add is told apart, too: the frame less what `World`'s own timers count.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use bevy_fracas::prelude::*;
@@ -19,7 +23,7 @@ use cpu_time::ProcessTime;
 use fracas_core::FieldOptions;
 use fracas_core::testing::box_grid;
 use fracas_fracture::{Breaker, Material, Strength};
-use fracas_rapier::{Blueprint, Breakable as Body, World as Destruction, WorldSettings};
+use fracas_rapier::{Blueprint, Breakable as Body, StepTimes, World as Destruction, WorldSettings};
 
 const RUNS: usize = 15;
 /// Of the block, in metres, and how high its corner begins.
@@ -72,10 +76,13 @@ fn compare(blueprint: &Arc<Blueprint>, most: u32) -> Result {
 }
 
 /// What is printed.
-const ROWS: [(&str, fn(&Run) -> f64); 5] = [
+const ROWS: [(&str, fn(&Run) -> f64); 6] = [
     ("a step before anything touches, clock", |run| run.falls),
     ("step of the break, processor", |run| run.broke.processor),
     ("step of the break, clock", |run| run.broke.clock),
+    ("of it not `World`'s own, clock", |run| {
+        run.broke.clock - 1e-3 * run.times.total
+    }),
     ("step after it, processor", |run| run.after.processor),
     ("step after it, clock", |run| run.after.clock),
 ];
@@ -102,6 +109,8 @@ struct Run {
     after: Cost,
     fragments: usize,
     digest: u64,
+    /// `World`'s own, of the step of the break.
+    times: StepTimes,
 }
 
 fn settings() -> WorldSettings {
@@ -129,7 +138,11 @@ fn run_world(blueprint: &Arc<Blueprint>, most: u32) -> Result<Run> {
     measure(
         &mut world,
         |world| world.step(),
-        |world| (world.pieces().count(), world.digest()),
+        |world| Look {
+            fragments: world.pieces().count(),
+            digest: world.digest(),
+            times: world.stats().times,
+        },
     )
 }
 
@@ -143,6 +156,19 @@ fn run_plugin(blueprint: &Arc<Blueprint>, most: u32, is_seen: bool) -> Result<Ru
     app.insert_resource(TimeUpdateStrategy::ManualDuration(step));
     app.finish();
     app.cleanup();
+    let one_thread = |schedule: &mut Schedule| {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    };
+    match std::env::args().nth(1).as_deref() {
+        Some("fixed") => {
+            app.edit_schedule(FixedUpdate, one_thread);
+        }
+        Some("all") => {
+            let mut schedules = app.world_mut().resource_mut::<Schedules>();
+            schedules.iter_mut().for_each(|(_, s)| one_thread(s));
+        }
+        _ => {}
+    }
     let mesh = Mesh::from(Cuboid::from_size(SIZE));
     let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
     let floor = Collider::halfspace(Vec3::Y).ok_or("up is no direction")?;
@@ -159,28 +185,37 @@ fn run_plugin(blueprint: &Arc<Blueprint>, most: u32, is_seen: bool) -> Result<Ru
     app.update();
     std::thread::sleep(Duration::from_millis(200));
     measure(&mut app, App::update, |app| {
-        let count = app.world().resource::<Fracas>().world().pieces().count();
-        (count, bevy_fracas::digest(app.world_mut()).unwrap_or(0))
+        let digest = bevy_fracas::digest(app.world_mut()).unwrap_or(0);
+        let world = app.world().resource::<Fracas>().world();
+        Look {
+            fragments: world.pieces().count(),
+            digest,
+            times: world.stats().times,
+        }
     })
 }
 
+/// What there is after a step.
+struct Look {
+    fragments: usize,
+    digest: u64,
+    times: StepTimes,
+}
+
 /// Steps until something breaks, and once more.
-fn measure<T>(
-    run: &mut T,
-    step: impl Fn(&mut T),
-    look: impl Fn(&mut T) -> (usize, u64),
-) -> Result<Run> {
+fn measure<T>(run: &mut T, step: impl Fn(&mut T), look: impl Fn(&mut T) -> Look) -> Result<Run> {
     let mut falls = f64::INFINITY;
     for _ in 0..240 {
         let broke = time(|| step(run));
-        let (fragments, digest) = look(run);
-        if fragments > 1 {
+        let found = look(run);
+        if found.fragments > 1 {
             return Ok(Run {
                 falls,
                 broke,
                 after: time(|| step(run)),
-                fragments,
-                digest,
+                fragments: found.fragments,
+                digest: found.digest,
+                times: found.times,
             });
         }
         falls = falls.min(broke.clock);
