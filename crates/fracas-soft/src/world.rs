@@ -59,17 +59,23 @@ impl WorldStats {
     }
 }
 
+/// What is known of a body's depths.
+#[derive(Clone, Copy, Debug, Default)]
+struct March {
+    /// It is fixed, and all of them are known.
+    is_known: bool,
+    /// All are marched to without waiting for what overlaps: at the last look so much did that
+    /// they had to be.
+    is_ahead: bool,
+}
+
 /// A scene of soft things. SI units; y is up.
 #[derive(Clone, Debug)]
 pub struct SoftWorld {
     bodies: Vec<SoftBody>,
     cloth: Option<Cloth>,
     fields: Vec<DepthField>,
-    /// For each body whether it is fixed and its depths are known.
-    known: Vec<bool>,
-    /// For each body whether all its depths are marched to without waiting for what overlaps: at
-    /// the last look so much did that they had to be.
-    ahead: Vec<bool>,
+    marches: Vec<March>,
     /// Acceleration of everything that is not fixed.
     pub gravity: Vec3,
     /// Height of a solid floor.
@@ -117,8 +123,7 @@ impl SoftWorld {
             bodies: Vec::new(),
             cloth: None,
             fields: Vec::new(),
-            known: Vec::new(),
-            ahead: Vec::new(),
+            marches: Vec::new(),
             gravity: Vec3::new(0.0, -9.81, 0.0),
             floor: None,
             substeps: 8,
@@ -147,8 +152,7 @@ impl SoftWorld {
         self.is_stale = true;
         self.bodies.push(body);
         self.fields.push(DepthField::new(Method::ClosestFeature));
-        self.known.push(false);
-        self.ahead.push(false);
+        self.marches.push(March::default());
         self.marks.push(Vec::new());
         self.bodies.len() - 1
     }
@@ -173,8 +177,8 @@ impl SoftWorld {
     /// A body, to cut it.
     pub fn body_mut(&mut self, index: usize) -> Option<&mut SoftBody> {
         self.is_stale = true;
-        if let Some(known) = self.known.get_mut(index) {
-            *known = false;
+        if let Some(march) = self.marches.get_mut(index) {
+            march.is_known = false;
         }
         self.bodies.get_mut(index)
     }
@@ -267,7 +271,7 @@ impl SoftWorld {
         let mut find = || finder.find(&objects, response, edges);
         if self.parallel && cfg!(feature = "parallel") {
             // Much of a march is on one thread: the search fills the other one.
-            let march = || march_ahead(&self.bodies, &mut self.fields, &self.ahead);
+            let march = || march_ahead(&self.bodies, &mut self.fields, &self.marches);
             both(find, march, true);
         } else {
             find();
@@ -301,28 +305,28 @@ impl SoftWorld {
 
     fn march(&mut self) {
         let parallel = self.parallel;
-        let march = |((((body, marks), field), known), ahead): (
-            (((&SoftBody, &Vec<u32>), &mut DepthField), &mut bool),
-            &mut bool,
+        let march = |(((body, marks), field), state): (
+            ((&SoftBody, &Vec<u32>), &mut DepthField),
+            &mut March,
         )| {
-            if marks.is_empty() || *known {
-                *ahead = false;
+            if marks.is_empty() || state.is_known {
+                state.is_ahead = false;
                 return 0;
             }
             // Depths of what is fixed never change: all of them are marched to, once.
-            *known = body.fixed;
+            state.is_known = body.fixed;
             field.parallel = parallel;
             if body.fixed {
                 field.march(&body.topology, &body.positions);
-            } else if *ahead {
+            } else if state.is_ahead {
                 // With threads it was done while overlaps were looked for.
                 if !(parallel && cfg!(feature = "parallel")) {
                     field.march(&body.topology, &body.positions);
                 }
-                *ahead = marks.len() * MARKED >= body.tets.len();
+                state.is_ahead = marks.len() * MARKED >= body.tets.len();
             } else {
                 field.march_to(&body.topology, &body.positions, marks);
-                *ahead = field.is_whole();
+                state.is_ahead = field.is_whole();
             }
             field.popped()
         };
@@ -330,13 +334,13 @@ impl SoftWorld {
         if self.parallel {
             use rayon::prelude::*;
             let all = self.bodies.par_iter().zip(&self.marks);
-            let all = all.zip(&mut self.fields).zip(&mut self.known);
-            self.stats.marched_nodes = all.zip(&mut self.ahead).map(march).sum();
+            let all = all.zip(&mut self.fields).zip(&mut self.marches);
+            self.stats.marched_nodes = all.map(march).sum();
             return;
         }
         let all = self.bodies.iter().zip(&self.marks);
-        let all = all.zip(&mut self.fields).zip(&mut self.known);
-        self.stats.marched_nodes = all.zip(&mut self.ahead).map(march).sum();
+        let all = all.zip(&mut self.fields).zip(&mut self.marches);
+        self.stats.marched_nodes = all.map(march).sum();
     }
 
     fn respond(&mut self) {
@@ -476,9 +480,10 @@ impl Default for SoftWorld {
 }
 
 /// Marches to all depths of the bodies that are `ahead`, on threads.
-fn march_ahead(bodies: &[SoftBody], fields: &mut [DepthField], ahead: &[bool]) {
-    let all = bodies.iter().zip(fields).zip(ahead);
-    let all = all.filter(|(_, ahead)| **ahead).map(|(both, _)| both);
+fn march_ahead(bodies: &[SoftBody], fields: &mut [DepthField], states: &[March]) {
+    let all = bodies.iter().zip(fields).zip(states);
+    let all = all.filter(|(_, state)| state.is_ahead);
+    let all = all.map(|(body_and_field, _)| body_and_field);
     let march = |(body, field): (&SoftBody, &mut DepthField)| {
         field.parallel = true;
         field.march(&body.topology, &body.positions);
@@ -605,13 +610,14 @@ mod tests {
             let mut ahead = 0;
             for _ in 0..20 {
                 if !may_be_ahead {
-                    world.ahead.fill(false);
+                    world.marches.fill(March::default());
                 }
-                ahead += world.ahead.iter().filter(|ahead| **ahead).count();
+                ahead += world.marches.iter().filter(|march| march.is_ahead).count();
                 world.step(1.0 / 120.0);
             }
             assert_eq!(ahead > 10, may_be_ahead, "{ahead}");
-            assert!(world.ahead != [true; 2], "they should have parted");
+            let still_ahead = world.marches.iter().all(|march| march.is_ahead);
+            assert!(!still_ahead, "they should have parted");
             let positions = world.bodies().iter().flat_map(|b| b.positions().to_vec());
             (positions.collect::<Vec<Vec3>>(), world.stats().pushes)
         };

@@ -204,11 +204,10 @@ impl SurfaceFinder {
         let fill = |part: &mut Part| {
             let object = &objects[part.object as usize];
             let (mut lo, mut hi) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-            for &t in object.topology.part_tets(part.part) {
-                for p in object.corners(t).map(Vec3A::from) {
-                    if p.is_finite() {
-                        (lo, hi) = (lo.min(p), hi.max(p));
-                    }
+            for &n in object.topology.part_nodes(part.part) {
+                let p = Vec3A::from(object.positions[n as usize]);
+                if p.is_finite() {
+                    (lo, hi) = (lo.min(p), hi.max(p));
                 }
             }
             part.whole = [lo.into(), hi.into()];
