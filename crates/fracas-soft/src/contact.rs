@@ -163,8 +163,9 @@ struct EndRow {
 }
 
 impl LinkRow {
-    /// Empty places are of a node that never moves: `still`.
-    pub fn of(links: [Option<&Link>; 4], still: u32) -> Self {
+    /// Links with the nodes that stand for theirs. Empty places are of a node that never moves:
+    /// `still`.
+    pub fn of(links: [Option<(&Link, [u32; 6])>; 4], still: u32) -> Self {
         // Carried by nothing: pushes nothing.
         let none = EndRow {
             weights: [[0.0; 4]; 6],
@@ -180,9 +181,11 @@ impl LinkRow {
             between: [0.0; 4],
         };
         for (lane, link) in links.into_iter().enumerate() {
-            let Some(link) = link else { continue };
+            let Some((link, nodes)) = link else {
+                continue;
+            };
             for k in 0..6 {
-                row.nodes[k][lane] = link.nodes[k];
+                row.nodes[k][lane] = nodes[k];
             }
             for axis in 0..3 {
                 row.normals[axis][lane] = link.normal[axis];

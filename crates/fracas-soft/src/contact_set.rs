@@ -18,34 +18,53 @@ use crate::threads::both;
 /// In each substep every node is read and written once, however many pushes it has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContactSet {
-    /// In the first half, in the second, between them.
-    groups: [Group; 3],
-    /// Nodes of the first half from the front on, those of the second from the back on; the
-    /// foremost and the last are all those that never move.
+    halves: [Half; 2],
+    /// What is between the halves.
+    between: Group,
+    /// One that never moves, the nodes of the first half, one that never moves, those of the
+    /// second.
     nodes: Vec<Node>,
     /// Whether the links of the first half and those between were applied from the last to the
     /// first: in every other substep they are.
     backward: bool,
-    /// For each node of each half its body and which of its nodes it is.
-    owners: [Vec<(u32, u32)>; 2],
-    /// For each body, and the cloth after them, where its nodes begin in `places`.
+    /// For each body, and the cloth after them, where its nodes begin in one numbering of all.
     firsts: Vec<u32>,
-    /// For each node of everything its place in the set.
+    /// For each node of everything whether it is on the second side of the plane.
+    sides: Vec<bool>,
+    /// All links, in the order of the pushes, as many lists as there were tasks. Their nodes are
+    /// in the numbering of all, or [`STILL`].
+    links: Vec<Vec<Link>>,
+}
+
+/// What lies on one side of the plane.
+#[derive(Clone, Debug, Default)]
+struct Half {
+    group: Group,
+    /// For each of its nodes which body it is of, and which of its nodes it is. The first is at
+    /// place 1: at 0 is what never moves.
+    owners: Vec<(u32, u32)>,
+    /// For each node of everything its place in this half.
     places: Vec<u32>,
+    /// For each link between the halves where its nodes are in this one; 0 for others.
+    between: Vec<[u32; 6]>,
 }
 
 /// Links that one thread applies.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    links: Vec<Link>,
+    /// The nodes of each link.
+    nodes: Vec<[u32; 6]>,
     rows: Vec<LinkRow>,
 }
 
-/// No place in the set.
+/// Has no place in a half.
 const NOT_HERE: u32 = u32::MAX;
 
-/// The place of what never moves, whatever half it is in.
+/// The number of what never moves, in the numbering of all.
 const STILL: u32 = u32::MAX - 1;
+
+/// Pushes that a thread takes at a time.
+const PUSHES_PER_TASK: usize = 1024;
 
 /// What pushes act on.
 #[derive(Clone, Copy)]
@@ -105,8 +124,145 @@ impl Plane {
         Self { axis, at }
     }
 
-    fn half_of(self, p: Vec3) -> usize {
-        usize::from(p[self.axis] >= self.at)
+    /// Whether a point is on the second side.
+    fn is_beyond(self, p: Vec3) -> bool {
+        p[self.axis] >= self.at
+    }
+}
+
+/// Pushes in tasks, none of which ends within a segment.
+fn tasks_of(mut pushes: &[Push]) -> Vec<&[Push]> {
+    let mut tasks = Vec::with_capacity(pushes.len() / PUSHES_PER_TASK + 1);
+    while !pushes.is_empty() {
+        let mut end = PUSHES_PER_TASK.min(pushes.len());
+        while end < pushes.len() && are_of_a_segment(&pushes[end - 1], &pushes[end]) {
+            end += 1;
+        }
+        let (task, others) = pushes.split_at(end);
+        tasks.push(task);
+        pushes = others;
+    }
+    tasks
+}
+
+impl Things<'_> {
+    /// Makes links of pushes, two of a segment at a time.
+    fn link_all(self, pushes: &[Push], firsts: &[u32], links: &mut Vec<Link>) {
+        links.clear();
+        let mut corners = None;
+        let mut pushes = pushes.iter().peekable();
+        while let Some(push) = pushes.next() {
+            let other = pushes.next_if(|other| are_of_a_segment(push, other));
+            links.extend(self.link((push, other), firsts, &mut corners));
+        }
+    }
+
+    /// A link of a push, or of the two of a segment. `corners` are those of a tetrahedron, by
+    /// their numbers and inverse masses: those of the last one, mostly again.
+    fn link(
+        self,
+        (push, other): (&Push, Option<&Push>),
+        firsts: &[u32],
+        corners: &mut Option<(TetOf, [(u32, f32); 4])>,
+    ) -> Option<Link> {
+        let node = |object: u32, n: u32| {
+            let number = if self.is_still(object, n) {
+                STILL
+            } else {
+                firsts[object as usize] + n
+            };
+            (number, self.inverse_mass(object, n))
+        };
+        let four = match corners {
+            Some((tet, four)) if *tet == push.tet => *four,
+            _ => {
+                let object = push.tet.object;
+                let tet = self.bodies[object as usize].tets[push.tet.tet as usize];
+                tet.map(|n| node(object, n))
+            }
+        };
+        *corners = Some((push.tet, four));
+        let of = push.object.min(self.bodies.len() as u32);
+        let (mut nodes, mut inverse_masses) = ([STILL; 6], [0.0; 6]);
+        let pushed = push.pushed_nodes().map(|(n, _)| node(of, n));
+        for (k, (number, inverse_mass)) in four.into_iter().chain(pushed).enumerate() {
+            (nodes[k], inverse_masses[k]) = (number, inverse_mass);
+        }
+        Link::of([Some(push), other], nodes, inverse_masses)
+    }
+}
+
+/// Makes links of all pushes, a list for each task.
+fn link_tasks(
+    pushes: &[Push],
+    things: Things,
+    firsts: &[u32],
+    links: &mut Vec<Vec<Link>>,
+    parallel: bool,
+) {
+    let tasks = tasks_of(pushes);
+    links.resize_with(tasks.len(), Vec::new);
+    let link = |(task, links): (&&[Push], &mut Vec<Link>)| things.link_all(task, firsts, links);
+    #[cfg(feature = "parallel")]
+    if parallel {
+        use rayon::prelude::*;
+        tasks.par_iter().zip(links).for_each(link);
+        return;
+    }
+    let _ = parallel;
+    tasks.iter().zip(links).for_each(link);
+}
+
+impl Half {
+    /// Takes the links all of whose nodes are on its side; returns those that have some there.
+    fn take<'a>(
+        &mut self,
+        side: bool,
+        links: &'a [Vec<Link>],
+        sides: &[bool],
+        firsts: &[u32],
+    ) -> Vec<&'a Link> {
+        self.places.clear();
+        self.places.resize(sides.len(), NOT_HERE);
+        self.owners.clear();
+        self.between.clear();
+        self.group.nodes.clear();
+        let (mut own, mut shared) = (Vec::new(), Vec::new());
+        for link in links.iter().flatten() {
+            let (mut is_here, mut is_beyond) = (false, false);
+            let mut places = [0; 6];
+            for (place, &n) in places.iter_mut().zip(&link.nodes) {
+                if n == STILL {
+                    continue;
+                }
+                if sides[n as usize] == side {
+                    is_here = true;
+                    *place = self.place(n, firsts);
+                } else {
+                    is_beyond = true;
+                }
+            }
+            if is_here && is_beyond {
+                self.between.push(places);
+                shared.push(link);
+            } else if is_here {
+                self.group.nodes.push(places);
+                own.push(link);
+            }
+        }
+        self.group.lay_rows(self.owners.len() + 1, &own);
+        shared
+    }
+
+    /// The place of a node of the numbering of all.
+    fn place(&mut self, node: u32, firsts: &[u32]) -> u32 {
+        let place = &mut self.places[node as usize];
+        if *place == NOT_HERE {
+            let object = firsts.partition_point(|&first| first <= node) - 1;
+            self.owners.push((object as u32, node - firsts[object]));
+            *place = self.owners.len() as u32;
+        }
+        *place
     }
 }
 
@@ -119,128 +275,62 @@ impl ContactSet {
         cloth: Option<&Cloth>,
         parallel: bool,
     ) {
-        self.groups.iter_mut().for_each(|group| group.links.clear());
-        self.owners.iter_mut().for_each(Vec::clear);
+        let things = Things { bodies, cloth };
+        self.number(things);
+        let (links, firsts) = (&mut self.links, &self.firsts);
+        let (plane, ()) = both(
+            || Plane::halving(pushes),
+            || link_tasks(pushes, things, firsts, links, parallel),
+            parallel,
+        );
+        self.sides.clear();
+        let positions = bodies.iter().flat_map(|b| &b.positions);
+        let positions = positions.chain(cloth.into_iter().flat_map(|c| &c.positions));
+        self.sides.extend(positions.map(|&p| plane.is_beyond(p)));
+        let (links, sides) = (&self.links, &self.sides);
+        let [first, second] = &mut self.halves;
+        let (between, _) = both(
+            || first.take(false, links, sides, firsts),
+            || second.take(true, links, sides, firsts),
+            parallel,
+        );
+        let middle = first.owners.len() as u32 + 1;
+        self.between.nodes.clear();
+        let nodes = first.between.iter().zip(&second.between);
+        self.between.nodes.extend(nodes.map(|(mine, theirs)| {
+            std::array::from_fn(|k| match (mine[k], theirs[k]) {
+                (0, 0) => 0,
+                (0, place) => middle + place,
+                (place, _) => place,
+            })
+        }));
+        let count = first.owners.len() + second.owners.len() + 2;
+        self.between.lay_rows(count, &between);
+        self.nodes.clear();
+        self.nodes.resize(count, Node::default());
+    }
+
+    /// Numbers the nodes of everything.
+    fn number(&mut self, things: Things) {
         self.firsts.clear();
         let mut sum = 0;
-        for body in bodies {
+        for body in things.bodies {
             self.firsts.push(sum);
             sum += body.positions.len() as u32;
         }
         self.firsts.push(sum);
-        sum += cloth.map_or(0, |c| c.positions.len()) as u32;
-        self.places.clear();
-        self.places.resize(sum as usize, NOT_HERE);
-        self.nodes.clear();
-        self.nodes.resize(sum as usize + 2, Node::default());
-        let things = Things { bodies, cloth };
-        let plane = Plane::halving(pushes);
-        let mut corners = None;
-        let mut pushes = pushes.iter().peekable();
-        while let Some(push) = pushes.next() {
-            let other = pushes.next_if(|other| are_of_a_segment(push, other));
-            self.link([Some(push), other], &mut corners, plane, things);
-        }
-        self.lay_rows(parallel);
-    }
-
-    /// Lays the links of each half, and those between, in rows.
-    fn lay_rows(&mut self, parallel: bool) {
-        let (count, middle) = (self.nodes.len(), self.middle());
-        let [first, second, third] = &mut self.groups;
-        both(
-            || first.lay_rows(0, middle),
-            || second.lay_rows(middle, count),
-            parallel,
-        );
-        third.lay_rows(0, count);
     }
 
     /// Where places of the second half begin.
     fn middle(&self) -> usize {
-        self.owners[0].len() + 1
-    }
-
-    /// Takes a push, or the two of a segment. `corners` are those of a tetrahedron, with their
-    /// places and inverse masses: those of the last one, mostly again.
-    fn link(
-        &mut self,
-        pushes: [Option<&Push>; 2],
-        corners: &mut Option<(TetOf, [(u32, f32); 4])>,
-        plane: Plane,
-        things: Things,
-    ) {
-        let Some(push) = pushes[0] else { return };
-        let mut node = |object: u32, n: u32| {
-            let place = self.place(object, n, plane, things);
-            (place, things.inverse_mass(object, n))
-        };
-        let four = match corners {
-            Some((tet, four)) if *tet == push.tet => *four,
-            _ => {
-                let object = push.tet.object;
-                let tet = things.bodies[object as usize].tets[push.tet.tet as usize];
-                tet.map(|n| node(object, n))
-            }
-        };
-        *corners = Some((push.tet, four));
-        let of = push.object.min(things.bodies.len() as u32);
-        let mut nodes = [(STILL, 0.0); 6];
-        nodes[..4].copy_from_slice(&four);
-        for (place, (n, _)) in nodes[4..].iter_mut().zip(push.pushed_nodes()) {
-            *place = node(of, n);
-        }
-        let middle = self.middle();
-        let (mut first, mut second) = (false, false);
-        for &(place, _) in nodes.iter().filter(|(place, _)| *place != STILL) {
-            let is_first = (place as usize) < middle;
-            first |= is_first;
-            second |= !is_first;
-        }
-        let half = match (first, second) {
-            (false, _) => 1,
-            (true, false) => 0,
-            (true, true) => 2,
-        };
-        let still = if half == 1 {
-            self.nodes.len() as u32 - 1
-        } else {
-            0
-        };
-        let mut places = [still; 6];
-        let mut inverse_masses = [0.0; 6];
-        for (k, &(place, mass)) in nodes.iter().enumerate() {
-            if place != STILL {
-                places[k] = place;
-            }
-            inverse_masses[k] = mass;
-        }
-        let link = Link::of(pushes, places, inverse_masses);
-        self.groups[half].links.extend(link);
-    }
-
-    /// The place of a node, from the front or from the back.
-    fn place(&mut self, object: u32, node: u32, plane: Plane, things: Things) -> u32 {
-        let place = &mut self.places[(self.firsts[object as usize] + node) as usize];
-        if *place == NOT_HERE {
-            *place = if things.is_still(object, node) {
-                STILL
-            } else {
-                let half = plane.half_of(things.nodes(object)[0][node as usize]);
-                let owners = &mut self.owners[half];
-                owners.push((object, node));
-                let place = owners.len();
-                let place = [place, self.nodes.len() - 1 - place][half];
-                place as u32
-            };
-        }
-        *place
+        self.halves[0].owners.len() + 1
     }
 
     /// How many links are in the first half, in the second, and between them.
     #[cfg(test)]
     pub fn counts(&self) -> [usize; 3] {
-        [0, 1, 2].map(|i| self.groups[i].links.len())
+        let [first, second] = &self.halves;
+        [&first.group, &second.group, &self.between].map(|group| group.nodes.len())
     }
 
     /// Applies all pushes; on two threads of the caller's pool, if `parallel` (with the feature of
@@ -263,24 +353,24 @@ impl ContactSet {
         self.backward = !self.backward;
         let backward = self.backward;
         let (nodes, other_nodes) = self.nodes.split_at_mut(middle);
-        let [owners, others] = &self.owners;
-        let rows = [0, 1, 2].map(|i| &self.groups[i].rows);
+        let [owners, others] = [0, 1].map(|i| &self.halves[i].owners);
+        let rows = [0, 1].map(|i| &self.halves[i].group.rows);
         let first = || {
             let all = nodes[1..].iter_mut().zip(owners);
             all.for_each(|(node, &owner)| *node = things.load(owner));
             in_turn(rows[0], backward, |row| contact.push(row, nodes));
         };
         let second = || {
-            let all = other_nodes.iter_mut().rev().skip(1).zip(others);
+            let all = other_nodes[1..].iter_mut().zip(others);
             all.for_each(|(node, &owner)| *node = things.load(owner));
             // Not turned: why is in decision 0026.
             in_turn(rows[1], false, |row| contact.push(row, other_nodes));
         };
         both(first, second, parallel);
         let all = &mut self.nodes;
-        in_turn(rows[2], backward, |row| contact.push(row, all));
+        in_turn(&self.between.rows, backward, |row| contact.push(row, all));
         let first = all[1..].iter().zip(owners);
-        let second = all.iter().rev().skip(1).zip(others);
+        let second = all[middle + 1..].iter().zip(others);
         for (node, &(object, n)) in first.chain(second) {
             let n = n as usize;
             let (velocities, positions) = match (bodies.get_mut(object as usize), &mut cloth) {
@@ -316,30 +406,63 @@ fn in_turn(rows: &[LinkRow], backward: bool, push: impl FnMut(&LinkRow)) {
 }
 
 impl Group {
-    /// Lays links in rows whose nodes are counted from `begin` on; those of the group end before
-    /// `end`.
-    fn lay_rows(&mut self, begin: usize, end: usize) {
-        let links = &mut self.links;
-        let still = if begin == 0 {
-            0
-        } else {
-            (end - begin - 1) as u32
+    /// Lays links in rows; they have so many `nodes` in all.
+    fn lay_rows(&mut self, nodes: usize, links: &[&Link]) {
+        // What never moves may be shared: another node of the link stands for it.
+        let apart = |of: &[u32; 6]| {
+            let moving = of.iter().copied().find(|&n| n != 0).unwrap_or(0);
+            of.map(|n| if n == 0 { moving } else { n })
         };
-        let mut nodes: Vec<[u32; 6]> = Vec::with_capacity(links.len());
-        for link in links.iter_mut() {
-            link.nodes = link.nodes.map(|n| n - begin as u32);
-            // What never moves may be shared: another node of the link stands for it.
-            let moving = link.nodes.into_iter().find(|&n| n != still);
-            let moving = moving.unwrap_or(still);
-            nodes.push(link.nodes.map(|n| if n == still { moving } else { n }));
-        }
-        let mut colours = vec![UNCOLOURED; links.len()];
-        mend(end - begin, nodes.iter().copied(), &mut colours);
-        let rows = rows_of_four(end - begin, |i| nodes[i as usize], &colours);
+        let apart: Vec<[u32; 6]> = self.nodes.iter().map(apart).collect();
+        let mut colours = vec![UNCOLOURED; apart.len()];
+        mend(nodes, apart.iter().copied(), &mut colours);
+        let rows = rows_of_four(nodes, |i| apart[i as usize], &colours);
         self.rows.clear();
+        let of = &self.nodes;
         self.rows.extend(rows.iter().map(|row| {
-            let row = row.map(|i| links.get(i as usize));
-            LinkRow::of(row, still)
+            let links = row.map(|i| Some((*links.get(i as usize)?, of[i as usize])));
+            LinkRow::of(links, 0)
         }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fracas_core::tet_distance::Pushed;
+
+    fn push(tet: u32, edge: Option<[u32; 2]>) -> Push {
+        Push {
+            object: 1,
+            pushed: edge.map_or(Pushed::Node(0), |ends| Pushed::Edge(ends, [0.5; 2])),
+            tet: TetOf { object: 0, tet },
+            weights: [0.25; 4],
+            point: Vec3::ZERO,
+            normal: Vec3::Y,
+            depth: 0.1,
+            measure: 0.1,
+            slope: 1.0,
+        }
+    }
+
+    /// No task ends between the two pushes of a segment, and all pushes are in one, in order.
+    #[test]
+    fn no_segment_is_divided_between_tasks() {
+        for segments in [0, 1, 511, 512, 513, 5000] {
+            // One alone before: every even place is the second of a segment.
+            for alone in 0..2 {
+                let mut pushes = vec![push(0, None); alone];
+                for tet in 0..segments {
+                    pushes.extend([push(tet, Some([tet, tet + 1])); 2]);
+                }
+                let tasks = tasks_of(&pushes);
+                assert!(tasks.concat() == pushes);
+                assert!(tasks.iter().all(|task| task.len() <= PUSHES_PER_TASK + 1));
+                for two in tasks.windows(2) {
+                    let [last, first] = [two[0].last().unwrap(), &two[1][0]];
+                    assert!(!are_of_a_segment(last, first));
+                }
+            }
+        }
     }
 }

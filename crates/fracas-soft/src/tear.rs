@@ -162,6 +162,10 @@ const CRUMB: f32 = 8.0;
 /// The share of the usual thickness below which what a knife left is thin.
 const THIN: f32 = 0.25;
 
+/// Tetrahedra that a thread looks at at a time.
+#[cfg(feature = "parallel")]
+const TETS_PER_TASK: usize = 512;
+
 impl SoftBody {
     /// For each part whether it is a crumb.
     fn crumbs(&self) -> Vec<bool> {
@@ -218,12 +222,7 @@ impl SoftBody {
             return 0;
         }
         let crumbs = self.crumbs();
-        let mut failing: Vec<(f32, u32, Vec3)> = (0..self.tets.len() as u32)
-            .filter(|&t| !crumbs[self.topology.parts()[t as usize] as usize])
-            .filter(|t| pressed.binary_search(t).is_err())
-            .filter_map(|t| self.overstretch(t, limit).map(|(s, d)| (s, t, d)))
-            .filter(|(s, t, _)| *s > 1.0 + (limit - 1.0) * self.toughness(*t))
-            .collect();
+        let mut failing = self.failing(&crumbs, pressed, parallel);
         if !failing.is_empty() {
             edges.sort_unstable();
             failing.retain(|(_, t, _)| !self.has_edge_of(*t, edges));
@@ -269,6 +268,31 @@ impl SoftBody {
                 .expect("copying nodes cannot make a mesh invalid");
         }
         tears
+    }
+
+    /// The tetrahedra that are stretched beyond what they bear and not in a crumb, in order: how
+    /// much, and in which direction of the rest shape. None of `pressed` is.
+    fn failing(&self, crumbs: &[bool], pressed: &[u32], parallel: bool) -> Vec<(f32, u32, Vec3)> {
+        let limit = self.material.tear_stretch;
+        let fails = |t: u32| {
+            if crumbs[self.topology.parts()[t as usize] as usize] {
+                return None;
+            }
+            // Few are overstretched: whether it is pressed is asked of these.
+            let (stretch, direction) = self.overstretch(t, limit)?;
+            let bears = 1.0 + (limit - 1.0) * self.toughness(t);
+            let is_failing = stretch > bears && pressed.binary_search(&t).is_err();
+            is_failing.then_some((stretch, t, direction))
+        };
+        let tets = 0..self.tets.len() as u32;
+        #[cfg(feature = "parallel")]
+        if parallel {
+            use rayon::prelude::*;
+            let tets = tets.into_par_iter().with_min_len(TETS_PER_TASK);
+            return tets.filter_map(fails).collect();
+        }
+        let _ = parallel;
+        tets.filter_map(fails).collect()
     }
 
     /// Whether a tetrahedron has one of these edges (or nodes, given twice), which are in order.
@@ -351,5 +375,32 @@ mod tests {
         }
         assert!(body.tear(100) > 0);
         assert_eq!(body.clone().fixed().tear(100), 0);
+    }
+
+    /// The tetrahedra that fail, looked at one by one.
+    #[test]
+    fn what_fails_is_found_in_order_on_any_threads() {
+        let material = Material {
+            tear_stretch: 1.2,
+            ..Material::default()
+        };
+        let mut rng = Rng(8);
+        let mut body = SoftBody::build(&box_grid([8, 8, 8], Vec3::ONE), material).unwrap();
+        assert!(body.tets.len() > 5 * 512, "{}", body.tets.len());
+        for p in &mut body.positions {
+            *p += 0.02 * rng.direction();
+        }
+        let crumbs = vec![false; body.topology.part_count()];
+        let pressed: Vec<u32> = (0..body.tets.len() as u32).step_by(7).collect();
+        let one_by_one: Vec<(f32, u32, Vec3)> = (0..body.tets.len() as u32)
+            .filter(|t| t % 7 != 0)
+            .filter_map(|t| body.overstretch(t, 1.2).map(|(s, d)| (s, t, d)))
+            .collect();
+        assert!(one_by_one.len() > 100, "{}", one_by_one.len());
+        for parallel in [false, true] {
+            assert!(body.failing(&crumbs, &pressed, parallel) == one_by_one);
+        }
+        let crumbs = vec![true; body.topology.part_count()];
+        assert!(body.failing(&crumbs, &pressed, true).is_empty());
     }
 }

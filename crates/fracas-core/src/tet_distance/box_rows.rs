@@ -85,10 +85,6 @@ impl BoxRows {
     pub(super) fn fill(&mut self, boxes: impl Iterator<Item = [Vec3; 2]>) {
         self.boxes.clear();
         self.boxes.extend(boxes);
-        self.whole = NOWHERE;
-        for &b in &self.boxes {
-            join(&mut self.whole, b);
-        }
         for level in 0.. {
             if self.levels.len() == level {
                 self.levels.push(Vec::new());
@@ -102,6 +98,8 @@ impl BoxRows {
             rows.clear();
             rows.extend(inside.chunks(LANES).map(Row::new));
             if rows.len() <= 1 {
+                self.whole = NOWHERE;
+                inside.iter().for_each(|&b| join(&mut self.whole, b));
                 self.used = level + 1;
                 return;
             }
@@ -177,6 +175,9 @@ mod tests {
             let boxes: Vec<[Vec3; 2]> = (0..count).map(|_| any()).collect();
             let asked: Vec<[Vec3; 2]> = (0..20).map(|_| any()).collect();
             rows.fill(boxes.iter().copied());
+            let mut whole = NOWHERE;
+            boxes.iter().for_each(|&b| join(&mut whole, b));
+            assert_eq!(rows.whole(), whole, "round {round}");
             for b in asked {
                 let meets = |other: &&[Vec3; 2]| {
                     (0..3).all(|k| other[0][k] <= b[1][k] && b[0][k] <= other[1][k])

@@ -157,6 +157,12 @@ impl DepthField {
         self.popped
     }
 
+    /// Whether the last march was one over the whole mesh.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.full
+    }
+
     /// The closest point of the boundary and the feature it lies on, as far as the
     /// march knows; `None` where it did not reach.
     #[must_use]

@@ -408,12 +408,14 @@ impl Responder {
         if self.parallel {
             use rayon::prelude::*;
             let tasks = edges.par_chunks(EDGES_PER_TASK).map(|edges| {
-                let mut found = Vec::new();
+                // Two for each segment.
+                let mut found = Vec::with_capacity(2 * edges.len());
                 push(edges, &mut found);
                 found
             });
             let all: Vec<Vec<Push>> = tasks.collect();
-            all.iter().for_each(|found| out.extend(found));
+            out.reserve(all.iter().map(Vec::len).sum());
+            all.iter().for_each(|found| out.extend_from_slice(found));
             return;
         }
         push(edges, out);

@@ -41,6 +41,10 @@ const WIDER: f32 = 4e-6;
 #[cfg(feature = "parallel")]
 const PAIRS_PER_TASK: usize = 16;
 
+/// With more tetrahedra than so many for each edge that is found, counting them takes longer than
+/// sorting edges.
+const TETS_PER_EDGE: usize = 16;
+
 /// A part of an object as it is in this step.
 #[derive(Clone, Debug, Default)]
 struct Part {
@@ -79,6 +83,10 @@ pub struct SurfaceFinder {
     parts: Vec<Part>,
     pairs: Vec<[u32; 2]>,
     near: Near,
+    /// How many of what is found are in each tetrahedron of each object, then where they begin.
+    starts: Vec<u32>,
+    /// What is found, before it is put in order.
+    loose: Vec<EdgeInTet>,
     tested: usize,
     /// Whether it runs on the caller's rayon pool (with the feature `parallel`). Changes no
     /// result.
@@ -116,7 +124,7 @@ impl SurfaceFinder {
                 out.extend(found);
                 self.tested += tested;
             }
-            out[first..].par_sort_unstable();
+            self.put_in_order(objects, &mut out[first..]);
             return;
         }
         let mut found = Found {
@@ -126,7 +134,40 @@ impl SurfaceFinder {
         };
         pairs.iter().for_each(|pair| find(pair, &mut found));
         (*out, self.tested, self.near) = (found.out, found.tested, found.near);
-        out[first..].sort_unstable();
+        self.put_in_order(objects, &mut out[first..]);
+    }
+
+    /// Sorts what is found: by tetrahedra by counting, then the few of each.
+    fn put_in_order(&mut self, objects: &[Object], found: &mut [EdgeInTet]) {
+        let mut tets = 0;
+        let mut firsts = Vec::with_capacity(objects.len());
+        for object in objects {
+            firsts.push(tets);
+            tets += object.topology.tets().len();
+        }
+        if tets > TETS_PER_EDGE * found.len() {
+            found.sort_unstable();
+            return;
+        }
+        let at = |e: &EdgeInTet| firsts[e.tet.object as usize] + e.tet.tet as usize;
+        self.starts.clear();
+        self.starts.resize(tets + 1, 0);
+        for e in &*found {
+            self.starts[at(e) + 1] += 1;
+        }
+        for i in 0..tets {
+            self.starts[i + 1] += self.starts[i];
+        }
+        self.loose.clear();
+        self.loose.extend_from_slice(found);
+        for e in &self.loose {
+            let place = &mut self.starts[at(e)];
+            found[*place as usize] = *e;
+            *place += 1;
+        }
+        for same in found.chunk_by_mut(|a, b| a.tet == b.tet) {
+            same.sort_unstable_by_key(|e| (e.object, e.edge));
+        }
     }
 
     /// Pairs the parts whose boxes meet.
@@ -163,11 +204,10 @@ impl SurfaceFinder {
         let fill = |part: &mut Part| {
             let object = &objects[part.object as usize];
             let (mut lo, mut hi) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-            for &t in object.topology.part_tets(part.part) {
-                for p in object.corners(t).map(Vec3A::from) {
-                    if p.is_finite() {
-                        (lo, hi) = (lo.min(p), hi.max(p));
-                    }
+            for &n in object.topology.part_nodes(part.part) {
+                let p = Vec3A::from(object.positions[n as usize]);
+                if p.is_finite() {
+                    (lo, hi) = (lo.min(p), hi.max(p));
                 }
             }
             part.whole = [lo.into(), hi.into()];

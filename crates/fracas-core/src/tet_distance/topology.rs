@@ -33,6 +33,8 @@ pub struct Topology {
     parts: Vec<u32>,
     part_count: usize,
     part_tets: Rows,
+    /// The nodes of each part's tetrahedra, each once.
+    part_nodes: Rows,
     /// Edges of boundary triangles, lower node first, part by part, in order.
     surface_edges: Vec<[u32; 2]>,
     /// Where each part's begin.
@@ -152,8 +154,10 @@ impl Topology {
         let edges = sorted_edges(&faces);
         let (surface_edges, surface_starts) = edges_of_parts(&edges, &face_parts, part_count);
         let lists: Vec<[u32; 1]> = parts.iter().map(|&part| [part]).collect();
+        let part_tets = Rows::invert(part_count, &lists);
         let mut topology = Self {
             nodes,
+            part_nodes: nodes_of_parts(nodes, tets, &part_tets, part_count),
             tets: tets.to_vec(),
             neighbours,
             on_boundary,
@@ -162,7 +166,7 @@ impl Topology {
             faces,
             parts,
             part_count,
-            part_tets: Rows::invert(part_count, &lists),
+            part_tets,
             surface_edges,
             surface_starts,
             inner: Rows::default(),
@@ -228,6 +232,11 @@ impl Topology {
     #[must_use]
     pub fn part_tets(&self, part: u32) -> &[u32] {
         self.part_tets.row(part as usize)
+    }
+
+    /// The nodes of a part's tetrahedra, each once.
+    pub(super) fn part_nodes(&self, part: u32) -> &[u32] {
+        self.part_nodes.row(part as usize)
     }
 
     /// The edges of a part's boundary triangles, lower node first, in order.
@@ -536,6 +545,24 @@ fn edges_of_parts(
     (sorted, starts)
 }
 
+/// The nodes of each part's tetrahedra, each once. (Parts may touch in a node: then it is one of
+/// both.)
+fn nodes_of_parts(nodes: usize, tets: &[[u32; 4]], part_tets: &Rows, parts: usize) -> Rows {
+    let mut seen = vec![NONE; nodes];
+    let mut rows = Rows::default();
+    rows.starts.push(0);
+    for part in 0..parts {
+        for n in part_tets.row(part).iter().flat_map(|&t| tets[t as usize]) {
+            if seen[n as usize] != part as u32 {
+                seen[n as usize] = part as u32;
+                rows.items.push(n);
+            }
+        }
+        rows.starts.push(rows.items.len() as u32);
+    }
+    rows
+}
+
 fn flood_parts(neighbours: &[[u32; 4]]) -> (Vec<u32>, usize) {
     let mut parts = vec![NONE; neighbours.len()];
     let (mut count, mut stack) = (0, Vec::new());
@@ -594,7 +621,10 @@ mod tests {
         assert_eq!(Topology::build(8, &two).unwrap().parts(), [0, 1]);
         // Joined by an edge only: still two parts.
         let hinged = [[0, 1, 2, 3], [0, 1, 6, 7]];
-        assert_eq!(Topology::build(8, &hinged).unwrap().part_count(), 2);
+        let topology = Topology::build(8, &hinged).unwrap();
+        assert_eq!(topology.part_count(), 2);
+        assert_eq!(topology.part_nodes(0), [0, 1, 2, 3]);
+        assert_eq!(topology.part_nodes(1), [0, 1, 6, 7]);
         assert!(matches!(
             Topology::build(3, &[[0, 1, 2, 3]]),
             Err(TetMeshError::NodeOutOfRange { node: 3, .. })

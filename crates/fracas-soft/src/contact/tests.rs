@@ -134,7 +134,9 @@ fn bits(bodies: &[SoftBody]) -> Vec<[u32; 6]> {
 fn halves_give_the_same_bits_on_any_threads() {
     for seed in 0..3 {
         let (bodies, pushes) = moving_bodies(seed);
-        assert!(pushes.len() > 500, "{} pushes", pushes.len());
+        // So many that several tasks make links of them.
+        let pushes = pushes.repeat(6);
+        assert!(pushes.len() > 3000, "{} pushes", pushes.len());
         let apply = |parallel| {
             let (mut bodies, mut set) = (bodies.clone(), ContactSet::default());
             set.gather(&pushes, &bodies, None, parallel);
@@ -252,9 +254,12 @@ fn four_links_side_by_side_are_four_one_by_one() {
             }
         });
         let mut other = nodes.clone();
-        CONTACT.push(&LinkRow::of(links.each_ref().map(Some), still), &mut nodes);
+        CONTACT.push(
+            &LinkRow::of(links.each_ref().map(|link| Some((link, link.nodes))), still),
+            &mut nodes,
+        );
         for link in &links {
-            let row = LinkRow::of([Some(link), None, None, None], still);
+            let row = LinkRow::of([Some((link, link.nodes)), None, None, None], still);
             CONTACT.push(&row, &mut other);
         }
         for (a, b) in nodes.iter().zip(&other) {

@@ -232,3 +232,33 @@ fn what_is_roughly_beyond_a_face_does_not_pass() {
     }
     assert!(beyond > 40_000 && passing > 10_000, "{beyond} {passing}");
 }
+
+#[test]
+fn what_is_found_is_put_in_order() {
+    let mesh = box_grid([3, 3, 3], Vec3::ONE);
+    let topology = Topology::build(mesh.positions().len(), mesh.tets()).unwrap();
+    let object = Object {
+        topology: &topology,
+        positions: mesh.positions(),
+    };
+    let objects = [object; 3];
+    let (mut rng, mut finder) = (Rng(9), SurfaceFinder::default());
+    let tets = topology.tets().len();
+    // Few are sorted, of many the tetrahedra are counted.
+    for count in [0, 1, 20, 31, 200, 3000] {
+        let mut any: Vec<EdgeInTet> = (0..count)
+            .map(|_| EdgeInTet {
+                tet: TetOf {
+                    object: rng.below(3) as u32,
+                    tet: rng.below(tets) as u32,
+                },
+                object: rng.below(3) as u32,
+                edge: [rng.below(4) as u32, rng.below(4) as u32],
+            })
+            .collect();
+        let mut sorted = any.clone();
+        sorted.sort_unstable();
+        finder.put_in_order(&objects, &mut any);
+        assert!(any == sorted, "{count}");
+    }
+}
