@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import zlib
 from pathlib import Path
@@ -13,6 +14,9 @@ import numpy as np
 import pytest
 
 import fracas
+
+# Where the tests run in the background, Ctrl-C may be off, and children would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Samples of the data set that tests share, and its settings.
 COUNT = 14
