@@ -699,7 +699,7 @@ export function start(begun: Begun) {
       }),
       now: asked,
       state: () => ({
-        fragments, steps, running, rest, slice: sliced, drawn: view.drawn, pictures: view.own?.pictures ?? 0, size: view.size(), sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(performance.now()), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
+        fragments, steps, running, rest, slice: sliced, drawn: view.drawn, pictures: view.own?.pictures ?? 0, size: view.size(), sounds: sound.played, dust: view.dust.alive, moving: view.isMoving(), balls: [...view.bodies.values()].filter((b) => b.born.body.kind === "ball").length,
         pieces: [...view.bodies.values()].filter((b) => b.born.body.kind === "piece").map((b) => {
           const p = b.middle.clone().applyMatrix4(b.node.matrixWorld);
           const s = p.clone().project(view.camera);
@@ -785,7 +785,7 @@ export function start(begun: Begun) {
     hands.draw();
     view.draw(performance.now());
     chart.draw();
-    if (view.isMoving(performance.now()) || hands.holds()) ask();
+    if (view.isMoving() || hands.holds()) ask();
     else before = 0;
   };
   const ask = () => {

@@ -88,6 +88,8 @@ export class View {
   private took = 0;
   private slow = 0;
   private moving = 0;
+  /** Bodies moved, and no picture shows yet where they came to. */
+  private behind = false;
   private changed = true;
   /** Whether the visitor chose where to look from: then the camera stays there. */
   private chosen = false;
@@ -343,6 +345,7 @@ export class View {
         + Math.abs(shown.to.turn.x - p[i + 4]) + Math.abs(shown.to.turn.y - p[i + 5]) + Math.abs(shown.to.turn.z - p[i + 6]);
       if (fresh || moved > 1e-6) {
         this.moving = now;
+        this.behind = true;
         this.onChange();
       }
       shown.to.place.set(p[i + 1], p[i + 2], p[i + 3]);
@@ -449,12 +452,11 @@ export class View {
   }
 
   /** Whether the next picture differs from the last. */
-  isMoving(now: number): boolean {
-    return this.stale || this.worldMoves(now);
+  isMoving(): boolean {
+    return this.stale || this.behind;
   }
 
-  /** Whether the world moved a short while ago: one gap more, for the way between the last two
-   * frames. */
+  /** Whether the world moved a short while ago, and is likely to want the processor. */
   private worldMoves(now: number): boolean {
     return now - this.moving <= 2 * this.gap + this.least;
   }
@@ -468,7 +470,7 @@ export class View {
 
   draw(now: number) {
     this.controls.update();
-    if (!this.isMoving(now) || this.isTooSoon(now)) return;
+    if (!this.isMoving() || this.isTooSoon(now)) return;
     this.changed = false;
     const elapsed = now - this.last;
     this.last = now;
@@ -476,6 +478,7 @@ export class View {
     this.walk(now);
     this.keepInView(elapsed);
     const part = Math.min(1, (now - this.arrived) / this.gap);
+    this.behind &&= part < 1;
     if (this.explode > 0) this.findCentres();
     for (const s of this.bodies.values()) {
       s.node.position.lerpVectors(s.from.place, s.to.place, part);
