@@ -18,6 +18,7 @@
 
 use fracas_core::tet_distance::{Push, Pushed};
 use glam::{Vec3, Vec4};
+use wide::f32x4;
 
 use crate::lanes::{Vectors, larger, smaller, turned, turned_back};
 
@@ -209,8 +210,8 @@ impl LinkRow {
 #[derive(Clone, Copy)]
 struct Parting {
     velocity: Vectors,
-    shift: Vec4,
-    way: Vec4,
+    shift: f32x4,
+    way: f32x4,
 }
 
 impl Contact {
@@ -225,11 +226,11 @@ impl Contact {
         };
         let none = Parting {
             velocity: Vectors::ZERO,
-            shift: Vec4::ZERO,
-            way: Vec4::ZERO,
+            shift: f32x4::ZERO,
+            way: f32x4::ZERO,
         };
         let mut seen = [none; 2];
-        let mut read = [(Vectors::ZERO, Vec4::ZERO, Vectors::ZERO); 6];
+        let mut read = [(Vectors::ZERO, f32x4::ZERO, Vectors::ZERO); 6];
         for k in 0..6 {
             let [a, b, c, d] = row.nodes[k];
             let [a, b, c, d] = [
@@ -244,25 +245,25 @@ impl Contact {
             read[k] = (velocity, inverse_mass, shift);
             let (shift, way) = (shift.dot(normals), way.dot(normals));
             for (seen, end) in seen.iter_mut().zip(&row.ends) {
-                let weights = Vec4::from(end.weights[k]);
+                let weights = f32x4::new(end.weights[k]);
                 seen.velocity = seen.velocity.moved(weights, velocity);
                 seen.shift += weights * shift;
                 seen.way += weights * way;
             }
         }
         let one = self.end(normals, &row.ends[0], seen[0]);
-        let between = Vec4::from(row.between);
+        let between = f32x4::new(row.between);
         seen[1].velocity = seen[1].velocity.moved(between, one.0);
         seen[1].shift += between * one.1;
         let two = self.end(normals, &row.ends[1], seen[1]);
         for k in 0..6 {
             let (velocity, inverse_mass, shift) = read[k];
-            let a = Vec4::from(row.ends[0].weights[k]) * inverse_mass;
-            let b = Vec4::from(row.ends[1].weights[k]) * inverse_mass;
+            let a = f32x4::new(row.ends[0].weights[k]) * inverse_mass;
+            let b = f32x4::new(row.ends[1].weights[k]) * inverse_mass;
             let velocity = velocity.moved(a, one.0).moved(b, two.0);
             let shift = shift.moved(a * one.1 + b * two.1, normals);
             let velocities = turned_back(velocity, inverse_mass);
-            let shifts = turned_back(shift, Vec4::ZERO);
+            let shifts = turned_back(shift, f32x4::ZERO);
             for lane in 0..4 {
                 let node = &mut nodes[row.nodes[k][lane] as usize];
                 (node.velocity, node.shift) = (velocities[lane], shifts[lane]);
@@ -273,20 +274,20 @@ impl Contact {
     /// The impulses of four ends and how far along the normal their shifts are, given how what
     /// they part moves.
     #[inline]
-    fn end(self, normals: Vectors, end: &EndRow, seen: Parting) -> (Vectors, Vec4) {
+    fn end(self, normals: Vectors, end: &EndRow, seen: Parting) -> (Vectors, f32x4) {
         let deepening = -seen.way;
-        let depths = Vec4::from(end.depths) + deepening;
-        let measures = Vec4::from(end.measures) + Vec4::from(end.slopes) * deepening;
+        let depths = f32x4::new(end.depths) + deepening;
+        let measures = f32x4::new(end.measures) + f32x4::new(end.slopes) * deepening;
         let impulse = self.impulse((end, normals), [measures, depths], seen.velocity);
         let shift = self.shift(end, depths, seen.shift);
         // What is no number pushes nothing.
         let sum = |v: Vectors| v.x + v.y + v.z;
         let sums = sum(seen.velocity) + seen.shift + measures + sum(impulse) + shift;
-        let is_finite = sums.is_finite_mask();
+        let is_finite = sums.is_finite();
         if is_finite.all() {
             return (impulse, shift);
         }
-        let finite = |x| Vec4::select(is_finite, x, Vec4::ZERO);
+        let finite = |x| is_finite.bitselect(x, f32x4::ZERO);
         let impulse = Vectors {
             x: finite(impulse.x),
             y: finite(impulse.y),
@@ -300,35 +301,35 @@ impl Contact {
     fn impulse(
         self,
         (end, normals): (&EndRow, Vectors),
-        [measures, depths]: [Vec4; 2],
+        [measures, depths]: [f32x4; 2],
         velocity: Vectors,
     ) -> Vectors {
-        let (slopes, gives) = (Vec4::from(end.slopes), Vec4::from(end.gives));
+        let (slopes, gives) = (f32x4::new(end.slopes), f32x4::new(end.gives));
         let parting = velocity.dot(normals);
         // What has parted since it was seen may close again.
-        let room = smaller(depths, Vec4::ZERO) / self.h;
-        let closing = larger(room - parting, Vec4::ZERO);
+        let room = smaller(depths, f32x4::ZERO) / self.h;
+        let closing = larger(room - parting, f32x4::ZERO);
         // The impulse J with J = h k (measure - h slope (parting + J give)).
         let ease = self.h * slopes;
         let strength = self.h * self.stiffness;
         let penalty =
-            strength * (measures - ease * parting) / (Vec4::ONE + strength * ease * gives);
-        let along = smaller(larger(penalty, Vec4::ZERO), closing / gives);
+            strength * (measures - ease * parting) / (f32x4::ONE + strength * ease * gives);
+        let along = smaller(larger(penalty, f32x4::ZERO), closing / gives);
         let sliding = velocity.moved(-parting, normals);
         let speed = sliding.dot(sliding).sqrt();
         // Friction opposes sliding and cannot reverse it.
-        let drag = self.friction * along / (speed + Vec4::splat(CREEP));
-        let drag = smaller(drag, Vec4::ONE / gives);
+        let drag = self.friction * along / (speed + f32x4::splat(CREEP));
+        let drag = smaller(drag, f32x4::ONE / gives);
         normals.times(along).moved(-drag, sliding)
     }
 
     /// What is missing of the shift that takes a share of the depth out.
     #[inline]
-    fn shift(self, end: &EndRow, depths: Vec4, shift: Vec4) -> Vec4 {
-        let wanted = SHARE * (depths - Vec4::splat(SLOP));
-        let wanted = smaller(wanted, Vec4::splat(FASTEST * self.h));
-        let missing = larger(wanted - larger(shift, Vec4::ZERO), Vec4::ZERO);
-        missing / Vec4::from(end.gives)
+    fn shift(self, end: &EndRow, depths: f32x4, shift: f32x4) -> f32x4 {
+        let wanted = SHARE * (depths - f32x4::splat(SLOP));
+        let wanted = smaller(wanted, f32x4::splat(FASTEST * self.h));
+        let missing = larger(wanted - larger(shift, f32x4::ZERO), f32x4::ZERO);
+        missing / f32x4::new(end.gives)
     }
 }
 

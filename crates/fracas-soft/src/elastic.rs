@@ -24,6 +24,10 @@ use crate::colours::{UNCOLOURED, kept, mend, rows_of_four};
 use crate::piece::{Piece, Spring, Volume};
 use crate::rows::{SpringRow, VolumeRow};
 
+/// Pieces that a thread moves at a time: one may be as large as all others together.
+#[cfg(feature = "parallel")]
+const PIECES_PER_TASK: usize = 4;
+
 /// What moves a body in a substep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move {
@@ -231,7 +235,10 @@ impl SoftBody {
         #[cfg(feature = "parallel")]
         if parallel {
             use rayon::prelude::*;
-            let all = pieces.par_iter_mut().with_min_len(4);
+            let all = pieces.par_iter_mut();
+            let all = all
+                .with_min_len(PIECES_PER_TASK)
+                .with_max_len(PIECES_PER_TASK);
             all.for_each(|piece| piece.advance(self, by));
         }
         if !(parallel && cfg!(feature = "parallel")) {

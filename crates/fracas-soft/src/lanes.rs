@@ -2,22 +2,27 @@
 //!
 //! A node is a vector of four: three numbers of its own, and its inverse mass in `w`. Four nodes are
 //! read and turned over, so that each number of the four is one vector.
+//!
+//! Lanes are `wide`'s, not glam's: where a program asks rapier for the same bits on all machines,
+//! as `fracas` does, glam computes without vector instructions, and a step of soft bodies took a
+//! quarter longer.
 
-use glam::{Mat4, Vec4};
+use glam::Vec4;
+use wide::f32x4;
 
 /// Four vectors side by side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Vectors {
-    pub x: Vec4,
-    pub y: Vec4,
-    pub z: Vec4,
+    pub x: f32x4,
+    pub y: f32x4,
+    pub z: f32x4,
 }
 
 impl Vectors {
     pub const ZERO: Self = Self {
-        x: Vec4::ZERO,
-        y: Vec4::ZERO,
-        z: Vec4::ZERO,
+        x: f32x4::ZERO,
+        y: f32x4::ZERO,
+        z: f32x4::ZERO,
     };
 
     #[inline]
@@ -31,7 +36,7 @@ impl Vectors {
 
     /// `self + by * along`.
     #[inline]
-    pub fn moved(self, by: Vec4, along: Self) -> Self {
+    pub fn moved(self, by: f32x4, along: Self) -> Self {
         Self {
             x: self.x + by * along.x,
             y: self.y + by * along.y,
@@ -40,7 +45,7 @@ impl Vectors {
     }
 
     #[inline]
-    pub fn times(self, by: Vec4) -> Self {
+    pub fn times(self, by: f32x4) -> Self {
         Self {
             x: self.x * by,
             y: self.y * by,
@@ -49,7 +54,7 @@ impl Vectors {
     }
 
     #[inline]
-    pub fn dot(self, other: Self) -> Vec4 {
+    pub fn dot(self, other: Self) -> f32x4 {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
 
@@ -65,7 +70,7 @@ impl Vectors {
     /// What is no number is nothing.
     #[inline]
     pub fn finite(self) -> Self {
-        let finite = |x: Vec4| Vec4::select(x.is_finite_mask(), x, Vec4::ZERO);
+        let finite = |x: f32x4| x.is_finite().bitselect(x, f32x4::ZERO);
         Self {
             x: finite(self.x),
             y: finite(self.y),
@@ -76,26 +81,20 @@ impl Vectors {
 
 /// Four nodes turned over: where they are, and what stands in `w`.
 #[inline]
-pub(crate) fn turned([a, b, c, d]: [Vec4; 4]) -> (Vectors, Vec4) {
-    let lanes = Mat4::from_cols(a, b, c, d).transpose();
-    let places = Vectors {
-        x: lanes.x_axis,
-        y: lanes.y_axis,
-        z: lanes.z_axis,
-    };
-    (places, lanes.w_axis)
+pub(crate) fn turned(nodes: [Vec4; 4]) -> (Vectors, f32x4) {
+    let [x, y, z, w] = f32x4::transpose(nodes.map(|node| f32x4::new(node.to_array())));
+    (Vectors { x, y, z }, w)
 }
 
 /// Four nodes again.
 #[inline]
-pub(crate) fn turned_back(places: Vectors, w: Vec4) -> [Vec4; 4] {
-    let lanes = Mat4::from_cols(places.x, places.y, places.z, w).transpose();
-    [lanes.x_axis, lanes.y_axis, lanes.z_axis, lanes.w_axis]
+pub(crate) fn turned_back(Vectors { x, y, z }: Vectors, w: f32x4) -> [Vec4; 4] {
+    f32x4::transpose([x, y, z, w]).map(|node| Vec4::from_array(node.to_array()))
 }
 
 /// Reads four nodes: where they are, and their inverse masses.
 #[inline]
-pub(crate) fn gather(nodes: &[Vec4], [a, b, c, d]: [u32; 4]) -> (Vectors, Vec4) {
+pub(crate) fn gather(nodes: &[Vec4], [a, b, c, d]: [u32; 4]) -> (Vectors, f32x4) {
     turned([
         nodes[a as usize],
         nodes[b as usize],
@@ -105,7 +104,7 @@ pub(crate) fn gather(nodes: &[Vec4], [a, b, c, d]: [u32; 4]) -> (Vectors, Vec4) 
 }
 
 #[inline]
-pub(crate) fn scatter(nodes: &mut [Vec4], at: [u32; 4], places: Vectors, inverse_masses: Vec4) {
+pub(crate) fn scatter(nodes: &mut [Vec4], at: [u32; 4], places: Vectors, inverse_masses: f32x4) {
     let columns = turned_back(places, inverse_masses);
     for lane in 0..4 {
         nodes[at[lane] as usize] = columns[lane];
@@ -114,12 +113,12 @@ pub(crate) fn scatter(nodes: &mut [Vec4], at: [u32; 4], places: Vectors, inverse
 
 /// The larger: the same on every machine for zeros of two signs and what is no number (then `b`).
 #[inline]
-pub(crate) fn larger(a: Vec4, b: Vec4) -> Vec4 {
-    Vec4::select(a.cmpgt(b), a, b)
+pub(crate) fn larger(a: f32x4, b: f32x4) -> f32x4 {
+    a.simd_gt(b).bitselect(a, b)
 }
 
 /// The smaller, likewise.
 #[inline]
-pub(crate) fn smaller(a: Vec4, b: Vec4) -> Vec4 {
-    Vec4::select(a.cmplt(b), a, b)
+pub(crate) fn smaller(a: f32x4, b: f32x4) -> f32x4 {
+    a.simd_lt(b).bitselect(a, b)
 }

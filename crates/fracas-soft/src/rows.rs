@@ -4,6 +4,7 @@
 //! after the other: the bits are the same.
 
 use glam::Vec4;
+use wide::f32x4;
 
 use crate::lanes::{Vectors, gather, scatter};
 
@@ -12,9 +13,9 @@ use crate::lanes::{Vectors, gather, scatter};
 pub(crate) struct SpringRow {
     /// Their first ends, then their second ends.
     pub nodes: [[u32; 4]; 2],
-    pub lengths: Vec4,
+    pub lengths: f32x4,
     /// One over stiffness.
-    pub compliances: Vec4,
+    pub compliances: f32x4,
 }
 
 /// Four tetrahedra that keep their volumes.
@@ -23,9 +24,9 @@ pub(crate) struct VolumeRow {
     /// Their first corners, then their second ones, and so on.
     pub nodes: [[u32; 4]; 4],
     /// One over six times the volume at rest.
-    pub per_volumes: Vec4,
+    pub per_volumes: f32x4,
     /// One over stiffness.
-    pub compliances: Vec4,
+    pub compliances: f32x4,
 }
 
 impl SpringRow {
@@ -38,10 +39,10 @@ impl SpringRow {
         let length = along.dot(along).sqrt();
         let response = wa + wb + per_step * self.compliances;
         let mut share = (length - self.lengths) / (length * response);
-        let is_long = length.cmpgt(Vec4::ZERO);
+        let is_long = length.simd_gt(f32x4::ZERO);
         if !is_long.all() {
             // Without length there is no direction; what is no number moves nobody.
-            share = Vec4::select(is_long, share, Vec4::ZERO);
+            share = is_long.bitselect(share, f32x4::ZERO);
             along = along.finite();
         }
         scatter(nodes, self.nodes[0], a.moved(wa * share, along), wa);
@@ -78,10 +79,10 @@ impl VolumeRow {
         for (gradient, (_, inverse_mass)) in gradients.iter().zip(&corners) {
             response += *inverse_mass * gradient.dot(*gradient);
         }
-        let mut lambda = (Vec4::ONE - u.dot(by_b)) / response;
-        let is_finite = lambda.is_finite_mask();
+        let mut lambda = (f32x4::ONE - u.dot(by_b)) / response;
+        let is_finite = lambda.is_finite();
         if !is_finite.all() {
-            lambda = Vec4::select(is_finite, lambda, Vec4::ZERO);
+            lambda = is_finite.bitselect(lambda, f32x4::ZERO);
             gradients = gradients.map(Vectors::finite);
         }
         for ((gradient, (p, inverse_mass)), at) in gradients.iter().zip(corners).zip(self.nodes) {
@@ -144,7 +145,7 @@ mod tests {
                 nodes[6].y = f32::INFINITY;
             }
             let lanes = |from: u32| [from, from + 1, from + 2, from + 3];
-            let four = |of: [f32; 4]| Vec4::from(of);
+            let four = |of: [f32; 4]| f32x4::new(of);
             let (lengths, eases) = ([any(1.0); 4], [(); 4].map(|()| any(1e-3)));
             let per_step = 1e4;
             let mut other = nodes.clone();

@@ -11,10 +11,13 @@ use crate::board::{Board, Measured, Target};
 /// Steps of a sixtieth of a second: three seconds.
 const STEPS: u64 = 180;
 
+/// A scene is played so many times, with the same bits: each step's time is the least.
+const PLAYS: usize = 3;
+
 /// What came of a run.
 #[derive(Default)]
 struct Run {
-    /// By the wall, in milliseconds, of each step.
+    /// By the clock, in milliseconds, of each step.
     steps: Vec<f64>,
     /// The longest time that something was deeper than a mean edge, in seconds.
     deep: f64,
@@ -43,14 +46,25 @@ pub fn rows(board: &mut Board) {
             .map_or(1, usize::from)
             .min(2);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let run = pool.expect("threads can be made").install(|| play(name));
+        let pool = pool.expect("threads can be made");
+        let mut run = pool.install(|| play(name));
+        for _ in 1..PLAYS {
+            let again = pool.install(|| play(name));
+            assert!(
+                again.pieces == run.pieces,
+                "a scene has the same bits every time"
+            );
+            for (least, ms) in run.steps.iter_mut().zip(again.steps) {
+                *least = least.min(ms);
+            }
+        }
         let mean = run.steps.iter().sum::<f64>() / run.steps.len() as f64;
         // Frames of 33 ms of world time: two steps.
         let frames = run.steps.chunks(2).map(|pair| pair.iter().sum::<f64>());
         let worst = frames.fold(0.0, f64::max);
         board.row(&names[0], "ms", Target::AtMost(1e3 / 30.0), || {
             Measured::new(2.0 * mean).note(format!(
-                "mean of {} frames of 33 ms of world time, {threads} threads; worst {worst:.0} ms; {} pieces at the end",
+                "mean of {} frames of 33 ms of world time, {threads} threads, the least of {PLAYS} runs for each step; worst {worst:.0} ms; {} pieces at the end",
                 STEPS / 2,
                 run.pieces
             ))

@@ -11,6 +11,9 @@ use wide::f32x8;
 
 const LANES: usize = 8;
 
+/// A row of this level is a block.
+const BLOCK: usize = 1;
+
 /// Eight boxes side by side; lanes that hold none meet nothing.
 #[derive(Clone, Copy, Debug)]
 struct Row {
@@ -32,6 +35,11 @@ impl Row {
             lo: lo.map(f32x8::new),
             hi: hi.map(f32x8::new),
         }
+    }
+
+    /// One of its boxes.
+    fn get(&self, lane: usize) -> [Vec3; 2] {
+        [&self.lo, &self.hi].map(|of| Vec3::from_array(of.map(|axis| axis.to_array()[lane])))
     }
 
     /// A bit for each box that meets the other.
@@ -127,11 +135,48 @@ impl BoxRows {
     #[inline]
     pub(super) fn visit(&self, b: [Vec3; 2], mut found: impl FnMut(usize)) {
         if let Some(top) = self.used.checked_sub(1) {
-            self.visit_row(top, 0, b, &mut found);
+            self.visit_row([top, 0], 0, b, &mut found);
         }
     }
 
-    fn visit_row(&self, level: usize, row: usize, b: [Vec3; 2], found: &mut impl FnMut(usize)) {
+    /// Calls `found` with the number of every block that meets `b`: 64 boxes that follow each
+    /// other are a block.
+    pub(super) fn visit_blocks(&self, b: [Vec3; 2], mut found: impl FnMut(usize)) {
+        match self.used.checked_sub(1) {
+            Some(top) if top > BLOCK => self.visit_row([top, BLOCK + 1], 0, b, &mut found),
+            Some(_)
+                if (0..3).all(|k| self.whole[0][k] <= b[1][k] && b[0][k] <= self.whole[1][k]) =>
+            {
+                found(0);
+            }
+            _ => {}
+        }
+    }
+
+    /// The box around a block.
+    pub(super) fn block(&self, block: usize) -> [Vec3; 2] {
+        match self.levels.get(BLOCK + 1) {
+            Some(rows) if self.used > BLOCK + 1 => rows[block / LANES].get(block % LANES),
+            _ => self.whole,
+        }
+    }
+
+    /// Calls `found` with the index of every box of a block that meets `b`.
+    #[inline]
+    pub(super) fn visit_in(&self, block: usize, b: [Vec3; 2], mut found: impl FnMut(usize)) {
+        if let Some(top) = self.used.checked_sub(1) {
+            self.visit_row([top.min(BLOCK), 0], block, b, &mut found);
+        }
+    }
+
+    /// Goes down from a row of the first level to the lanes of the second one.
+    fn visit_row(
+        &self,
+        [level, last]: [usize; 2],
+        row: usize,
+        b: [Vec3; 2],
+        found: &mut impl FnMut(usize),
+    ) {
         let Some(boxes) = self.levels[level].get(row) else {
             return;
         };
@@ -139,9 +184,10 @@ impl BoxRows {
         while lanes != 0 {
             let i = row * LANES + lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
-            match level {
-                0 => found(i),
-                _ => self.visit_row(level - 1, i, b, found),
+            if level == last {
+                found(i);
+            } else {
+                self.visit_row([level - 1, last], i, b, found);
             }
         }
     }
@@ -171,7 +217,7 @@ mod tests {
                 }
                 [lo, if round % 3 == 0 { hi.round() } else { hi }]
             };
-            let count = [0, 1, 7, 8, 9, 64, 65, 300][round % 8];
+            let count = [0, 1, 7, 8, 9, 64, 65, 300, 700][round % 9];
             let boxes: Vec<[Vec3; 2]> = (0..count).map(|_| any()).collect();
             let asked: Vec<[Vec3; 2]> = (0..20).map(|_| any()).collect();
             rows.fill(boxes.iter().copied());
@@ -187,6 +233,16 @@ mod tests {
                 let mut found = Vec::new();
                 rows.visit(b, |i| found.push(i));
                 assert_eq!(found, expected, "round {round}");
+                let mut in_blocks = Vec::new();
+                rows.visit_blocks(b, |block| {
+                    let around = rows.block(block);
+                    let boxes = &boxes[64 * block..boxes.len().min(64 * block + 64)];
+                    let mut expected = NOWHERE;
+                    boxes.iter().for_each(|&b| join(&mut expected, b));
+                    assert_eq!(around, expected, "round {round}");
+                    rows.visit_in(block, b, |i| in_blocks.push(i));
+                });
+                assert_eq!(in_blocks, found, "round {round}");
             }
         }
     }

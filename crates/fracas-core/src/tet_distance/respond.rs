@@ -407,7 +407,8 @@ impl Responder {
         #[cfg(feature = "parallel")]
         if self.parallel {
             use rayon::prelude::*;
-            let tasks = edges.par_chunks(EDGES_PER_TASK).map(|edges| {
+            let tasks = edges.par_chunks(EDGES_PER_TASK).with_max_len(1);
+            let tasks = tasks.map(|edges| {
                 // Two for each segment.
                 let mut found = Vec::with_capacity(2 * edges.len());
                 push(edges, &mut found);

@@ -7,9 +7,9 @@
 //! overlap but that of surfaces that coincide, and pairs of tetrahedra need not be looked at:
 //!
 //! 1. the voxel hash pairs the boxes of parts;
-//! 2. of two parts that meet, the edges of the one that reach the other's box are put in rows of
-//!    their own, and tetrahedra of the other that reach these are compared with them, eight boxes
-//!    at a time;
+//! 2. of two parts that meet, tetrahedra of the one are taken in blocks of 64; the edges of the
+//!    other that reach a block's box are put in rows of their own, and tetrahedra of the block
+//!    that reach these are compared with them, eight boxes at a time;
 //! 3. an edge is clipped against the tetrahedron by the barycentric coordinates of its ends,
 //!    with which [`super::respond`] works on.
 //!
@@ -20,7 +20,8 @@
 //! and what is not finite meet nothing. A part folded into itself is not looked for. (Something
 //! so far out that f64 rounds it by that share is found only where boxes meet, too.)
 
-use glam::{Vec3, Vec3A, Vec4};
+use glam::{Vec3, Vec3A};
+use wide::f32x4;
 
 use super::box_rows::{BoxRows, NOWHERE, box_around, join};
 use super::detect::{EdgeInTet, Object, TetOf};
@@ -37,9 +38,9 @@ const INSIDE: f64 = 1e-6;
 /// times that share of it at most.
 const WIDER: f32 = 4e-6;
 
-/// Pairs of parts that a thread takes at a time.
+/// Blocks of tetrahedra that a thread takes at a time.
 #[cfg(feature = "parallel")]
-const PAIRS_PER_TASK: usize = 16;
+const BLOCKS_PER_TASK: usize = 16;
 
 /// With more tetrahedra than so many for each edge that is found, counting them takes longer than
 /// sorting edges.
@@ -59,6 +60,14 @@ struct Part {
     points: Vec<[u32; 2]>,
 }
 
+/// The edges of a part are looked for in a block of tetrahedra of another one.
+#[derive(Clone, Copy, Debug)]
+struct Search {
+    edges_of: u32,
+    tets_of: u32,
+    block: u32,
+}
+
 /// What is found, and how many edges were clipped for it.
 #[derive(Default)]
 struct Found {
@@ -67,7 +76,7 @@ struct Found {
     near: Near,
 }
 
-/// The edges of a part that are near another one.
+/// The edges of a part that are near a block of another one.
 #[derive(Clone, Debug, Default)]
 struct Near {
     edges: Vec<[u32; 2]>,
@@ -82,6 +91,7 @@ pub struct SurfaceFinder {
     boxes: Vec<GroupedBox>,
     parts: Vec<Part>,
     pairs: Vec<[u32; 2]>,
+    searches: Vec<Search>,
     near: Near,
     /// How many of what is found are in each tetrahedron of each object, then where they begin.
     starts: Vec<u32>,
@@ -105,19 +115,20 @@ impl SurfaceFinder {
         self.pair_parts(objects);
         self.box_elements(objects, response);
         let first = out.len();
-        let (parts, pairs) = (&self.parts, &self.pairs);
-        let find = |pair: &[u32; 2], found: &mut Found| {
-            let [a, b] = pair.map(|i| &parts[i as usize]);
-            found.edges_in_part(objects, a, b);
-            found.edges_in_part(objects, b, a);
+        self.list_searches();
+        let (parts, searches) = (&self.parts, &self.searches);
+        let find = |search: &Search, found: &mut Found| {
+            let [a, b] = [search.edges_of, search.tets_of].map(|i| &parts[i as usize]);
+            found.edges_in_block(objects, a, b, search.block as usize);
         };
         self.tested = 0;
         #[cfg(feature = "parallel")]
         if self.parallel {
             use rayon::prelude::*;
-            let tasks = pairs.par_chunks(PAIRS_PER_TASK).map(|pairs| {
+            let tasks = searches.par_chunks(BLOCKS_PER_TASK).with_max_len(1);
+            let tasks = tasks.map(|searches| {
                 let mut found = Found::default();
-                pairs.iter().for_each(|pair| find(pair, &mut found));
+                searches.iter().for_each(|search| find(search, &mut found));
                 (found.out, found.tested)
             });
             for (found, tested) in tasks.collect::<Vec<(Vec<EdgeInTet>, usize)>>() {
@@ -132,7 +143,7 @@ impl SurfaceFinder {
             tested: 0,
             near: std::mem::take(&mut self.near),
         };
-        pairs.iter().for_each(|pair| find(pair, &mut found));
+        searches.iter().for_each(|search| find(search, &mut found));
         (*out, self.tested, self.near) = (found.out, found.tested, found.near);
         self.put_in_order(objects, &mut out[first..]);
     }
@@ -196,6 +207,25 @@ impl SurfaceFinder {
         self.hash.pairs(&self.boxes, &mut self.pairs);
         for &i in self.pairs.iter().flatten() {
             self.parts[i as usize].meets_any = true;
+        }
+    }
+
+    /// Lists what has to be looked for.
+    fn list_searches(&mut self) {
+        self.searches.clear();
+        for &[a, b] in &self.pairs {
+            for (edges_of, tets_of) in [(a, b), (b, a)] {
+                let edges = self.parts[edges_of as usize].edges.whole();
+                self.parts[tets_of as usize]
+                    .tets
+                    .visit_blocks(edges, |block| {
+                        self.searches.push(Search {
+                            edges_of,
+                            tets_of,
+                            block: block as u32,
+                        });
+                    });
+            }
         }
     }
 
@@ -268,12 +298,12 @@ fn reach_of(corners: [Vec3; 4]) -> [Vec3; 2] {
 
 impl Near {
     /// Takes the edges of `a` that meet a box; returns the box around them.
-    fn gather(&mut self, object: &Object, a: &Part, b: [Vec3; 2]) -> [Vec3; 2] {
+    fn gather(&mut self, object: &Object, a: &Part, block: [Vec3; 2]) -> [Vec3; 2] {
         self.edges.clear();
         self.boxes.clear();
         let edges = features(&a.points, object, a.part);
         let mut reach = NOWHERE;
-        a.edges.visit(b, |k| {
+        a.edges.visit(block, |k| {
             let around = a.edges.get(k);
             join(&mut reach, around);
             self.edges.push(edges[k]);
@@ -285,16 +315,16 @@ impl Near {
 }
 
 impl Found {
-    /// Finds the edges of `a` in tetrahedra of `b`.
-    fn edges_in_part(&mut self, objects: &[Object], a: &Part, b: &Part) {
+    /// Finds the edges of `a` in a block of tetrahedra of `b`.
+    fn edges_in_block(&mut self, objects: &[Object], a: &Part, b: &Part, block: usize) {
         let (of_a, of_b) = (&objects[a.object as usize], &objects[b.object as usize]);
         let Self { out, tested, near } = self;
         let tets = of_b.topology.part_tets(b.part);
-        let reach = near.gather(of_a, a, b.tets.whole());
+        let reach = near.gather(of_a, a, b.tets.block(block));
         if near.edges.is_empty() {
             return;
         }
-        b.tets.visit(reach, |i| {
+        b.tets.visit_in(block, reach, |i| {
             let tet = tets[i];
             let mut frames = None;
             near.rows.visit(b.tets.get(i), |k| {
@@ -324,7 +354,7 @@ impl Found {
 struct RoughFrame {
     origin: Vec3,
     /// The four barycentric coordinates by x, y and z from the origin on.
-    by_axes: [Vec4; 3],
+    by_axes: [f32x4; 3],
 }
 
 /// The share of what is summed up for a barycentric coordinate that rounding in f32 cannot reach
@@ -338,7 +368,7 @@ impl RoughFrame {
             origin: origin.as_vec3(),
             by_axes: by_axes.map(|axis| {
                 let [x, y, z] = axis.to_array();
-                Vec4::new(x as f32, y as f32, z as f32, -(x + y + z) as f32)
+                f32x4::new([x, y, z, -(x + y + z)].map(|by| by as f32))
             }),
         }
     }
@@ -348,13 +378,13 @@ impl RoughFrame {
     fn is_beyond(&self, ends: [Vec3; 2]) -> bool {
         let beyond = |p: Vec3| {
             let d = p - self.origin;
-            let (mut sum, mut size) = (Vec4::W, Vec4::ONE);
+            let (mut sum, mut size) = (f32x4::new([0.0, 0.0, 0.0, 1.0]), f32x4::ONE);
             for (by, d) in self.by_axes.iter().zip(d.to_array()) {
                 let part = *by * d;
                 sum += part;
                 size += part.abs();
             }
-            sum.cmplt(-ROUGH * size).bitmask()
+            sum.simd_lt(-ROUGH * size).to_bitmask()
         };
         beyond(ends[0]) & beyond(ends[1]) != 0
     }
