@@ -235,11 +235,8 @@ impl SoftBody {
         #[cfg(feature = "parallel")]
         if parallel {
             use rayon::prelude::*;
-            let all = pieces.par_iter_mut();
-            let all = all
-                .with_min_len(PIECES_PER_TASK)
-                .with_max_len(PIECES_PER_TASK);
-            all.for_each(|piece| piece.advance(self, by));
+            let tasks = pieces.par_chunks_mut(PIECES_PER_TASK).with_max_len(1);
+            tasks.for_each(|pieces| pieces.iter_mut().for_each(|piece| piece.advance(self, by)));
         }
         if !(parallel && cfg!(feature = "parallel")) {
             pieces.iter_mut().for_each(|piece| piece.advance(self, by));

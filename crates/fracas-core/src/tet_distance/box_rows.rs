@@ -142,22 +142,22 @@ impl BoxRows {
     /// Calls `found` with the number of every block that meets `b`: 64 boxes that follow each
     /// other are a block.
     pub(super) fn visit_blocks(&self, b: [Vec3; 2], mut found: impl FnMut(usize)) {
-        match self.used.checked_sub(1) {
-            Some(top) if top > BLOCK => self.visit_row([top, BLOCK + 1], 0, b, &mut found),
-            Some(_)
-                if (0..3).all(|k| self.whole[0][k] <= b[1][k] && b[0][k] <= self.whole[1][k]) =>
-            {
-                found(0);
-            }
-            _ => {}
+        let Some(top) = self.used.checked_sub(1) else {
+            return;
+        };
+        if top > BLOCK {
+            self.visit_row([top, BLOCK + 1], 0, b, &mut found);
+        } else if self.whole[0].cmple(b[1]).all() && b[0].cmple(self.whole[1]).all() {
+            found(0);
         }
     }
 
     /// The box around a block.
     pub(super) fn block(&self, block: usize) -> [Vec3; 2] {
-        match self.levels.get(BLOCK + 1) {
-            Some(rows) if self.used > BLOCK + 1 => rows[block / LANES].get(block % LANES),
-            _ => self.whole,
+        if self.used > BLOCK + 1 {
+            self.levels[BLOCK + 1][block / LANES].get(block % LANES)
+        } else {
+            self.whole
         }
     }
 
