@@ -1,7 +1,8 @@
-//! Cuts on public tet meshes: closed surfaces, masses that add up, points that
+//! Cuts of tet meshes: closed surfaces, masses that add up, points that
 //! belong to one fragment, and fragments broken again and again.
 
-use fracas_conformance::data;
+use fracas_conformance::data::{self, NamedMesh};
+use fracas_conformance::procedural;
 use fracas_core::testing::Rng;
 use fracas_core::{
     Crack, FieldOptions, Fracture, FragmentField, FragmentId, FragmentSurface, Fragments,
@@ -93,8 +94,30 @@ fn whole_mass(fragments: &Fragments) -> MassProperties {
 }
 
 #[test]
-fn pieces_of_public_meshes_are_closed_and_masses_add_up() {
-    for (file, mesh) in data::breakable() {
+fn pieces_are_closed_and_masses_add_up() {
+    check_pieces(&procedural::tet_meshes());
+}
+
+#[test]
+fn point_lies_in_exactly_one_fragment() {
+    check_points(&procedural::tet_meshes());
+}
+
+#[test]
+fn disconnected_labels_become_fragments() {
+    check_stripes(&procedural::tet_meshes());
+}
+
+#[test]
+fn public_meshes_break_soundly() {
+    let meshes = data::breakable();
+    check_pieces(&meshes);
+    check_points(&meshes);
+    check_stripes(&meshes);
+}
+
+fn check_pieces(meshes: &[NamedMesh]) {
+    for (file, mesh) in meshes {
         let volume = mesh.volume();
         for pieces in [2, 8, 64, 500] {
             let mut fragments = Fragments::new(mesh.clone());
@@ -116,9 +139,9 @@ fn pieces_of_public_meshes_are_closed_and_masses_add_up() {
     }
 }
 
-#[test]
-fn a_point_of_the_parent_lies_in_exactly_one_fragment() {
-    for (file, mesh) in data::breakable() {
+/// A point of the parent lies in exactly one fragment.
+fn check_points(meshes: &[NamedMesh]) {
+    for (file, mesh) in meshes {
         let mut fragments = Fragments::new(mesh.clone());
         let mut field =
             FragmentField::build(&fragments, &FieldOptions::default()).expect("a field");
@@ -176,9 +199,9 @@ fn a_point_of_the_parent_lies_in_exactly_one_fragment() {
     }
 }
 
-#[test]
-fn disconnected_labels_become_fragments_of_their_own() {
-    for (file, mesh) in data::breakable() {
+/// Disconnected parts of one label become fragments of their own.
+fn check_stripes(meshes: &[NamedMesh]) {
+    for (file, mesh) in meshes {
         let mut fragments = Fragments::new(mesh.clone());
         let (low, high) = mesh.bounds();
         let axis = (0..3)
@@ -187,7 +210,7 @@ fn disconnected_labels_become_fragments_of_their_own() {
         // Four stripes across the longest side: two labels, four pieces at least.
         let width = (high - low)[axis] / 4.0;
         let nodes = fragments.fragment(FragmentId(0)).nodes().to_vec();
-        let crack = Crack::from_level(&mesh, 0, &nodes, |n| {
+        let crack = Crack::from_level(mesh, 0, &nodes, |n| {
             let x = (mesh.positions()[n as usize][axis] - low[axis]) / width;
             let from_line = (x - (x + 0.5).floor()) * width;
             if (x + 0.5).floor() as i32 % 2 == 0 {

@@ -1,9 +1,10 @@
-//! The fragment distance field on public tet meshes, against brute force over every
+//! The fragment distance field, against brute force over every
 //! fragment's real triangles.
 
 use std::sync::Arc;
 
-use fracas_conformance::data;
+use fracas_conformance::data::{self, NamedMesh};
+use fracas_conformance::procedural;
 use fracas_core::testing::Rng;
 use fracas_core::{
     FieldOptions, FragmentField, FragmentId, FragmentSurface, Fragments, Propagation,
@@ -66,8 +67,30 @@ fn point_around(surface: &FragmentSurface, rng: &mut Rng) -> Vec3 {
 
 #[test]
 fn queries_agree_with_brute_force() {
-    for (file, mesh) in data::breakable() {
-        let (fragments, field) = broken(&mesh, 12, Propagation::ClosestFeature);
+    check_queries(&procedural::tet_meshes());
+}
+
+#[test]
+fn nodes_are_rarely_above_the_exact_distance() {
+    check_nodes(&procedural::tet_meshes());
+}
+
+#[test]
+fn penetration_is_deep_enough_and_points_out() {
+    check_penetration(&procedural::tet_meshes());
+}
+
+#[test]
+fn public_meshes_have_sound_fields() {
+    let meshes = data::breakable();
+    check_queries(&meshes);
+    check_nodes(&meshes);
+    check_penetration(&meshes);
+}
+
+fn check_queries(meshes: &[NamedMesh]) {
+    for (file, mesh) in meshes {
+        let (fragments, field) = broken(mesh, 12, Propagation::ClosestFeature);
         let size = f64::from((mesh.bounds().1 - mesh.bounds().0).max_element());
         let rounding = 2e-6 * size;
         let mut scratch = SurfaceScratch::default();
@@ -120,13 +143,13 @@ fn queries_agree_with_brute_force() {
     }
 }
 
-#[test]
-fn nodes_are_never_below_the_exact_distance_and_rarely_far_above() {
+/// Nodes are never below the exact distance, and rarely far above it.
+fn check_nodes(meshes: &[NamedMesh]) {
     println!("nodes above the exact distance, in mean edges");
-    for (file, mesh) in data::breakable() {
+    for (file, mesh) in meshes {
         for pieces in [2, 8, 64] {
-            let (fragments, field) = broken(&mesh, pieces, Propagation::ClosestFeature);
-            let (_, exact) = broken(&mesh, pieces, Propagation::Exact);
+            let (fragments, field) = broken(mesh, pieces, Propagation::ClosestFeature);
+            let (_, exact) = broken(mesh, pieces, Propagation::Exact);
             let nodes = mesh.positions().len();
             let (mut far, mut largest, mut sum) = (0, 0.0_f32, 0.0_f64);
             for n in 0..nodes as u32 {
@@ -209,18 +232,17 @@ fn errors(mesh: &Arc<TetMesh>, propagation: Propagation) -> Errors {
     errors
 }
 
-#[test]
-fn penetration_is_deep_enough_and_points_out() {
+fn check_penetration(meshes: &[NamedMesh]) {
     println!(
         "penetration: depth error over inner radius (mean, 95%, max); degrees at less than a tenth of it (median, 95%)"
     );
-    for (file, mesh) in data::breakable() {
+    for (file, mesh) in meshes {
         for (name, propagation) in [
             ("closest feature", Propagation::ClosestFeature),
             ("exact nodes", Propagation::Exact),
             ("averaging", Propagation::Averaging),
         ] {
-            let mut errors = errors(&mesh, propagation);
+            let mut errors = errors(mesh, propagation);
             let mean = errors.depth.iter().sum::<f64>() / errors.depth.len() as f64;
             let p95 = percentile(&mut errors.depth, 0.95);
             let max = percentile(&mut errors.depth, 1.0);
@@ -240,8 +262,8 @@ fn penetration_is_deep_enough_and_points_out() {
 }
 
 #[test]
-fn the_same_fracture_gives_the_same_bits() {
-    let (_, mesh) = data::breakable().swap_remove(0);
+fn same_fracture_gives_the_same_bits() {
+    let (_, mesh) = procedural::tet_meshes().swap_remove(0);
     let digest = |field: &FragmentField| {
         (0..mesh.positions().len() as u32).fold(0_u64, |hash, n| {
             let (distance, normal) = field.at_node(n);

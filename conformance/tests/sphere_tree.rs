@@ -1,8 +1,8 @@
-//! The sphere tree and its contact query on public meshes, held against asking
-//! every point, and against the true surfaces.
+//! The sphere tree and its contact query, held against querying every point, and against the
+//! true surfaces.
 
 use fracas_conformance::broken::{Broken, cells, mean_spacing};
-use fracas_conformance::data::find;
+use fracas_conformance::{data, procedural};
 use fracas_core::sphere_tree::maximum_distance_order;
 use fracas_core::sphere_tree::{
     AdaptiveSettings, BuildOptions, HalfSpace, KeepPoints, NormalRule, NormalSettings, PairState,
@@ -15,22 +15,13 @@ use fracas_core::{
 };
 use glam::Vec3;
 
-/// The objects of the issue, those whose files are there.
-fn objects() -> Vec<(&'static str, TetMesh)> {
+type Object = (&'static str, TetMesh);
+
+/// Objects made in code.
+fn objects() -> Vec<Object> {
     let mut all = vec![("brick", box_grid([10, 4, 5], Vec3::new(0.25, 0.1, 0.12)))];
-    for (name, file) in [
-        ("bunny", "tet/ipc_bunny.msh"),
-        ("plate", "tet/ipc_plate1.msh"),
-        ("mug", "tet/derived_ftetwild_mug.msh"),
-        ("torus", "tet/ipc_torus.msh"),
-    ] {
-        if let Some(path) = find(file) {
-            match fracas_bake::read::read_tet_mesh(&path) {
-                Ok((mesh, _)) => all.push((name, mesh)),
-                Err(error) => panic!("{name}: {error}"),
-            }
-        }
-    }
+    let shapes = procedural::tet_meshes().into_iter();
+    all.extend(shapes.map(|(name, mesh)| (name, TetMesh::clone(&mesh))));
     all
 }
 
@@ -106,11 +97,63 @@ fn deepest(contacts: &[Contact]) -> f32 {
 }
 
 #[test]
-fn full_detection_finds_exactly_what_the_field_says_of_every_point() {
+fn full_detection_finds_every_point() {
+    check_full_detection(&objects());
+}
+
+#[test]
+fn no_point_inside_is_missed() {
+    check_points_inside(&objects());
+}
+
+#[test]
+fn adaptive_selection_ends_near_the_deepest() {
+    check_adaptive(&objects());
+}
+
+#[test]
+fn cached_pairs_find_the_same_contacts() {
+    check_cached_pairs(&objects());
+}
+
+#[test]
+fn split_trees_equal_rebuilt_trees() {
+    check_split_trees(&objects());
+}
+
+#[test]
+fn covering_radius_falls_like_the_inverse_root() {
+    check_covering_radius(&objects());
+}
+
+#[test]
+fn public_meshes_have_sound_trees() {
+    let files = [
+        "tet/ipc_bunny.msh",
+        "tet/ipc_plate1.msh",
+        "tet/derived_ftetwild_mug.msh",
+        "tet/ipc_torus.msh",
+    ];
+    let meshes = data::tet_meshes(&files).into_iter();
+    let objects: Vec<Object> = meshes
+        .map(|(file, mesh)| (file, TetMesh::clone(&mesh)))
+        .collect();
+    if objects.is_empty() {
+        return;
+    }
+    check_full_detection(&objects);
+    check_points_inside(&objects);
+    check_adaptive(&objects);
+    check_cached_pairs(&objects);
+    check_split_trees(&objects);
+    check_covering_radius(&objects);
+}
+
+fn check_full_detection(objects: &[Object]) {
     let mut rng = Rng(1);
     let mut scratch = QueryScratch::default();
     let (mut poses, mut touching) = (0, 0);
-    for (name, mesh) in objects() {
+    for (name, mesh) in objects {
         for pieces in [1, 2, 9, 64] {
             let object = broken(mesh.clone(), pieces, &mut rng);
             let living = object.living();
@@ -146,15 +189,13 @@ fn full_detection_finds_exactly_what_the_field_says_of_every_point() {
     );
 }
 
-#[test]
-fn no_point_inside_the_true_surface_is_missed() {
+fn check_points_inside(objects: &[Object]) {
     let mut rng = Rng(2);
     let (mut scratch, mut surfaces) = (QueryScratch::default(), SurfaceScratch::default());
-    let objects = objects();
     let (mut deep_points, count) = (0, objects.len());
     for (name, mesh) in objects {
         let edge = mesh.mean_edge_length();
-        let object = broken(mesh, 27, &mut rng);
+        let object = broken(mesh.clone(), 27, &mut rng);
         let living = object.living();
         for _ in 0..12 {
             let (a, b) = two_of(&living, &mut rng);
@@ -198,13 +239,12 @@ fn no_point_inside_the_true_surface_is_missed() {
     );
 }
 
-#[test]
-fn adaptive_selection_is_a_subset_that_ends_within_epsilon_of_the_deepest() {
+fn check_adaptive(objects: &[Object]) {
     let mut rng = Rng(3);
     let mut scratch = QueryScratch::default();
     let settings = AdaptiveSettings::default();
-    for (name, mesh) in objects() {
-        let object = broken(mesh, 9, &mut rng);
+    for (name, mesh) in objects {
+        let object = broken(mesh.clone(), 9, &mut rng);
         let living = object.living();
         for _ in 0..25 {
             let (a, b) = two_of(&living, &mut rng);
@@ -237,14 +277,13 @@ fn adaptive_selection_is_a_subset_that_ends_within_epsilon_of_the_deepest() {
     }
 }
 
-#[test]
-fn pairs_that_remember_find_what_pairs_without_memory_find() {
+fn check_cached_pairs(objects: &[Object]) {
     let mut rng = Rng(9);
     let mut scratch = QueryScratch::default();
     let (mut steps, mut touching, mut asked, mut asked_anew) = (0, 0, 0, 0);
     let (mut compared, mut exact, mut others) = (0_u32, 0, 0);
-    for (name, mesh) in objects() {
-        let object = broken(mesh, 9, &mut rng);
+    for (name, mesh) in objects {
+        let object = broken(mesh.clone(), 9, &mut rng);
         let living = object.living();
         for round in 0..12 {
             let (a, b) = two_of(&living, &mut rng);
@@ -314,12 +353,11 @@ fn pairs_that_remember_find_what_pairs_without_memory_find() {
     assert!(touching * 3 > steps && asked * 4 < asked_anew * 3);
 }
 
-#[test]
-fn fracture_sequences_keep_trees_valid_and_equal_to_rebuilt_ones() {
+fn check_split_trees(objects: &[Object]) {
     let mut rng = Rng(4);
     let mut scratch = QueryScratch::default();
-    for (name, mesh) in objects() {
-        let mut object = Broken::new(mesh);
+    for (name, mesh) in objects {
+        let mut object = Broken::new(mesh.clone());
         for round in 0..3 {
             for id in object.living() {
                 if round < 2 || rng.below(3) == 0 {
@@ -402,12 +440,11 @@ fn the_first_contacts_of_plate_fragments_are_spread_wider_than_the_naive_way() {
     assert!(ratio > 1.05, "only {ratio} times as wide");
 }
 
-#[test]
-fn the_covering_radius_falls_like_the_inverse_root_of_the_number_on_surfaces() {
+fn check_covering_radius(objects: &[Object]) {
     let mut rng = Rng(6);
     let mut clouds: Vec<(&str, Vec<Vec3>)> =
         vec![("sphere", (0..40_000).map(|_| rng.direction()).collect())];
-    for (name, mesh) in objects() {
+    for (name, mesh) in objects {
         let on = mesh.boundary_nodes();
         let positions = mesh.positions().iter().zip(on).filter(|(_, on)| *on);
         clouds.push((name, positions.map(|(p, _)| *p).collect()));

@@ -112,11 +112,15 @@ fn tetgen(name: &str) -> Option<(Vec<Vec3>, Vec<[u32; 4]>)> {
 }
 
 #[test]
-fn marches_on_a_public_mesh_are_near_the_truth() {
+fn marches_are_near_the_truth() {
     let rabbit = fracas_bake::shapes::by_name("rabbit").unwrap();
-    let own = rabbit.build_with_tets(3_000);
-    let own = (own.positions().to_vec(), own.tets().to_vec());
-    for (positions, tets) in tetgen("pbd_armadillo_4k").into_iter().chain([own]) {
+    let rabbit = rabbit.build_with_tets(3_000);
+    check_marches(rabbit.positions(), rabbit.tets());
+}
+
+#[test]
+fn public_mesh_is_marched_near_the_truth() {
+    if let Some((positions, tets)) = tetgen("pbd_armadillo_4k") {
         check_marches(&positions, &tets);
     }
 }

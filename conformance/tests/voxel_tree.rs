@@ -1,6 +1,7 @@
-//! Voxels of public meshes: volumes, and fragments that share what the whole held.
+//! Voxels of tet meshes: volumes, and fragments that share what the whole held.
 
-use fracas_conformance::data;
+use fracas_conformance::data::{self, NamedMesh};
+use fracas_conformance::procedural;
 use fracas_core::voxel_tree::{LEAST_OCCUPANCY, ObjectVoxels, SplitScratch, VoxTree, VoxelGrid};
 use fracas_core::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
@@ -13,13 +14,29 @@ fn cell(mesh: &TetMesh, across: f32) -> f32 {
 
 #[test]
 fn occupancies_add_up_to_the_volume() {
-    for (file, mesh) in data::breakable() {
+    check_occupancies(&procedural::tet_meshes());
+}
+
+#[test]
+fn fragments_share_the_voxels_of_the_whole() {
+    check_fragments(&procedural::tet_meshes());
+}
+
+#[test]
+fn public_meshes_fill_their_voxels() {
+    let meshes = data::breakable();
+    check_occupancies(&meshes);
+    check_fragments(&meshes);
+}
+
+fn check_occupancies(meshes: &[NamedMesh]) {
+    for (file, mesh) in meshes {
         let whole = Fragments::new(mesh.clone());
         let surface =
             FragmentSurface::extract(&whole, FragmentId(0), &mut SurfaceScratch::default());
         let volume = surface.mass_properties().volume;
         for across in [9.0, 24.0] {
-            let grid = VoxelGrid::from_tets(&mesh, cell(&mesh, across)).expect(file);
+            let grid = VoxelGrid::from_tets(mesh, cell(mesh, across)).expect(file);
             let error = (grid.volume() - volume).abs() / volume;
             assert!(error < 1e-3, "{file}, {across} across: off by {error}");
             VoxTree::build(&grid, 2).validate().expect(file);
@@ -27,11 +44,11 @@ fn occupancies_add_up_to_the_volume() {
     }
 }
 
-#[test]
-fn fragments_share_what_the_whole_held_and_leave_no_voxel_empty_that_they_touch() {
-    for (file, mesh) in data::breakable() {
-        let cell = cell(&mesh, 20.0);
-        let voxels = ObjectVoxels::build(&mesh, cell).expect(file);
+/// Fragments share what the whole held, and leave no voxel empty that they touch.
+fn check_fragments(meshes: &[NamedMesh]) {
+    for (file, mesh) in meshes {
+        let cell = cell(mesh, 20.0);
+        let voxels = ObjectVoxels::build(mesh, cell).expect(file);
         let mut fragments = Fragments::new(mesh.clone());
         let options = VoronoiOptions {
             pieces: 12,

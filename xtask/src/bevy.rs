@@ -1,8 +1,7 @@
 //! The stage `bevy` of `cargo xtask test`: the plugin of integrations/bevy.
 //!
 //! It is a workspace of its own with a newer Rust than the library's. Its tests run with the
-//! fewest features of Bevy, without a renderer. Where that Rust or the packages cannot be
-//! had, the stage says so and is skipped.
+//! fewest features of Bevy, without a renderer.
 //!
 //! `cargo xtask bevy-window`: what draws, the examples with a window, and the tests of layers,
 //! gizmos and materials.
@@ -13,6 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::needs::rustup;
 use crate::skips;
 use crate::stage::{Outcome, cargo};
 use crate::web::WASM;
@@ -29,18 +29,11 @@ const SHOP_TETS: &str = "12000";
 /// of Bevy's crates once more, which takes as long as the tests. Run `cargo clippy` there.
 pub fn test() -> Outcome {
     let version = toolchain()?;
-    if let Err(why) = ensure_toolchain(&version) {
-        let why = format!("there is no Rust {version} for Bevy: {why}");
-        return skips::whole("bevy", why);
-    }
-    if !has_packages(&version) {
-        return skips::whole("bevy", "Bevy's packages cannot be fetched".into());
-    }
     let packages = ["--package", "bevy_fracas", "--package", "china-shop"];
     run(&version, &[&["fmt", "--check"], &packages[..]].concat())?;
     let tests = ["test", "--locked", "--tests", "--examples"];
     println!("   cargo +{version} {}", tests.join(" "));
-    skips::run_counted("bevy", &mut command(&version, &tests))?;
+    skips::run(&mut command(&version, &tests))?;
     run(&version, &["test", "--locked", "--doc"])
 }
 
@@ -49,7 +42,7 @@ pub fn test() -> Outcome {
 /// Bevy is compiled once more for each of the two.
 pub fn window() -> Outcome {
     let version = toolchain()?;
-    ensure_toolchain(&version)?;
+    install_toolchain()?;
     let check = ["check", "--locked", "--features", "window", "--examples"];
     run(&version, &check)?;
     let tests = ["test", "--locked", "--test", "plugin"];
@@ -62,7 +55,7 @@ pub fn window() -> Outcome {
 /// files shows it.
 pub fn web() -> Outcome {
     let version = toolchain()?;
-    ensure_toolchain(&version)?;
+    install_toolchain()?;
     add_target(&version)?;
     let arguments = ["build", "--locked", "--profile", "web", "--target", WASM];
     let features = ["--features", "window"];
@@ -129,18 +122,11 @@ fn size(folder: &Path) -> Result<u64, String> {
 }
 
 fn add_target(version: &str) -> Outcome {
-    let status = Command::new("rustup")
-        .args(["target", "add", WASM, "--toolchain", version])
-        .status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("rustup ended with {status}")),
-        Err(error) => Err(format!("rustup cannot be run ({error})")),
-    }
+    rustup(&["target", "add", WASM, "--toolchain", version])
 }
 
 /// The Rust that the folder asks for.
-fn toolchain() -> Result<String, String> {
+pub fn toolchain() -> Result<String, String> {
     let file = format!("{FOLDER}/rust-toolchain.toml");
     let text = read(&file)?;
     channel(&text).ok_or_else(|| format!("{file} names no channel"))
@@ -154,30 +140,32 @@ fn channel(text: &str) -> Option<String> {
     Some(value.trim().trim_matches('"').to_owned())
 }
 
-fn ensure_toolchain(version: &str) -> Outcome {
+/// Whether the Rust for Bevy is there, with rustfmt.
+pub fn has_toolchain() -> bool {
+    let Ok(version) = toolchain() else {
+        return false;
+    };
     let probe = format!("+{version}");
     let out = Command::new("cargo")
         .args([&probe, "fmt", "--version"])
         .output();
-    let there = out.is_ok_and(|out| out.status.success());
-    if there {
-        return Ok(());
-    }
-    println!("   installing Rust {version}");
-    let status = Command::new("rustup")
-        .args(["toolchain", "install", version, "--profile", "minimal"])
-        .args(["--component", "rustfmt"])
-        .status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("rustup ended with {status}")),
-        Err(error) => Err(format!("rustup cannot be run ({error})")),
-    }
+    out.is_ok_and(|out| out.status.success())
 }
 
-fn has_packages(version: &str) -> bool {
-    let fetched = command(version, &["fetch", "--locked"]).status();
-    fetched.is_ok_and(|status| status.success())
+/// Installs the Rust for Bevy, unless it is there.
+pub fn install_toolchain() -> Outcome {
+    if has_toolchain() {
+        return Ok(());
+    }
+    let version = toolchain()?;
+    println!("   installing Rust {version}");
+    let what = ["--profile", "minimal", "--component", "rustfmt"];
+    rustup(&[&["toolchain", "install", &version][..], &what].concat())
+}
+
+/// Fetches Bevy's packages.
+pub fn fetch() -> Outcome {
+    run(&toolchain()?, &["fetch", "--locked"])
 }
 
 /// Cargo of that Rust, in the plugin's folder. The cargo that runs us left its own tool chain

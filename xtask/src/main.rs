@@ -7,11 +7,13 @@ mod bevy;
 mod licences;
 mod long_functions;
 mod mutants;
+mod needs;
 mod newcomer;
-mod public_items;
+mod public_data;
 mod python;
 mod skips;
 mod stage;
+mod stranger;
 mod test_run;
 mod web;
 
@@ -19,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use stage::{Outcome, Stage, When, cargo, ensure_component, ensure_target};
+use stage::{Outcome, Stage, When, cargo};
 
 /// Commands for working on fracas.
 #[derive(Parser)]
@@ -35,12 +37,16 @@ enum Task {
     /// tests, the Python module, the Bevy plugin, the page (and with it the wasm build of all libraries) in a
     /// browser.
     Test {
-        /// Only the stages whose name contains this.
+        /// Only the stages whose name contains this, or one of these separated by commas.
         #[arg(long)]
         only: Option<String>,
-        /// Only those that run beside the others when all are run.
+        /// In a fresh clone of what is committed, with nothing beside it: the stages that build
+        /// nothing, or all (`--as-stranger=whole`).
+        #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "quick")]
+        as_stranger: Option<stranger::Extent>,
+        /// The stages that run beside the others; with those that cannot run, as JSON.
         #[arg(long, hide = true)]
-        beside: bool,
+        beside: Option<String>,
     },
     /// Build the page of apps/web into apps/web/dist.
     Web,
@@ -98,87 +104,110 @@ const STAGES: &[Stage] = &[
     Stage {
         name: "format",
         about: "rustfmt changes nothing",
+        minutes: 0.1,
         when: When::Next,
         run: format,
     },
     Stage {
+        name: "public-data",
+        about: "every test that uses public data has a twin that does not",
+        minutes: 0.1,
+        when: When::Next,
+        run: public_data::check,
+    },
+    Stage {
         name: "licences",
         about: "all dependencies are permissive (deny.toml)",
+        minutes: 0.1,
         when: When::Next,
         run: licences::check,
     },
     Stage {
         name: "packages",
         about: "every crate that is to be published can be packed",
+        minutes: 0.3,
         when: When::Next,
         run: packages,
     },
     Stage {
         name: "tests",
         about: "unit, property, conformance and documentation tests",
+        minutes: 20.0,
         when: When::Next,
         run: tests,
     },
     Stage {
+        name: "stranger",
+        about: "a clone with nothing beside it passes what builds nothing; tests pass without data",
+        minutes: 0.5,
+        when: When::Next,
+        run: stranger::check,
+    },
+    Stage {
         name: "python",
-        about: "the Python module agrees with Rust, and stands whatever it is given",
+        about: "the Python module agrees with Rust, whatever it is given",
+        minutes: 4.0,
         when: When::Next,
         run: python::test,
     },
     Stage {
+        name: "page",
+        about: "the page builds, and its first load is small",
+        minutes: 4.0,
+        when: When::Beside,
+        run: web::build,
+    },
+    Stage {
         name: "lints",
         about: "no function is over 100 lines, clippy has no warning",
+        minutes: 4.0,
         when: When::Beside,
         run: lints,
     },
     Stage {
         name: "documentation",
         about: "rustdoc has no warning",
+        minutes: 1.0,
         when: When::Beside,
         run: documentation,
     },
     Stage {
-        name: "public-items",
-        about: "no library shows more names than it did (conformance/most-public)",
-        when: When::Beside,
-        run: public_items::check,
-    },
-    Stage {
-        name: "page",
-        about: "the page builds, and its first load is small",
-        when: When::Beside,
-        run: web::build,
-    },
-    Stage {
         name: "newcomer",
         about: "the guide's blocks and the examples build and run outside the workspace",
+        minutes: 8.0,
         when: When::Beside,
         run: newcomer::check,
     },
     Stage {
         name: "bevy",
         about: "the plugin for Bevy passes its tests, without a renderer",
+        minutes: 8.0,
         when: When::Beside,
         run: bevy::test,
     },
     Stage {
         name: "web",
         about: "the page works in Chromium",
+        minutes: 8.0,
         when: When::Last,
         run: web::test,
     },
 ];
 
 fn main() -> ExitCode {
-    if let Some(code) = public_items::run_as_rustdoc() {
-        return code;
-    }
     let result = match Xtask::parse().task {
         Task::Test {
             only: Some(only), ..
         } => stage::run_some(STAGES, &only),
-        Task::Test { beside: true, .. } => stage::run_beside(STAGES),
-        Task::Test { .. } => prepare().and_then(|()| stage::run_all(STAGES)),
+        Task::Test {
+            as_stranger: Some(extent),
+            ..
+        } => stranger::run(extent),
+        Task::Test {
+            beside: Some(missing),
+            ..
+        } => stage::run_beside(STAGES, &missing),
+        Task::Test { .. } => stage::run_all(STAGES),
         Task::Web => web::build(),
         Task::BevyWindow => bevy::window(),
         Task::BevyWeb => bevy::web(),
@@ -252,21 +281,12 @@ fn digests(write: bool) -> Outcome {
     example("fracas-scenes", "digests", &["check", DIGESTS])
 }
 
-/// What two processes at once must not install.
-fn prepare() -> Outcome {
-    ensure_component("rustfmt", &["fmt", "--version"])?;
-    ensure_component("clippy", &["clippy", "--version"])?;
-    ensure_target(web::WASM)
-}
-
 fn format() -> Outcome {
-    ensure_component("rustfmt", &["fmt", "--version"])?;
     cargo(&["fmt", "--all", "--check"], &[])
 }
 
 fn lints() -> Outcome {
     long_functions::check()?;
-    ensure_component("clippy", &["clippy", "--version"])?;
     cargo(
         &[
             "clippy",
@@ -321,6 +341,6 @@ fn packages() -> Outcome {
 /// `--tests`: what is marked `test = false` has none and is not linked once more. Examples are
 /// not built: the lints have checked them, and the stages that run one build it.
 fn tests() -> Outcome {
-    skips::cargo_test("tests", &["test", "--workspace", "--tests"])?;
+    test_run::run(&["test", "--workspace", "--tests"])?;
     cargo(&["test", "--workspace", "--doc"], &[])
 }

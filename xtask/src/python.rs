@@ -2,9 +2,7 @@
 //!
 //! The stage tests the build that the other stages have made already: the module is copied
 //! beside its Python files into a virtual environment under the target folder, and pytest
-//! compares it with the command line and with Rust's own results. Where there is no
-//! Python 3.10 with `venv` and pip, or nothing can be installed, the stage says so and is
-//! skipped.
+//! compares it with the command line and with Rust's own results.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -32,9 +30,10 @@ const RAY: &str = "ray>=2.9";
 /// Ends with an error where Python is too old or lacks what makes environments.
 const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
 
-/// Tests the module from Python. Tests on a Ray cluster are skipped: [`ray`] runs them.
+/// Tests the module from Python, but not on Ray clusters: [`ray`] does that.
 pub fn test() -> Outcome {
-    run_tests("test", PACKAGES, &[])
+    println!("   tests on Ray clusters: cargo xtask ray");
+    run_tests("test", PACKAGES, &["-m", "not cluster"])
 }
 
 /// The tests on clusters of several Ray nodes on this machine, one of which is killed.
@@ -49,23 +48,13 @@ pub fn ray() -> Outcome {
 
 /// Runs some tests, or all of them, with these packages.
 fn run_tests(name: &str, packages: &[&str], which: &[&str]) -> Outcome {
-    let Some(python) = find_python() else {
-        let why = "there is no Python 3.10 or newer with venv and pip";
-        return skips::whole("python", why.into());
-    };
     let target = target_folder()?;
     // The same build as the tests': nothing is compiled twice.
     let what = ["--lib", "--bin", "fracas", "--example", "bits"];
     cargo(&[&["build", "--workspace"][..], &what].concat(), &[])?;
     let built = target.join("debug");
-    let python = match environment(&python, &target, name, packages) {
-        Ok(python) => python,
-        // Without a package index, say.
-        Err(why) => {
-            let why = format!("what its tests need cannot be installed: {why}");
-            return skips::whole("python", why);
-        }
-    };
+    let python = find_python().ok_or("there is no Python 3.10 or newer with venv and pip")?;
+    let python = environment(&python, &target, name, packages)?;
     install(&python, &built)?;
     let mut tests = Command::new(&python);
     tests
@@ -75,7 +64,7 @@ fn run_tests(name: &str, packages: &[&str], which: &[&str]) -> Outcome {
         .current_dir(FOLDER)
         .env("FRACAS_BITS", built.join(program("examples/bits")))
         .env("FRACAS_COMMAND", built.join(program("fracas")));
-    skips::run_counted("python", &mut tests)
+    skips::run(&mut tests)
 }
 
 /// Builds the wheel, in release, into `target/wheels`.
@@ -99,13 +88,41 @@ fn program(name: &str) -> String {
 }
 
 /// A Python that is new enough.
-fn find_python() -> Option<String> {
+pub fn find_python() -> Option<String> {
     let given = std::env::var("PYTHON").ok();
     let mut names = given.into_iter().chain(["python3".into(), "python".into()]);
     names.find(|name: &String| {
         let probed = Command::new(name).args(["-c", PROBE]).output();
         probed.is_ok_and(|out| out.status.success())
     })
+}
+
+/// Whether the tests' environment is there.
+pub fn has_environment() -> bool {
+    target_folder().is_ok_and(|target| has_packages(&target.join("python/test"), PACKAGES))
+}
+
+/// Makes the tests' environment.
+pub fn make_environment() -> Outcome {
+    let python = find_python().ok_or("there is no Python 3.10 or newer with venv and pip")?;
+    environment(&python, &target_folder()?, "test", PACKAGES).map(|_| ())
+}
+
+/// The Python of a virtual environment.
+fn inside(folder: &Path) -> PathBuf {
+    folder.join(if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
+    })
+}
+
+/// Written into an environment when it is complete.
+const STAMP: &str = "fracas-packages";
+
+fn has_packages(folder: &Path, packages: &[&str]) -> bool {
+    let list = fs::read_to_string(folder.join(STAMP));
+    inside(folder).exists() && list.is_ok_and(|list| list == packages.join("\n"))
 }
 
 /// A virtual environment of a name with these packages, made once. Returns its Python.
@@ -116,14 +133,8 @@ fn environment(
     packages: &[&str],
 ) -> Result<PathBuf, String> {
     let folder = target.join("python").join(name);
-    let inside = if cfg!(windows) {
-        folder.join("Scripts/python.exe")
-    } else {
-        folder.join("bin/python")
-    };
-    let stamp = folder.join("fracas-packages");
-    let list = packages.join("\n");
-    if inside.exists() && fs::read_to_string(&stamp).is_ok_and(|old| old == list) {
+    let inside = inside(&folder);
+    if has_packages(&folder, packages) {
         return Ok(inside);
     }
     println!("   making a virtual environment in {}", folder.display());
@@ -132,7 +143,9 @@ fn environment(
         .arg(&folder))?;
     let mut pip = Command::new(&inside);
     run(pip.args(["-m", "pip", "install", "--quiet"]).args(packages))?;
-    fs::write(&stamp, list).map_err(|e| format!("cannot write {}: {e}", stamp.display()))?;
+    let stamp = folder.join(STAMP);
+    fs::write(&stamp, packages.join("\n"))
+        .map_err(|e| format!("cannot write {}: {e}", stamp.display()))?;
     Ok(inside)
 }
 

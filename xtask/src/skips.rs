@@ -1,209 +1,128 @@
-//! What the tests skipped: counted, told, and held against numbers that are kept.
+//! What test programs skipped, read from what they print.
 //!
-//! A Rust test that misses its public data says `SKIPPED in NAME: needs FILE` on standard
-//! error and goes on with the cases made in code; pytest says `SKIPPED [N] PLACE: WHY`; the
-//! page's tests say `skipped: WHY`. `conformance/most-skipped` holds how many a stage may
-//! skip; more is a failure, so that no test is lost without a word. A stage that cannot run
-//! at all (no Python, no Rust for Bevy) is no failure, and is told once more at the end.
+//! Tests with public data (see [`crate::public_data`]) may skip it: they are named at the end
+//! of their stage. Nothing else may be skipped or ignored.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 
 use crate::stage::Outcome;
-use crate::test_run;
 
-const MOST: &str = "conformance/most-skipped";
-
-/// Stages that could not run at all, and why.
-static WHOLE: Mutex<Vec<(&str, String)>> = Mutex::new(Vec::new());
-
-/// Tells that a stage cannot run here.
-pub fn whole(stage: &'static str, why: String) -> Outcome {
-    println!("   SKIPPED as a whole: {why}");
-    WHOLE
-        .lock()
-        .unwrap_or_else(|e| e.into_inner())
-        .push((stage, why));
-    Ok(())
+/// Collected from the lines of a stage.
+#[derive(Default)]
+pub struct Skips {
+    /// Tests that ran without their public data.
+    without_data: BTreeSet<String>,
+    /// What must not be.
+    others: Vec<String>,
 }
 
-/// The stages that could not run at all, for the end of all stages.
-pub fn skipped_stages() -> Vec<(&'static str, String)> {
-    WHOLE.lock().unwrap_or_else(|e| e.into_inner()).clone()
+impl Skips {
+    /// Reads a line of libtest, pytest or the page's tests.
+    pub fn read(&mut self, line: &str) {
+        // A line of another thread may stand before it.
+        if let Some((_, rest)) = line.split_once("SKIPPED in ") {
+            let test = rest.split_once(": needs ").map_or(rest, |(test, _)| test);
+            self.without_data.insert(test.to_owned());
+        } else if let Some((place, why)) = line
+            .strip_prefix("SKIPPED [")
+            .and_then(|l| l.split_once("] ")?.1.split_once(": "))
+        {
+            if why.starts_with("public data") {
+                self.without_data.insert(place.to_owned());
+            } else {
+                self.others.push(format!("{place} was skipped: {why}"));
+            }
+        } else if let Some(why) = line.trim_start().strip_prefix("skipped: ") {
+            self.others.push(format!("a test was skipped: {why}"));
+        } else if line.starts_with("test ") && line.contains(" ... ignored") {
+            self.others.push(format!("{line}: no test may be ignored"));
+        }
+    }
+
+    /// How many tests ran without their public data.
+    pub fn without_data(&self) -> usize {
+        self.without_data.len()
+    }
+
+    /// Prints what ran without data; fails if anything else was skipped.
+    pub fn conclude(self) -> Outcome {
+        if !self.without_data.is_empty() {
+            let names: Vec<String> = self.without_data.into_iter().collect();
+            println!(
+                "   without public data (set FRACAS_DATA), so on shapes made in code alone: {}",
+                names.join(", ")
+            );
+        }
+        match self.others.is_empty() {
+            true => Ok(()),
+            false => Err(self.others.join("\n")),
+        }
+    }
 }
 
-/// Tests that skipped something, each with what it missed.
-type Skipped = BTreeMap<String, Vec<String>>;
-
-/// Runs the tests that `cargo` with these arguments would run, and counts what was skipped.
-pub fn cargo_test(stage: &str, arguments: &[&str]) -> Outcome {
-    let mut skipped = Skipped::new();
-    test_run::run(arguments, &mut |line| note(&mut skipped, line))?;
-    judge(stage, &skipped, most(stage)?)
-}
-
-/// Runs a command, passes on what it prints, and counts what it says was skipped.
-pub fn run_counted(stage: &str, command: &mut Command) -> Outcome {
+/// Runs a program of tests, shows what it prints as it comes, and checks what it skipped.
+pub fn run(command: &mut Command) -> Outcome {
     let name = command.get_program().to_string_lossy().into_owned();
     let child = command.stdout(Stdio::piped()).spawn();
     let mut child = child.map_err(|e| format!("cannot run {name}: {e}"))?;
-    let mut skipped = Skipped::new();
+    let mut skips = Skips::default();
     let out = child.stdout.take().map(BufReader::new);
     for line in out.into_iter().flat_map(|o| o.split(b'\n')) {
         let Ok(line) = line else { break };
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
-        // A line is told when it is there, not when a screenful is.
         let _ = std::io::stdout().flush();
-        note(&mut skipped, &line);
+        skips.read(&line);
     }
-    let status = child
-        .wait()
-        .map_err(|e| format!("cannot run {name}: {e}"))?;
+    let status = child.wait();
+    let status = status.map_err(|e| format!("cannot run {name}: {e}"))?;
     if !status.success() {
         return Err(format!("{name} ended with {status}"));
     }
-    judge(stage, &skipped, most(stage)?)
-}
-
-fn note(skipped: &mut Skipped, line: &str) {
-    let mut add = |test: &str, what: &str| {
-        skipped.entry(test.into()).or_default().push(what.into());
-    };
-    // A line of another thread may stand before it.
-    if let Some((_, told)) = line.split_once("SKIPPED in ") {
-        if let Some((test, what)) = told.split_once(": needs ") {
-            add(test, what.split(" under ").next().unwrap_or(what));
-        }
-    } else if let Some(told) = line.strip_prefix("SKIPPED [") {
-        if let Some((count, told)) = told.split_once("] ") {
-            // One line may stand for several cases of one place.
-            for case in 0..count.parse().unwrap_or(1) {
-                let (place, why) = told.split_once(": ").unwrap_or((told, ""));
-                add(&format!("{place} {why} {case}"), why);
-            }
-        }
-    } else if let Some(why) = line.trim_start().strip_prefix("skipped: ") {
-        let count = skipped.len();
-        skipped
-            .entry(format!("test {count}"))
-            .or_default()
-            .push(why.into());
-    } else if let Some((ignored, _)) = line
-        .strip_prefix("test result: ")
-        .and_then(|l| l.split("; ").find_map(|p| p.split_once(" ignored")))
-    {
-        // No test is marked so without a reason in its own line; all of them count.
-        for _ in 0..ignored.parse().unwrap_or(0) {
-            let count = skipped.len();
-            skipped
-                .entry(format!("test {count}"))
-                .or_default()
-                .push("is ignored".into());
-        }
-    }
-}
-
-/// The number that is kept for a stage.
-fn most(stage: &str) -> Result<usize, String> {
-    let text = fs::read_to_string(MOST).map_err(|e| format!("cannot read {MOST}: {e}"))?;
-    most_of(&text, stage)
-}
-
-fn most_of(text: &str, stage: &str) -> Result<usize, String> {
-    let mut lines = text.lines().filter_map(|l| l.split_once(' '));
-    let number = lines
-        .find(|(name, _)| *name == stage)
-        .map(|(_, n)| n.trim());
-    let number = number.ok_or_else(|| format!("{MOST} has no line for the stage `{stage}`"))?;
-    number
-        .parse()
-        .map_err(|_| format!("{MOST} holds `{number}`, which is no number"))
-}
-
-fn judge(stage: &str, skipped: &Skipped, most: usize) -> Outcome {
-    for (test, missed) in skipped {
-        println!("   skipped in {test}: {}", missed.join(", "));
-    }
-    let count = skipped.len();
-    println!("   {count} tests of `{stage}` skipped something ({most} may)");
-    if count > most {
-        return Err(format!(
-            "{count} tests of `{stage}` skipped something, {most} may (see {MOST}): give the new \
-             ones a case made in code, then raise the number"
-        ));
-    }
-    Ok(())
+    skips.conclude()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn noted(lines: &[&str]) -> Skipped {
-        let mut skipped = Skipped::new();
-        for line in lines {
-            note(&mut skipped, line);
-        }
-        skipped
+    fn read(lines: &[&str]) -> Skips {
+        let mut skips = Skips::default();
+        lines.iter().for_each(|line| skips.read(line));
+        skips
     }
 
     #[test]
-    fn skips_are_counted_by_test() {
-        let skipped = noted(&[
-            "SKIPPED in a: needs tet/x.msh under /data (set FRACAS_DATA)",
-            "test b ... SKIPPED in a: needs tet/y.msh under /data (set FRACAS_DATA)",
-            "SKIPPED in c: needs z under /data (set FRACAS_DATA)",
-            "running 3 tests",
+    fn missing_public_data_is_no_failure() {
+        let skips = read(&[
+            "SKIPPED in public_a: needs tet/x.msh under /data (set FRACAS_DATA)",
+            "test b ... SKIPPED in public_a: needs tet/y.msh under /data (set FRACAS_DATA)",
+            "SKIPPED [1] tests/test_bits.py:150: public data tet/a.msh is not under /data",
             "test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out",
         ]);
-        assert_eq!(skipped["a"], ["tet/x.msh", "tet/y.msh"]);
-        assert!(judge("tests", &skipped, 2).is_ok());
-        assert!(judge("tests", &skipped, 1).unwrap_err().contains("2 tests"));
+        let names = ["public_a", "tests/test_bits.py:150"].map(String::from);
+        assert_eq!(skips.without_data, names.into());
+        assert!(skips.conclude().is_ok());
     }
 
     #[test]
-    fn skips_of_other_programs_are_counted() {
-        let python = noted(&[
-            "SKIPPED [1] tests/test_bits.py:150: needs tet/a.msh under /data (set FRACAS_DATA)",
-            "SKIPPED [1] tests/test_bits.py:150: needs tet/b.msh under /data (set FRACAS_DATA)",
+    fn every_other_skip_is_a_failure() {
+        for line in [
             "SKIPPED [3] tests/conftest.py:24: FRACAS_BITS does not name the program",
-            "5 passed, 5 skipped in 0.1s",
-        ]);
-        assert_eq!(python.len(), 5);
-        let page = noted(&["   ok: a test", "      skipped: no", "      skipped: no"]);
-        assert_eq!(page.len(), 2);
-        let ignored = "test result: ok. 5 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out";
-        assert_eq!(noted(&[ignored]).len(), 2);
-    }
-
-    #[test]
-    fn every_stage_has_its_number() {
-        let text = "tests 38\npython 13\n";
-        assert_eq!(most_of(text, "tests"), Ok(38));
-        assert_eq!(most_of(text, "python"), Ok(13));
-        assert!(most_of(text, "web").unwrap_err().contains("no line"));
-        assert!(most_of("web many\n", "web").unwrap_err().contains("many"));
-    }
-
-    #[test]
-    fn what_a_program_skips_is_held_against_its_number() {
-        let say = |text: &str| {
-            let mut shell = Command::new("sh");
-            shell.args(["-c", text]);
-            shell
-        };
-        // From the root of the repository, as the numbers are found.
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-        let kept = fs::read_to_string(format!("{root}/{MOST}")).unwrap();
-        for stage in ["tests", "python", "bevy", "web"] {
-            most_of(&kept, stage).unwrap();
+            "      skipped: no WebGL",
+            "test voxel::slow ... ignored, takes hours",
+        ] {
+            assert!(read(&[line]).conclude().is_err(), "{line}");
         }
+    }
+
+    #[test]
+    fn failed_program_is_a_failure() {
         if cfg!(unix) {
-            assert!(run_counted("web", &mut say("exit 3")).is_err());
+            assert!(run(Command::new("sh").args(["-c", "exit 3"])).is_err());
+            assert!(run(Command::new("sh").args(["-c", "echo 'skipped: no'"])).is_err());
         }
     }
 }

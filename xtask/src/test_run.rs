@@ -14,7 +14,9 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::skips::Skips;
 use crate::stage::Outcome;
+use crate::web::target_folder;
 
 /// A test program, and the folder it is run in.
 #[derive(Debug, PartialEq)]
@@ -44,11 +46,12 @@ impl Program {
     }
 }
 
-/// Builds and runs the tests that `cargo test` with these arguments would run. `note` is
-/// given every line that they print.
-pub fn run(arguments: &[&str], note: &mut (dyn FnMut(&str) + Send)) -> Outcome {
+/// Builds and runs the tests that `cargo test` with these arguments would run.
+pub fn run(arguments: &[&str]) -> Outcome {
     let programs = build(arguments)?;
-    let (next, note) = (AtomicUsize::new(0), Mutex::new(note));
+    keep_places(&programs)?;
+    let (next, skips) = (AtomicUsize::new(0), Mutex::new(Skips::default()));
+    let ended = AtomicUsize::new(0);
     let failed = Mutex::new(Vec::new());
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -68,11 +71,12 @@ pub fn run(arguments: &[&str], note: &mut (dyn FnMut(&str) + Send)) -> Outcome {
                         ),
                         Err(error) => (false, [String::new(), error.to_string()]),
                     };
-                    let mut note = note.lock().unwrap_or_else(|e| e.into_inner());
+                    let mut skips = skips.lock().unwrap_or_else(|e| e.into_inner());
                     let seconds = begun.elapsed().as_secs_f64();
-                    println!("   == {name} ({seconds:.1} s)");
+                    let (count, of) = (1 + ended.fetch_add(1, Ordering::Relaxed), programs.len());
+                    println!("   == [{count}/{of}] {name} ({seconds:.1} s)");
                     for line in text.iter().flat_map(|t| t.lines()) {
-                        note(line);
+                        skips.read(line);
                         println!("{line}");
                     }
                     if !passed {
@@ -82,12 +86,36 @@ pub fn run(arguments: &[&str], note: &mut (dyn FnMut(&str) + Send)) -> Outcome {
             });
         }
     });
+    let skips = skips.into_inner().unwrap_or_else(|e| e.into_inner());
     let mut failed = failed.into_inner().unwrap_or_else(|e| e.into_inner());
     failed.sort();
-    if failed.is_empty() {
-        return Ok(());
+    match failed.is_empty() {
+        true => skips.conclude(),
+        false => Err(format!("tests failed: {}", failed.join(", "))),
     }
-    Err(format!("tests failed: {}", failed.join(", ")))
+}
+
+fn places_file() -> Result<PathBuf, String> {
+    Ok(target_folder()?.join("test-programs.txt"))
+}
+
+/// Writes down where the programs are, for [`last_built`].
+fn keep_places(programs: &[Program]) -> Outcome {
+    let line = |p: &Program| format!("{}\t{}\n", p.name(), p.path.display());
+    let text: String = programs.iter().map(line).collect();
+    let file = places_file()?;
+    std::fs::write(&file, text).map_err(|e| format!("cannot write {}: {e}", file.display()))
+}
+
+/// A test program of the last [`run`] in this folder.
+pub fn last_built(package: &str, test: &str) -> Result<PathBuf, String> {
+    let text = std::fs::read_to_string(places_file()?).unwrap_or_default();
+    let name = format!("{package}/{test}\t");
+    let path = text.lines().find_map(|line| line.strip_prefix(&name));
+    let path = path.map(PathBuf::from).filter(|path| path.exists());
+    path.ok_or_else(|| {
+        format!("{package}/{test} is not built: run `cargo xtask test --only tests` first")
+    })
 }
 
 /// Builds them, with cargo's own words on standard error, and says where they are.
@@ -135,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_build_that_fails_is_an_error() {
-        let told = run(&["test", "--package", "no-such-package"], &mut |_| ());
+        let told = run(&["test", "--package", "no-such-package"]);
         assert!(told.unwrap_err().contains("--no-run ended"));
     }
 }

@@ -14,7 +14,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::skips;
-use crate::stage::{Outcome, cargo, ensure_target};
+use crate::stage::{Outcome, cargo};
 
 /// What the page is compiled for.
 pub const WASM: &str = "wasm32-unknown-unknown";
@@ -24,7 +24,6 @@ const MOST_BYTES: u64 = 2_500_000;
 
 /// Builds the page into `apps/web/dist`.
 pub fn build() -> Outcome {
-    ensure_target(WASM)?;
     let target = target_folder()?;
     cargo(
         &[
@@ -65,7 +64,7 @@ pub fn build() -> Outcome {
 /// Builds the page and tries it in Chromium.
 pub fn test() -> Outcome {
     build()?;
-    let chromium = chromium()?;
+    let chromium = chromium().ok_or("Chromium is not here")?;
     // The native side of the comparisons, by the same build as the tests': nothing is
     // compiled twice. The page's build is optimised a little more, so a ratio of times
     // is, if anything, too kind to the page.
@@ -84,7 +83,7 @@ pub fn test() -> Outcome {
         .env("CHROMIUM", chromium)
         .env("FRACAS_NATIVE", native)
         .env("FRACAS_COMMAND", command);
-    skips::run_counted("web", &mut tests)
+    skips::run(&mut tests)
 }
 
 /// The Khronos validator finds no error in what broken models are written as.
@@ -104,8 +103,7 @@ fn validate(built: &Path, folder: &Path) -> Outcome {
 
 /// Installs what the lock file says, unless it is there.
 fn packages() -> Outcome {
-    let version = Command::new("npm").arg("--version").output();
-    if !version.is_ok_and(|out| out.status.success()) {
+    if !has_node() {
         return Err("the page is built with Node.js 20 or newer and npm: install them (https://nodejs.org), then try again".into());
     }
     let folder = Path::new(FOLDER);
@@ -143,49 +141,64 @@ fn sizes() -> Outcome {
     Ok(())
 }
 
-/// Where Chromium is, installed if need and rights be.
-fn chromium() -> Result<String, String> {
-    if let Ok(given) = std::env::var("CHROMIUM") {
-        return Ok(given);
-    }
+/// Whether there is Node.js 20 or newer, with npm.
+pub fn has_node() -> bool {
+    let npm = Command::new("npm").arg("--version").output();
+    let node = Command::new("node").arg("--version").output();
+    let major = node.ok().and_then(|out| {
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        text.trim_start_matches('v').split('.').next()?.parse().ok()
+    });
+    npm.is_ok_and(|out| out.status.success()) && major.is_some_and(|major: u32| major >= 20)
+}
+
+/// Where Chromium is.
+pub fn chromium() -> Option<String> {
     let places = [
         "/usr/bin/chromium",
         "/usr/bin/chromium-browser",
         "/usr/bin/google-chrome",
         "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     ];
-    let find = || places.into_iter().find(|p| Path::new(p).exists());
-    if let Some(found) = find() {
-        return Ok(found.into());
-    }
+    let given = std::env::var("CHROMIUM").ok();
+    given.or_else(|| {
+        let found = places.into_iter().find(|p| Path::new(p).exists());
+        found.map(String::from)
+    })
+}
+
+/// Installs Chromium on Debian, as root.
+pub fn install_chromium() -> Outcome {
     let root = Command::new("id").arg("-u").output();
     let root = root.is_ok_and(|out| out.stdout.trim_ascii() == b"0");
-    if root && Path::new("/usr/bin/apt-get").exists() {
-        println!("   installing chromium");
-        let install = || {
-            let all = [
-                "install",
-                "-y",
-                "-qq",
-                "--no-install-recommends",
-                "chromium",
-            ];
-            run(
-                Command::new("apt-get").args(all),
-                "apt-get install chromium",
-            )
-        };
-        if install().is_err() {
-            run(
-                Command::new("apt-get").args(["update", "-qq"]),
-                "apt-get update",
-            )?;
-            install()?;
-        }
+    if !root || !Path::new("/usr/bin/apt-get").exists() {
+        return Err("install Chromium or Chrome, or set CHROMIUM=/path".into());
     }
-    find().map(String::from).ok_or_else(|| {
-        "the page is tested in Chromium, which is not here: install Chromium or Chrome, or say where it is by CHROMIUM=/path".into()
-    })
+    println!("   installing Chromium");
+    let install = || {
+        let what = [
+            "install",
+            "-y",
+            "-qq",
+            "--no-install-recommends",
+            "chromium",
+        ];
+        run(
+            Command::new("apt-get").args(what),
+            "apt-get install chromium",
+        )
+    };
+    if install().is_err() {
+        run(
+            Command::new("apt-get").args(["update", "-qq"]),
+            "apt-get update",
+        )?;
+        install()?;
+    }
+    match chromium() {
+        Some(_) => Ok(()),
+        None => Err("apt-get installed Chromium in an unknown place: set CHROMIUM=/path".into()),
+    }
 }
 
 /// Where cargo builds.

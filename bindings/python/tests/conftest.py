@@ -18,6 +18,9 @@ import fracas
 # Where the tests run in the background, Ctrl-C may be off, and children would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Public meshes and models, which are not part of the repository.
+DATA = Path(os.environ.get("FRACAS_DATA", Path(__file__).parents[4] / "shared" / "data"))
+
 # Samples of the data set that tests share, and its settings.
 COUNT = 14
 SMALL = """
@@ -60,6 +63,29 @@ def command():
         return done.stderr
 
     return run
+
+
+@pytest.fixture
+def public_data(request):
+    """Gives the path of a file of the public data, or skips the test. Only tests named
+    `test_public_...` may use it, and each is listed in conformance/public-data.
+    """
+    assert request.node.name.startswith("test_public_"), "see conformance/public-data"
+
+    def find(file: str) -> Path:
+        path = DATA / file
+        if not path.exists():
+            pytest.skip(f"public data {file} is not under {DATA} (set FRACAS_DATA)")
+        return path
+
+    return find
+
+
+def pytest_collection_modifyitems(items):
+    """Marks the tests that start clusters of Ray."""
+    for item in items:
+        if "cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.cluster)
 
 
 @pytest.fixture

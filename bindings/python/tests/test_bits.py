@@ -1,8 +1,5 @@
 """The same bits as Rust, and as the command line."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from conftest import checksum
@@ -138,16 +135,11 @@ def test_files_of_shatter(command, tmp_path, options, flags):
     assert (broken.stats is not None) == (options.get("pattern") == "impact")
 
 
-DATA = Path(os.environ.get("FRACAS_DATA", Path(__file__).parents[4] / "shared" / "data"))
-
-
 @pytest.mark.parametrize(
     "file", ["tet/ipc_bunny.msh", "tet/bullet_torus.vtk", "surface/spot.obj", "textured/BoxTextured.glb"]
 )
-def test_public_meshes(command, tmp_path, file):
-    path = DATA / file
-    if not path.exists():
-        pytest.skip(f"needs {file} under {DATA} (set FRACAS_DATA)")
+def test_public_meshes(command, tmp_path, public_data, file):
+    path = public_data(file)
     command("shatter", path, "--pieces", "7", "--tets", "3000", "-o", tmp_path / "rust.glb")
     broken = fracas.shatter(path, pieces=7, tets=3000)
     broken.save(tmp_path / "python.glb")

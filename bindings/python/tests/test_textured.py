@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import struct
 import zlib
 from pathlib import Path
@@ -12,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-DATA = Path(os.environ.get("FRACAS_DATA", Path(__file__).parents[4] / "shared" / "data"))
 # The volume may be off by so much from the tetrahedra's. Sheets of glass and letters are left
 # out: they have no inside, and are refused without --thicken.
 PUBLIC = {
@@ -145,11 +143,9 @@ def test_a_textured_model_is_closed_and_has_its_volume(command, tmp_path, shape)
 
 
 @pytest.mark.parametrize("file", PUBLIC)
-def test_public_models_are_closed(command, tmp_path, file):
+def test_public_models_are_closed(command, tmp_path, public_data, file):
     trimesh = pytest.importorskip("trimesh")
-    path = DATA / "textured" / file
-    if not path.exists():
-        pytest.skip(f"needs textured/{file} under {DATA} (set FRACAS_DATA)")
+    path = public_data(f"textured/{file}")
     out = tmp_path / "broken.glb"
     command("shatter", path, "--pieces", "8", "--tets", "3000", "-o", out)
     check(trimesh, out, PUBLIC[file])
