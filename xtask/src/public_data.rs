@@ -17,12 +17,13 @@ const LIST: &str = "conformance/public-data";
 /// Folders whose tests may use public data.
 const FOLDERS: [&str; 2] = ["conformance/tests", "bindings/python/tests"];
 
-/// The only sources that may look for the data. The command line is told its folder by
-/// `FRACAS_DATA` as well, for its report.
-const FINDERS: [&str; 3] = [
+/// The only sources that may name the data's folder: those that find it for tests and for the
+/// report, and the one that hides it.
+const FINDERS: [&str; 4] = [
     "conformance/src/data.rs",
     "bindings/python/tests/conftest.py",
     "apps/cli/src/report.rs",
+    "xtask/src/stranger.rs",
 ];
 
 /// Tests with public data, by file; each with its twins.
