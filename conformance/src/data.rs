@@ -75,3 +75,12 @@ pub fn find(relative: &str) -> Option<PathBuf> {
     );
     None
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    #[should_panic(expected = "only tests named `public_...` may")]
+    fn other_tests_find_no_data() {
+        let _ = super::find("tet/ipc_bunny.msh");
+    }
+}

@@ -1,13 +1,9 @@
-//! Support for the conformance suite (`tests/`): where the public test data is,
-//! and how a test says that it is skipped without it.
+//! Support for the conformance suite (`tests/`): the same cases through every system, each
+//! compared with a slow and certain answer.
 //!
-//! Every test has a case made in code ([`procedural`]), so that it asserts something
-//! where the data is absent. `cargo xtask test` counts what was skipped.
-//!
-//! The suite runs the same cases through every system and holds each against the
-//! slow and certain answer. Data sets are not part of the repository: they are
-//! looked for in `../shared/data` beside the project, or where the environment
-//! variable `FRACAS_DATA` points.
+//! Cases are made in code ([`procedural`]). Tests named `public_...` run public data as well,
+//! which is not part of the repository (see [`data`]): it is looked for in `../shared/data`
+//! beside the project, or in the folder that the environment variable `FRACAS_DATA` names.
 
 pub mod broken;
 pub mod ccd;
