@@ -50,12 +50,22 @@ fn astray(number: u64) -> DVec3 {
     DVec3::new(next(), next(), next())
 }
 
-/// Where the nodes are in the cage, and how many samples of the skin are outside of it.
-pub(super) fn enclose(
-    mesh: &TetMesh,
-    positions: &[DVec3],
-    triangles: &[[u32; 3]],
-) -> (Vec<DVec3>, usize) {
+/// Maximum number of comparisons of a part of a triangle with a tetrahedron, for each
+/// tetrahedron and each triangle. Where they are used up, the cage stays as it is: what it
+/// does not hold makes pieces that are not closed.
+const MAX_COMPARISONS: u64 = 300;
+
+/// Where the nodes of the cage are, and how well it holds the skin.
+pub(super) struct Cage {
+    pub places: Vec<DVec3>,
+    /// Samples of the skin outside of it.
+    pub samples_outside: usize,
+    /// Comparisons of a part of a triangle with a tetrahedron that were made.
+    pub comparisons: u64,
+}
+
+/// Moves the boundary nodes outwards until the tetrahedra hold the skin.
+pub(super) fn enclose(mesh: &TetMesh, positions: &[DVec3], triangles: &[[u32; 3]]) -> Cage {
     let original: Vec<DVec3> = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
     let volumes: Vec<f64> = mesh
         .tets()
@@ -90,7 +100,7 @@ pub(super) fn enclose(
         .collect();
     raise(mesh, &surface.faces, &volumes, &room, &mut cage);
     let corners = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
-    let least = least_length(triangles.iter().map(corners));
+    let least = least_length(triangles.iter().map(corners), MOST_PARTS);
     let spacing = least.max(0.4 * edge);
     let mut outside = samples(positions, triangles, spacing);
     let (low, high) = bounds(&original);
@@ -119,11 +129,15 @@ pub(super) fn enclose(
         })
         .flat_map(|t| small_parts(t, least.max(LONGEST_PART * edge)))
         .collect();
+    let limit = MAX_COMPARISONS * (mesh.tets().len() + triangles.len()) as u64;
+    let mut comparisons = 0;
     for _ in 0..ROUNDS {
         let grid = TetGrid::build(mesh, &cage);
         let mut parts = Vec::new();
-        open.retain(|&triangle| leaves(&grid, triangle, &mut parts));
-        if open.is_empty() {
+        open.retain(|&triangle| {
+            comparisons <= limit && leaves(&grid, triangle, &mut parts, &mut comparisons)
+        });
+        if open.is_empty() || comparisons > limit {
             break;
         }
         let wanted = reaching_out(&grid, &parts, &surface, &cage);
@@ -133,12 +147,16 @@ pub(super) fn enclose(
         }
     }
     let grid = TetGrid::build(mesh, &cage);
-    let left = samples(positions, triangles, spacing)
+    let samples_outside = samples(positions, triangles, spacing)
         .into_iter()
         .filter(|&p| grid.holding(p).is_none())
         .count();
     drop(grid);
-    (cage, left)
+    Cage {
+        places: cage,
+        samples_outside,
+        comparisons,
+    }
 }
 
 /// The boundary of the mesh.
@@ -181,7 +199,12 @@ fn reaching_out(
 }
 
 /// Whether parts of a triangle lie in no tetrahedron; their middles go to `parts`.
-fn leaves(grid: &TetGrid<'_>, corners: [DVec3; 3], parts: &mut Vec<DVec3>) -> bool {
+fn leaves(
+    grid: &TetGrid<'_>,
+    corners: [DVec3; 3],
+    parts: &mut Vec<DVec3>,
+    comparisons: &mut u64,
+) -> bool {
     let [a, b, c] = corners;
     let whole = grid.holding(a);
     if whole.is_some_and(|t| [b, c].iter().all(|&p| grid.tet(t).holds(p))) {
@@ -195,6 +218,10 @@ fn leaves(grid: &TetGrid<'_>, corners: [DVec3; 3], parts: &mut Vec<DVec3>) -> bo
         let shape = grid.tet(tet);
         let faces = [0, 1, 2, 3].map(|i| 4 * tet + i);
         let bounds = shape.bounds();
+        if !triangle.meets(bounds) {
+            continue;
+        }
+        *comparisons += rest.len() as u64;
         // Parts that it does not meet stay where they are.
         let mut next = 0;
         while let Some(found) = rest[next..].iter().position(|p| p.meets(bounds)) {
@@ -223,11 +250,11 @@ fn longest_side([a, b, c]: [DVec3; 3]) -> f64 {
     a.distance(b).max(b.distance(c)).max(c.distance(a))
 }
 
-/// The length down to which triangles can be divided without too many parts: a triangle has
-/// at most four times as many as a square of its longest side.
-fn least_length(triangles: impl Iterator<Item = [DVec3; 3]>) -> f64 {
+/// The length down to which triangles can be divided into at most `max_parts`: a triangle
+/// has at most four times as many as a square of its longest side.
+pub(super) fn least_length(triangles: impl Iterator<Item = [DVec3; 3]>, max_parts: f64) -> f64 {
     let squares: f64 = triangles.map(|t| longest_side(t) * longest_side(t)).sum();
-    (4.0 * squares / MOST_PARTS).sqrt()
+    (4.0 * squares / max_parts).sqrt()
 }
 
 /// A triangle in parts whose sides are no longer than told: sides are halved, longest first.
@@ -439,7 +466,7 @@ mod tests {
             0.5 * wide * DVec3::X,
         ] {
             let sheet = [DVec3::ZERO, wide * DVec3::X, third];
-            let least = least_length([sheet].into_iter());
+            let least = least_length([sheet].into_iter(), MOST_PARTS);
             let count = small_parts(sheet, least.max(LONGEST_PART)).len();
             assert!(count as f64 <= MOST_PARTS, "{third}: {count}");
             let corners = sheet.to_vec();

@@ -54,7 +54,15 @@ pub struct Dress {
     pub cut: Vec<SkinFace>,
     /// Its crack faces.
     pub cracks: Vec<CrackFace>,
+    /// Comparisons of a part of a triangle with a tetrahedron that it took: a measure of
+    /// work.
+    pub comparisons: u64,
 }
+
+/// Maximum number of comparisons of parts of one triangle with tetrahedra. A triangle that
+/// needs more is cut by each tetrahedron alone: where the cage runs through itself, or does
+/// not hold the triangle, the piece is then not closed.
+const MAX_COMPARISONS: u64 = 50_000;
 
 /// A side of a cut triangle that lies on a crack.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +108,9 @@ impl SkinMap {
                 cut_tets.push((tet, local));
             }
         });
-        dresser.dress.whole = std::mem::take(&mut sorting.whole);
+        for triangle in std::mem::take(&mut sorting.whole) {
+            dresser.add_whole(triangle);
+        }
         for triangle in std::mem::take(&mut sorting.touched) {
             if sorting.is_cut(triangle) {
                 dresser.cut_triangle(triangle);
@@ -268,43 +278,72 @@ impl Dresser<'_> {
             if self.has_one_owner(triangle, tets) {
                 return;
             }
-            let mut rest = vec![whole];
-            for &tet in tets {
-                let shape = self.tet(tet);
-                let faces = face_numbers(self.fragments.mesh(), tet);
-                let bounds = shape.bounds();
-                let mut outside = Vec::new();
-                for polygon in rest {
-                    if !polygon.meets(bounds) {
-                        outside.push(polygon);
-                        continue;
-                    }
-                    let before = outside.len();
-                    let inside = shape.clip(&polygon, faces, Some(&mut outside));
-                    if inside.is_empty() {
-                        // What the tetrahedron does not hold stays in one part.
-                        outside.truncate(before);
-                        outside.push(polygon);
-                    }
-                    parts.extend(self.own_part(tet, inside, triangle));
-                }
-                rest = outside;
-            }
-            rest.retain(|polygon| self.nearest_fragment(polygon.middle(), tets) == self.id);
-            for polygon in rest {
-                let ring = self.ring(&polygon, triangle);
-                parts.push(Part { polygon, ring });
-            }
+            parts = match self.careful_parts(triangle, tets) {
+                Some(parts) => parts,
+                None => self.plain_parts(triangle, tets),
+            };
         } else {
-            for &tet in tets {
-                let faces = face_numbers(self.fragments.mesh(), tet);
-                let inside = self.tet(tet).clip(&whole, faces, None);
-                parts.extend(self.own_part(tet, inside, triangle));
-            }
+            parts = self.plain_parts(triangle, tets);
         }
         if !parts.is_empty() {
             self.emit_parts(triangle, &parts);
         }
+    }
+
+    /// The fragment's parts of a triangle that its tetrahedra cover once.
+    fn plain_parts(&mut self, triangle: u32, tets: &[u32]) -> Vec<Part> {
+        let whole = Polygon::triangle(self.map.corners(triangle));
+        let mut parts = Vec::new();
+        for &tet in tets {
+            let faces = face_numbers(self.fragments.mesh(), tet);
+            let inside = self.tet(tet).clip(&whole, faces, None);
+            parts.extend(self.own_part(tet, inside, triangle));
+        }
+        parts
+    }
+
+    /// The fragment's parts of a triangle that its tetrahedra miss in places or cover twice:
+    /// each tetrahedron takes from the rest. `None` beyond [`MAX_COMPARISONS`].
+    fn careful_parts(&mut self, triangle: u32, tets: &[u32]) -> Option<Vec<Part>> {
+        let mut rest = vec![Polygon::triangle(self.map.corners(triangle))];
+        let mut taken: Vec<(u32, Polygon)> = Vec::new();
+        let limit = self.dress.comparisons + MAX_COMPARISONS;
+        for &tet in tets {
+            let shape = self.tet(tet);
+            let faces = face_numbers(self.fragments.mesh(), tet);
+            let bounds = shape.bounds();
+            self.dress.comparisons += rest.len() as u64;
+            if self.dress.comparisons > limit {
+                return None;
+            }
+            let mut outside = Vec::new();
+            for polygon in rest {
+                if !polygon.meets(bounds) {
+                    outside.push(polygon);
+                    continue;
+                }
+                let before = outside.len();
+                let inside = shape.clip(&polygon, faces, Some(&mut outside));
+                if inside.is_empty() {
+                    // What the tetrahedron does not hold stays in one part.
+                    outside.truncate(before);
+                    outside.push(polygon);
+                } else {
+                    taken.push((tet, inside));
+                }
+            }
+            rest = outside;
+        }
+        let mut parts = Vec::new();
+        for (tet, inside) in taken {
+            parts.extend(self.own_part(tet, inside, triangle));
+        }
+        rest.retain(|polygon| self.nearest_fragment(polygon.middle(), tets) == self.id);
+        for polygon in rest {
+            let ring = self.ring(&polygon, triangle);
+            parts.push(Part { polygon, ring });
+        }
+        Some(parts)
     }
 
     /// Whether a triangle that a fragment cannot have as a whole is another's as a whole.
@@ -500,7 +539,7 @@ impl Dresser<'_> {
             && outline.len() == 3
             && outline.iter().all(|side| names.contains(&side.0))
         {
-            self.dress.whole.push(triangle);
+            self.add_whole(triangle);
             return;
         }
         let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
@@ -521,20 +560,43 @@ impl Dresser<'_> {
             }
         }
         for face in faces {
-            let corner = |name: u32| {
-                let p = self.points.place(name);
-                SkinCorner {
-                    position: p.as_vec3(),
-                    weights: match names.iter().position(|&n| n == name) {
-                        Some(k) => [0, 1, 2].map(|i| f32::from(u8::from(i == k))),
-                        None => weights_in(corners, p),
-                    },
-                }
-            };
-            self.dress.cut.push(SkinFace {
-                triangle,
-                corners: face.map(corner),
+            let corners = face.map(|name| {
+                let vertex = match self.points.name(name) {
+                    Name::Vertex(vertex) => Some(vertex),
+                    _ => None,
+                };
+                self.skin_corner(triangle, vertex, self.points.place(name))
             });
+            let triangle = map.parent[triangle as usize];
+            self.dress.cut.push(SkinFace { triangle, corners });
+        }
+    }
+
+    /// Adds a triangle of which the fragment has all.
+    fn add_whole(&mut self, triangle: u32) {
+        let map = self.map;
+        let parent = map.parent[triangle as usize];
+        if !map.is_divided(triangle) {
+            self.dress.whole.push(parent);
+            return;
+        }
+        let corners = map.triangles[triangle as usize]
+            .map(|v| self.skin_corner(triangle, Some(v), map.positions[v as usize]));
+        self.dress.cut.push(SkinFace {
+            triangle: parent,
+            corners,
+        });
+    }
+
+    /// A point of a triangle, perhaps a vertex of the skin, in the triangle that was given.
+    fn skin_corner(&self, triangle: u32, vertex: Option<u32>, p: DVec3) -> SkinCorner {
+        let given = self.map.given[self.map.parent[triangle as usize] as usize];
+        SkinCorner {
+            position: p.as_vec3(),
+            weights: match given.iter().position(|&v| Some(v) == vertex) {
+                Some(k) => [0, 1, 2].map(|i| f32::from(u8::from(i == k))),
+                None => weights_in(given.map(|v| self.map.positions[v as usize]), p),
+            },
         }
     }
 

@@ -27,6 +27,7 @@
 mod cage;
 mod crack_cells;
 mod cut_face;
+mod divide;
 mod dress;
 mod ears;
 mod fine_boundary;
@@ -48,6 +49,7 @@ use thiserror::Error;
 
 use crate::tet_mesh::{NONE, TetMesh};
 
+use divide::{Divided, divide};
 use polygon::Polygon;
 use solids::Solids;
 use tets::TetGrid;
@@ -123,14 +125,22 @@ pub struct SkinFit {
     pub solids: usize,
     /// Triangles that belong to no solid: crack faces are not cut back to them.
     pub open_triangles: usize,
+    /// Comparisons of a part of a triangle with a tetrahedron that it took to enclose the
+    /// skin: a measure of work, bounded by the number of tetrahedra and triangles.
+    pub comparisons: u64,
 }
 
 /// A skin on a tet mesh, prepared to be cut.
 #[derive(Clone, Debug)]
 pub struct SkinMap {
-    /// Vertices at the same place are one.
+    /// Vertices at the same place are one; then the middles of divided sides.
     positions: Vec<DVec3>,
+    /// As given.
+    given: Vec<[u32; 3]>,
+    /// Those that are large against the tetrahedra divided.
     triangles: Vec<[u32; 3]>,
+    /// For each of these the given one.
+    parent: Vec<u32>,
     cage: Vec<DVec3>,
     /// For each triangle the tetrahedra of the cage that it meets.
     tets_of: Lists,
@@ -155,8 +165,17 @@ impl SkinMap {
         triangles: &[[u32; 3]],
     ) -> Result<Self, SkinMapError> {
         check(positions, triangles)?;
-        let (positions, triangles) = welded(positions, triangles);
-        let (cage, samples_outside) = cage::enclose(mesh, &positions, &triangles);
+        let (positions, given) = welded(positions, triangles);
+        let Divided {
+            positions,
+            triangles,
+            parent,
+        } = divide(positions, &given, f64::from(mesh.mean_edge_length()));
+        let cage::Cage {
+            places: cage,
+            samples_outside,
+            comparisons,
+        } = cage::enclose(mesh, &positions, &triangles);
         let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         for &p in &positions {
             (low, high) = (low.min(p), high.max(p));
@@ -168,15 +187,22 @@ impl SkinMap {
         let solids = Solids::build(mesh, &cage, &positions, &triangles, &|tet| {
             triangles_of.get(tet).to_vec()
         });
-        let open = solids.of_triangle.iter().filter(|&&s| s == NONE).count();
+        let mut open: Vec<u32> = (0..parent.len())
+            .filter(|&t| solids.of_triangle[t] == NONE)
+            .map(|t| parent[t])
+            .collect();
+        open.dedup();
         let fit = SkinFit {
             samples_outside,
             solids: solids.count(),
-            open_triangles: open,
+            open_triangles: open.len(),
+            comparisons,
         };
         Ok(Self {
             positions,
+            given,
             triangles,
+            parent,
             cage,
             tets_of,
             triangles_of,
@@ -197,11 +223,17 @@ impl SkinMap {
     #[must_use]
     #[cfg_attr(feature = "research", visibility::make(pub))]
     pub(crate) fn triangle_count(&self) -> usize {
-        self.triangles.len()
+        self.given.len()
     }
 
     fn corners(&self, triangle: u32) -> [DVec3; 3] {
         self.triangles[triangle as usize].map(|v| self.positions[v as usize])
+    }
+
+    /// Whether a triangle is only a part of the one that was given.
+    fn is_divided(&self, triangle: u32) -> bool {
+        let parent = self.parent[triangle as usize];
+        self.given[parent as usize] != self.triangles[triangle as usize]
     }
 }
 
