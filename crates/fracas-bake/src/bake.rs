@@ -12,6 +12,8 @@
 //! # Ok::<(), fracas_bake::bake::BakeError>(())
 //! ```
 
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ use thiserror::Error;
 
 use crate::asset::{Asset, AssetError};
 use crate::error::ReadError;
-use crate::fill::{FillNote, FillOptions, fill};
+use crate::fill::{FillNote, FillOptions, fill_while};
 use crate::read::{Mesh, read};
 use crate::repair::Repairs;
 use crate::shapes::{self, Shape};
@@ -60,13 +62,34 @@ pub enum BakeError {
     },
     /// The surface cannot be filled.
     #[error("cannot fill the surface: {0}")]
-    Fill(#[from] TetrahedralizeError),
+    Fill(TetrahedralizeError),
     /// The tetrahedra have no modes.
     #[error("cannot compute modes: {0}; bake without them, or repair the mesh")]
-    Modes(#[from] ModesError),
+    Modes(ModesError),
     /// The edge length is not a length.
     #[error("an edge length of {0} is not possible; give one above 0, in the units of the mesh")]
     EdgeLength(f64),
+    /// The caller's progress callback stopped it.
+    #[error("baking was cancelled")]
+    Cancelled,
+}
+
+impl From<TetrahedralizeError> for BakeError {
+    fn from(error: TetrahedralizeError) -> Self {
+        match error {
+            TetrahedralizeError::Cancelled => Self::Cancelled,
+            error => Self::Fill(error),
+        }
+    }
+}
+
+impl From<ModesError> for BakeError {
+    fn from(error: ModesError) -> Self {
+        match error {
+            ModesError::Cancelled => Self::Cancelled,
+            error => Self::Modes(error),
+        }
+    }
 }
 
 /// What is baked.
@@ -174,10 +197,12 @@ pub enum Stage {
     Modes,
     /// Everything is put together.
     Pack,
+    /// What was baked before is read from a [`BakeCache`](crate::cache::BakeCache).
+    Load,
 }
 
 impl Stage {
-    /// All stages, in order.
+    /// All stages of a bake, in order.
     pub const ALL: [Self; 3] = [Self::Fill, Self::Modes, Self::Pack];
 
     /// What to tell the user.
@@ -187,6 +212,7 @@ impl Stage {
             Self::Fill => "filling with tetrahedra",
             Self::Modes => "computing modes",
             Self::Pack => "packing",
+            Self::Load => "loading",
         }
     }
 }
@@ -213,7 +239,10 @@ pub struct Baked {
     pub notes: Vec<FillNote>,
 }
 
-/// Computes everything; `progress` is told of each stage as it begins, and on the way.
+/// Receives the progress of a bake, and stops it by [`ControlFlow::Break`].
+pub type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
+
+/// Computes everything; `progress` receives each stage as it begins, and on the way.
 ///
 /// # Errors
 /// See [`BakeError`].
@@ -222,15 +251,31 @@ pub fn bake(
     options: &BakeOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Baked, BakeError> {
+    bake_while(source, options, &mut |told| {
+        progress(told);
+        ControlFlow::Continue(())
+    })
+}
+
+/// As [`bake`], but stops soon after `progress` returns [`ControlFlow::Break`]: within one
+/// pass over the tetrahedra, or one step of the solver for the modes.
+///
+/// # Errors
+/// [`BakeError::Cancelled`] when it was stopped, else see [`BakeError`].
+pub fn bake_while(
+    source: Source,
+    options: &BakeOptions,
+    progress: &mut Watch<'_>,
+) -> Result<Baked, BakeError> {
+    let begin = |stage| Progress { stage, share: 0.0 };
     if let Some(Size::EdgeLength(length)) = options.size
         && !(length > 0.0 && length.is_finite())
     {
         return Err(BakeError::EdgeLength(length));
     }
-    progress(Progress {
-        stage: Stage::Fill,
-        share: 0.0,
-    });
+    if progress(begin(Stage::Fill)).is_break() {
+        return Err(BakeError::Cancelled);
+    }
     let mut before = None;
     let mut notes = Vec::new();
     let mut surface_volume = None;
@@ -250,7 +295,15 @@ pub fn bake(
                 thicken: options.thicken,
                 quick: false,
             };
-            let filled = fill(&skin, &with)?;
+            let watch = RefCell::new(&mut *progress);
+            let stopped = Cell::new(false);
+            let keep_going = || {
+                if !stopped.get() {
+                    stopped.set(watch.borrow_mut()(begin(Stage::Fill)).is_break());
+                }
+                !stopped.get()
+            };
+            let filled = fill_while(&skin, &with, &keep_going)?;
             notes = filled.notes;
             surface_volume = filled.made.report().enclosed;
             (name, filled.made.into_mesh(), Some(skin))
@@ -261,10 +314,9 @@ pub fn bake(
         .modes
         .map(|wanted| modes_of(&mesh, &wanted, progress))
         .transpose()?;
-    progress(Progress {
-        stage: Stage::Pack,
-        share: 0.0,
-    });
+    if progress(begin(Stage::Pack)).is_break() {
+        return Err(BakeError::Cancelled);
+    }
     let positions: Vec<DVec3> = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
     let angles = angles(&positions, mesh.tets());
     let mut asset = match before {
@@ -290,26 +342,28 @@ pub fn bake(
 fn modes_of(
     mesh: &Arc<TetMesh>,
     wanted: &BakeModes,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut Watch<'_>,
 ) -> Result<Modes, BakeError> {
     let options = ModesOptions {
         count: wanted.count,
         ..ModesOptions::default()
     };
-    let mut tell = |share| {
+    let mut watch = |share| {
         progress(Progress {
             stage: Stage::Modes,
             share,
-        });
+        })
     };
-    tell(0.0);
+    if watch(0.0).is_break() {
+        return Err(BakeError::Cancelled);
+    }
     let whole = Fragments::new(Arc::clone(mesh));
-    Ok(Modes::compute(
+    Ok(Modes::compute_while(
         &whole,
         FragmentId(0),
         &wanted.material,
         &options,
-        &mut tell,
+        &mut watch,
     )?)
 }
 
@@ -332,6 +386,36 @@ fn build(shape: &Shape, size: Option<Size>) -> TetMesh {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cancelling_stops_at_every_stage() {
+        let mesh = shapes::by_name("brick").unwrap().build();
+        let skin = crate::boundary_surface(&mesh);
+        let options = BakeOptions {
+            size: Some(Size::Tets(2000)),
+            modes: Some(BakeModes::of(Material::BRICK)),
+            ..BakeOptions::default()
+        };
+        let mut calls = Vec::new();
+        let source = || Source::Surface("brick".into(), skin.clone());
+        bake(source(), &options, &mut |told| calls.push(told)).unwrap();
+        let of_fill = calls.iter().filter(|p| p.stage == Stage::Fill).count();
+        assert!(of_fill > 5, "{of_fill} calls while filling");
+        // At the beginning, in the middle of each stage, at the end.
+        for stop in [1, of_fill / 2, of_fill + 1, of_fill + 5, calls.len()] {
+            let mut seen = 0;
+            let result = bake_while(source(), &options, &mut |_| {
+                seen += 1;
+                if seen == stop {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            });
+            assert!(matches!(result, Err(BakeError::Cancelled)), "{stop}");
+            assert_eq!(seen, stop, "it goes on after it was stopped");
+        }
+    }
 
     #[test]
     fn a_shape_is_baked_at_the_size_asked_for() {

@@ -15,7 +15,7 @@ use glam::DVec3;
 use crate::SurfaceMesh;
 use crate::tetrahedralize::{
     BoundaryTopology, Grading, Options, Size, Tetrahedralization, TetrahedralizeError, Thicken,
-    boundary_topology, farthest_apart, surface,
+    boundary_topology, farthest_apart, surface_while,
 };
 use crate::topology::Edges;
 
@@ -154,6 +154,16 @@ fn plural(count: i64, what: &str) -> String {
 /// # Errors
 /// See [`TetrahedralizeError`].
 pub fn fill(mesh: &SurfaceMesh, options: &FillOptions) -> Result<Filled, TetrahedralizeError> {
+    fill_while(mesh, options, &|| true)
+}
+
+/// As [`fill`], but stops with [`TetrahedralizeError::Cancelled`] soon after `keep_going`
+/// returns `false`.
+pub(crate) fn fill_while(
+    mesh: &SurfaceMesh,
+    options: &FillOptions,
+    keep_going: &dyn Fn() -> bool,
+) -> Result<Filled, TetrahedralizeError> {
     let at = |size: Size| {
         let thicken = options.thicken;
         let with = Options {
@@ -162,7 +172,7 @@ pub fn fill(mesh: &SurfaceMesh, options: &FillOptions) -> Result<Filled, Tetrahe
             approach: !options.quick,
             ..Options::tets(DEFAULT_TETS).with_grading(options.grading)
         };
-        surface(mesh, &with)
+        surface_while(mesh, &with, keep_going)
     };
     let mut notes = Vec::new();
     let mut made = match options.size {
@@ -187,7 +197,11 @@ pub fn fill(mesh: &SurfaceMesh, options: &FillOptions) -> Result<Filled, Tetrahe
         }),
         None if made.report().crosses_itself => notes.push(FillNote::Crossing),
         None => {
-            if let Some(note) = compare_topology(mesh, options.size, &mut made, &at) {
+            let note = compare_topology(mesh, options.size, &mut made, &at);
+            if !keep_going() {
+                return Err(TetrahedralizeError::Cancelled);
+            }
+            if let Some(note) = note {
                 notes.push(note);
             }
         }
@@ -273,6 +287,7 @@ fn numbers(topology: &BoundaryTopology) -> Option<[i64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tetrahedralize::surface;
 
     fn torus(tube: f64, sides: u32) -> SurfaceMesh {
         let around = 96;

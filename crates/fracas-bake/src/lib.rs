@@ -6,6 +6,7 @@
 //! | what they hold | [`surface_mesh`], [`tet_soup`] | [`SurfaceMesh`], [`TetSoup`] |
 //! | things generated in code | [`shapes`] | [`shapes::by_name`] |
 //! | everything in one file | [`asset`] | [`Asset`] |
+//! | the same, kept for the next time | [`cache`] | [`cache::BakeCache`] |
 //! | all of it in order | [`mod@bake`] | [`bake::bake`] |
 //! | as fine as needed | [`mod@fill`] | [`fill::fill`] |
 //! | to pieces, without a simulation | [`mod@shatter`], [`limits`] | [`shatter::Subject`], [`shatter::plan`], [`shatter::dress`], [`shatter::shared_areas`] |
@@ -28,6 +29,7 @@
 
 pub mod asset;
 pub mod bake;
+pub mod cache;
 #[cfg(not(feature = "research"))]
 mod error;
 #[cfg(feature = "research")]

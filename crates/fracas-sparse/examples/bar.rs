@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release -p fracas-sparse --example bar`
 
+use std::ops::ControlFlow;
+
 use std::error::Error;
 use std::f64::consts::{PI, TAU};
 
@@ -41,7 +43,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         seed: 1,
     };
     let known = vec![[0.0; BLOCK]; request.dimension];
-    let found = largest(&request, &known, |x| factor.solve(x), |_| ());
+    let found = largest(
+        &request,
+        &known,
+        |x| factor.solve(x),
+        |_| ControlFlow::Continue(()),
+    );
     println!("{} of {} modes converged", found.converged, request.wanted);
     for (k, value) in found.values.iter().take(found.converged).enumerate() {
         let frequency = (1.0 / (value * MASS)).sqrt() / TAU;

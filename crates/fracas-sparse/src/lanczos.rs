@@ -16,6 +16,8 @@
 //! all returned pairs are below `tolerance` times the eigenvalue, unless
 //! [`Spectrum::converged`] is smaller than what was asked for.
 
+use std::ops::ControlFlow;
+
 use crate::dense_eigen::symmetric_eigen;
 use crate::random::Random;
 
@@ -56,13 +58,15 @@ pub struct Spectrum {
 }
 
 /// Finds the largest eigenvalues of `apply`, orthogonal to the columns of `known`
-/// (orthonormal, or zero columns).
+/// (orthonormal, or zero columns). `progress` receives the share of the work that is done;
+/// where it returns [`ControlFlow::Break`], the search ends with the pairs that have
+/// converged.
 #[must_use]
 pub fn largest(
     request: &Request,
     known: &[Row],
     mut apply: impl FnMut(&mut [Row]),
-    mut progress: impl FnMut(f32),
+    mut progress: impl FnMut(f32) -> ControlFlow<()>,
 ) -> Spectrum {
     let n = request.dimension;
     let known_count = (0..BLOCK)
@@ -110,8 +114,8 @@ pub fn largest(
             let again = orthonormalise(&mut w, known, &basis, 1.0, &mut random);
             next = product(&again, &next);
         }
-        let last = basis.len() >= most;
-        progress(basis.len() as f32 / most as f32);
+        let stopped = progress(basis.len() as f32 / most as f32).is_break();
+        let last = stopped || basis.len() >= most;
         let vectors = basis.len() * BLOCK;
         let due = vectors >= 2 * request.wanted && basis.len().is_multiple_of(2);
         if due || last {
@@ -369,7 +373,7 @@ mod tests {
                     row.iter_mut().for_each(|x| *x *= value(i));
                 }
             },
-            |_| (),
+            |_| ControlFlow::Continue(()),
         );
         assert_eq!(spectrum.converged, 23);
         for k in 0..23 {
@@ -397,7 +401,7 @@ mod tests {
                     row.iter_mut().for_each(|x| *x /= 1.0 + i as f64);
                 }
             },
-            |_| (),
+            |_| ControlFlow::Continue(()),
         );
         assert_eq!(spectrum.converged, 10);
         for k in 0..10 {
@@ -417,7 +421,7 @@ mod tests {
                     row.iter_mut().for_each(|x| *x *= f);
                 }
             },
-            |_| (),
+            |_| ControlFlow::Continue(()),
         );
         for k in 0..3 {
             assert!((spectrum.values[k] - (3 - k) as f64).abs() < 1e-12);

@@ -153,6 +153,9 @@ impl Options {
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum TetrahedralizeError {
+    /// The caller's progress callback stopped it.
+    #[error("filling was cancelled")]
+    Cancelled,
     /// An option makes no sense.
     #[error("{option} is {value}, which must be {expected}")]
     BadOption {
@@ -382,6 +385,7 @@ pub fn implicit(
         space: Space::aligned(bounds),
         surface: None,
         solid: None,
+        keep_going: &|| true,
     };
     fill(&shape, options)
 }
@@ -394,6 +398,16 @@ pub fn surface(
     surface: &SurfaceMesh,
     options: &Options,
 ) -> Result<Tetrahedralization, TetrahedralizeError> {
+    surface_while(surface, options, &|| true)
+}
+
+/// As [`surface`], but stops with [`TetrahedralizeError::Cancelled`] soon after `keep_going`
+/// returns `false`. It is called every few hundred milliseconds for usual sizes.
+pub(crate) fn surface_while(
+    surface: &SurfaceMesh,
+    options: &Options,
+    keep_going: &dyn Fn() -> bool,
+) -> Result<Tetrahedralization, TetrahedralizeError> {
     let edges = Edges::of(surface.triangles());
     let closed = edges.boundary == 0 && edges.inconsistent == 0;
     let mut domain = SurfaceDomain::new(surface.positions(), surface.triangles());
@@ -403,7 +417,7 @@ pub fn surface(
         && !closed
         && let Some(lidded) = lids::close_hidden(surface)
     {
-        let mut made = self::surface(&lidded.surface, options)?;
+        let mut made = surface_while(&lidded.surface, options, keep_going)?;
         made.report.lids = lidded.lids;
         return Ok(made);
     }
@@ -436,6 +450,7 @@ pub fn surface(
         space,
         surface: (!ambiguous).then_some(surface),
         solid: (!ambiguous).then_some(&domain),
+        keep_going,
     };
     if !ambiguous && closed {
         volume_check::check_walls(&domain, surface)?;
@@ -463,6 +478,18 @@ struct Shape<'a> {
     space: Space,
     surface: Option<&'a SurfaceMesh>,
     solid: Option<&'a SurfaceDomain>,
+    /// Whether to go on.
+    keep_going: &'a dyn Fn() -> bool,
+}
+
+impl Shape<'_> {
+    fn check_cancelled(&self) -> Result<(), TetrahedralizeError> {
+        if (self.keep_going)() {
+            Ok(())
+        } else {
+            Err(TetrahedralizeError::Cancelled)
+        }
+    }
 }
 
 fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, TetrahedralizeError> {
@@ -474,6 +501,7 @@ fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, Tetrahed
         if bad.is_empty() || !prepared.hold(&mesh, &bad) {
             break;
         }
+        shape.check_cancelled()?;
         mesh = prepared.cut();
     }
     drop(prepared);
@@ -485,7 +513,9 @@ fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, Tetrahed
             Creases::detect(s.positions(), s.triangles(), spacing)
         });
         features::snap(&mut work, &creases);
+        shape.check_cancelled()?;
         improve::improve(&mut work, shape.domain, &creases);
+        shape.check_cancelled()?;
         if options.approach
             && options.grading != Grading::Uniform
             && let (Some(solid), Some(surface)) = (shape.solid, shape.surface)
@@ -497,6 +527,7 @@ fn fill(shape: &Shape, options: &Options) -> Result<Tetrahedralization, Tetrahed
             };
             approach::approach(&mut work, solid, surface, &creases, most);
         }
+        shape.check_cancelled()?;
         fit::fit(&mut work, shape.domain);
     }
     let Stuffed {

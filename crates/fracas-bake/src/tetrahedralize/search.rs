@@ -50,6 +50,7 @@ fn stuff_at(
     options: &Options,
     marks: Option<&Marks>,
 ) -> Result<(Prepared, Stuffed), TetrahedralizeError> {
+    shape.check_cancelled()?;
     let lattice = grading::lattice(shape.domain, &shape.space, spacing, options.grading, marks)
         .ok_or(TetrahedralizeError::TooFine {
             limit: lattice::MAX_CELLS,

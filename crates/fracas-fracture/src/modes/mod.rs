@@ -23,6 +23,8 @@
 mod data;
 mod solve;
 
+use std::ops::ControlFlow;
+
 use fracas_core::{FragmentId, Fragments};
 use fracas_sparse::{BLOCK, dissect, eigenvalues_below};
 use glam::{DVec3, Vec3};
@@ -60,6 +62,9 @@ impl Default for ModesOptions {
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum ModesError {
+    /// The caller's progress callback stopped it.
+    #[error("computing modes was cancelled")]
+    Cancelled,
     /// The fragment does not exist or has broken.
     #[error("{0} is not a living fragment")]
     NoSuchFragment(FragmentId),
@@ -135,6 +140,23 @@ impl Modes {
         options: &ModesOptions,
         progress: &mut dyn FnMut(f32),
     ) -> Result<Self, ModesError> {
+        Self::compute_while(fragments, id, material, options, &mut |share| {
+            progress(share);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// As [`Modes::compute`], but stops soon after `progress` returns [`ControlFlow::Break`].
+    ///
+    /// # Errors
+    /// [`ModesError::Cancelled`] when it was stopped, else see [`ModesError`].
+    pub fn compute_while(
+        fragments: &Fragments,
+        id: FragmentId,
+        material: &Material,
+        options: &ModesOptions,
+        progress: &mut dyn FnMut(f32) -> ControlFlow<()>,
+    ) -> Result<Self, ModesError> {
         material.validate()?;
         let body = ElasticBody::new(fragments, id, material.density)
             .ok_or(ModesError::NoSuchFragment(id))?;
@@ -146,7 +168,9 @@ impl Modes {
             });
         }
         let stiffness = body.stiffness(material, options.elements);
-        progress(0.02);
+        if progress(0.02).is_break() {
+            return Err(ModesError::Cancelled);
+        }
         let (omegas, vectors) = solve(&body, &stiffness, id, options, progress)?;
         let count = omegas.len();
         let roots: Vec<f64> = body.masses().iter().map(|m| m.sqrt()).collect();
@@ -163,7 +187,9 @@ impl Modes {
             .collect();
         let positions = fragments.mesh().positions();
         let stress = StressModes::build(&body, material, count, shape);
-        progress(1.0);
+        if progress(1.0).is_break() {
+            return Err(ModesError::Cancelled);
+        }
         let centre = body.positions()[..body.own_count()]
             .iter()
             .sum::<DVec3>()

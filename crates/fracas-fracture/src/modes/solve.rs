@@ -4,6 +4,8 @@
 //! out exactly; `omega² = 1/theta - sigma`. The list ends at a gap, see the
 //! deviations in `mod.rs`.
 
+use std::ops::ControlFlow;
+
 use fracas_core::FragmentId;
 use fracas_sparse::{BLOCK, BlockMatrix, Factor, Row, dissect};
 use glam::DVec3;
@@ -26,7 +28,7 @@ pub(super) fn solve(
     stiffness: &BlockMatrix,
     id: FragmentId,
     options: &ModesOptions,
-    progress: &mut dyn FnMut(f32),
+    progress: &mut dyn FnMut(f32) -> ControlFlow<()>,
 ) -> Result<Pairs, ModesError> {
     let masses = body.masses();
     let total: f64 = masses.iter().sum();
@@ -34,7 +36,9 @@ pub(super) fn solve(
     let order = dissect(stiffness, body.positions());
     let mut factor =
         Factor::build(stiffness, masses, shift, &order).map_err(|_| ModesError::NotFactored(id))?;
-    progress(0.3);
+    if progress(0.3).is_break() {
+        return Err(ModesError::Cancelled);
+    }
     let roots: Vec<f64> = masses.iter().map(|m| m.sqrt()).collect();
     let rigid = rigid_motions(body.positions(), &roots);
     let dimension = 3 * masses.len();
@@ -47,6 +51,7 @@ pub(super) fn solve(
         most_blocks: 25 + wanted,
         seed: options.seed,
     };
+    let mut cancelled = false;
     let spectrum = fracas_sparse::largest(
         &request,
         &rigid,
@@ -55,8 +60,15 @@ pub(super) fn solve(
             factor.solve(w);
             scale(w, &roots);
         },
-        |share| progress(0.3 + 0.65 * share),
+        |share| {
+            let flow = progress(0.3 + 0.65 * share);
+            cancelled = flow.is_break();
+            flow
+        },
     );
+    if cancelled {
+        return Err(ModesError::Cancelled);
+    }
     if spectrum.converged < wanted {
         return Err(ModesError::NotConverged {
             id,
