@@ -173,8 +173,8 @@ fn at_shape(
             let state = fragment.object().read();
             let field = state.field().of(state.fragments(), fragment.id());
             let depth = THROUGH_SHARE * fragment.inner_radius();
-            for &(centre, radius) in &points {
-                let ball = (centre, radius);
+            for point in &points {
+                let ball = (point.center, point.radius);
                 keep(ball_breach(ball, &placed, &field, motion, depth).map(|(t, n)| (t, -n)));
             }
         },

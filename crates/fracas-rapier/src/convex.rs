@@ -68,7 +68,7 @@ pub(crate) fn meet(
         point2: point.local_p2,
         normal1: manifold.local_n1,
         distance: point.dist,
-        point_id: PointId::OfFirst(name_of(point.fid1, point.fid2)),
+        point_id: PointId::of_first(name_of(point.fid1, point.fid2)),
     }));
     if contacts.len() <= 4 {
         add_middles(contacts, manifold.local_n1);
@@ -95,14 +95,13 @@ fn add_middles(contacts: &mut Vec<PairContact>, normal: Vec3) {
     contacts.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
     for i in 0..corners {
         let (a, b) = (contacts[i], contacts[(i + 1) % corners]);
-        let (PointId::OfFirst(m) | PointId::OfSecond(m)) = a.point_id;
-        let (PointId::OfFirst(n) | PointId::OfSecond(n)) = b.point_id;
+        let [m, n] = [a, b].map(|contact| contact.point_id.point);
         contacts.push(PairContact {
             point1: 0.5 * (a.point1 + b.point1),
             point2: 0.5 * (a.point2 + b.point2),
             normal1: a.normal1,
             distance: 0.5 * (a.distance + b.distance),
-            point_id: PointId::OfSecond(m.rotate_left(7) ^ n),
+            point_id: PointId::of_second(m.rotate_left(7) ^ n),
         });
     }
 }

@@ -81,7 +81,7 @@ mod tests {
             point2: normal1 * distance,
             normal1,
             distance,
-            point_id: PointId::OfFirst(0),
+            point_id: PointId::of_first(0),
         }
     }
 

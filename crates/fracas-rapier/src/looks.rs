@@ -186,7 +186,6 @@ mod tests {
 
     use super::*;
     use crate::blueprint::Blueprint;
-    use crate::manifold::PointId;
     use crate::pair::tests::{beside, cube};
 
     #[test]
@@ -213,6 +212,31 @@ mod tests {
                 assert_eq!(ask(gap, [near, near], &mut memory), alone, "{gap}");
             }
         }
+    }
+
+    /// Two balls of one compound over a face, one near and one far: equal points of different
+    /// parts.
+    #[test]
+    fn far_contact_of_another_part_is_kept() {
+        use parry3d::shape::SharedShape;
+        let ball = SharedShape::ball(0.2);
+        let parts = [(-0.5, 0.0), (0.5, 0.2)].map(|(x, y)| {
+            let at = Pose::from_translation(Vec3::new(x, y, 0.0));
+            (at, ball.clone())
+        });
+        let balls = SharedShape::compound(parts.to_vec());
+        let cube = cube();
+        let pair = Pair::First(&cube, &*balls);
+        let pos12 = Pose::from_translation(Vec3::new(1.05, 2.205, 0.85));
+        let mut scratch = PairScratch::default();
+        let (look, settings) = (Look::within(0.3), ContactSettings::default());
+        let memory = &mut PairMemory::default();
+        find_contacts(&pair, &pos12, look, &settings, memory, &mut scratch).unwrap();
+        let own = scratch.contacts.iter().filter(|c| !c.point_id.is_of_first);
+        let mut distances: Vec<f32> = own.map(|c| c.distance).collect();
+        distances.sort_by(f32::total_cmp);
+        assert_eq!(distances.len(), 2, "{distances:?}");
+        assert!((distances[0] - 0.005).abs() < 1e-4 && (distances[1] - 0.205).abs() < 1e-4);
     }
 
     #[cfg(feature = "world")]
@@ -283,9 +307,7 @@ mod tests {
             assert!(!scratch.contacts.is_empty());
             assert_eq!(stats.contacts as usize, scratch.contacts.len());
             let firsts = scratch.contacts.iter();
-            let firsts = firsts
-                .filter(|c| matches!(c.point_id, PointId::OfFirst(_)))
-                .count();
+            let firsts = firsts.filter(|c| c.point_id.is_of_first).count();
             assert!(firsts > 0 && firsts < scratch.contacts.len());
             for contact in scratch
                 .contacts

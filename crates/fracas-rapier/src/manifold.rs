@@ -24,8 +24,7 @@ pub struct PairContact {
     pub normal1: Vec3,
     /// Negative when the shapes overlap.
     pub distance: f32,
-    /// Names the sample point that made the contact: its index in its own shape,
-    /// and which of the two shapes that is.
+    /// Identity of the sample point that made the contact.
     pub point_id: PointId,
 }
 
@@ -35,29 +34,53 @@ impl PairContact {
     pub(crate) fn swap(&mut self, pos12: &parry3d::math::Pose) {
         std::mem::swap(&mut self.point1, &mut self.point2);
         self.normal1 = pos12.rotation * -self.normal1;
-        self.point_id = match self.point_id {
-            PointId::OfFirst(n) => PointId::OfSecond(n),
-            PointId::OfSecond(n) => PointId::OfFirst(n),
-        };
+        self.point_id.is_of_first = !self.point_id.is_of_first;
     }
 }
 
-/// Names the sample point behind a contact.
+/// Identity of the sample point behind a contact. It stays the same from step to step, so
+/// that the solver warm-starts each point with its own impulse, and it is unique within a
+/// pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PointId {
-    /// A point of shape 1 against the surface of shape 2.
-    OfFirst(u32),
-    /// A point of shape 2 against the surface of shape 1.
-    OfSecond(u32),
+pub struct PointId {
+    /// Whether the point belongs to shape 1 (and is tested against the surface of shape 2),
+    /// or to shape 2.
+    pub is_of_first: bool,
+    /// Index of the point: in the fragment's sphere tree, in the mesh's vertices, or in the
+    /// part's list of points.
+    pub point: u32,
+    /// Part of the plain shape (a child of a compound, a voxel) that the contact is with;
+    /// zero where there is only one.
+    pub part: u32,
 }
 
 impl PointId {
+    /// A point of shape 1 against the surface of shape 2.
+    pub(crate) fn of_first(point: u32) -> Self {
+        Self {
+            is_of_first: true,
+            point,
+            part: 0,
+        }
+    }
+
+    /// A point of shape 2 against the surface of shape 1.
+    pub(crate) fn of_second(point: u32) -> Self {
+        Self {
+            is_of_first: false,
+            ..Self::of_first(point)
+        }
+    }
+
     fn packed(self) -> [PackedFeatureId; 2] {
-        // Features are packed with two bits of kind: 30 bits remain for the name.
-        let name = |n: u32| PackedFeatureId::vertex(n & 0x3fff_ffff);
-        match self {
-            Self::OfFirst(n) => [name(n), PackedFeatureId::face(0)],
-            Self::OfSecond(n) => [PackedFeatureId::face(0), name(n)],
+        // The packed form has two bits for the kind of feature: 30 bits remain for the index.
+        let bits = |n: u32| n & 0x3fff_ffff;
+        let point = PackedFeatureId::vertex(bits(self.point));
+        let part = PackedFeatureId::face(bits(self.part));
+        if self.is_of_first {
+            [point, part]
+        } else {
+            [part, point]
         }
     }
 }
@@ -251,7 +274,7 @@ mod tests {
             point2: point,
             normal1: Vec3::Z,
             distance,
-            point_id: PointId::OfFirst(name),
+            point_id: PointId::of_first(name),
         }
     }
 
@@ -453,7 +476,7 @@ mod tests {
 
     #[test]
     fn points_of_one_name_are_found_one_after_another() {
-        let named = |n: u32| PointId::OfFirst(n).packed();
+        let named = |n: u32| PointId::of_first(n).packed();
         let points = [(7, 1), (7, 2), (8, 3)].map(|(n, data)| (named(n), data));
         let mut old = Old {
             points: points.into_iter().collect(),
@@ -465,18 +488,26 @@ mod tests {
         assert_eq!(old.find(named(9)), None);
         assert_eq!(old.find(named(7)), Some(1), "from the start again");
         assert_eq!(old.find(named(8)), Some(3));
-        assert_eq!(old.find(PointId::OfSecond(8).packed()), None);
+        assert_eq!(old.find(PointId::of_second(8).packed()), None);
     }
 
     #[test]
-    fn names_tell_the_shape_and_fit_into_thirty_bits() {
-        assert_ne!(PointId::OfFirst(5).packed(), PointId::OfSecond(5).packed());
+    fn packed_ids_tell_shape_and_part_in_thirty_bits() {
+        let part = PointId {
+            part: 1,
+            ..PointId::of_first(5)
+        };
+        assert_ne!(PointId::of_first(5).packed(), part.packed());
+        assert_ne!(
+            PointId::of_first(5).packed(),
+            PointId::of_second(5).packed()
+        );
         assert_eq!(
-            PointId::OfFirst(5).packed(),
+            PointId::of_first(5).packed(),
             [PackedFeatureId::vertex(5), PackedFeatureId::face(0)]
         );
         assert_eq!(
-            PointId::OfSecond(1 << 30 | 6).packed(),
+            PointId::of_second(1 << 30 | 6).packed(),
             [PackedFeatureId::face(0), PackedFeatureId::vertex(6)]
         );
     }
@@ -491,7 +522,7 @@ mod tests {
         turned.swap(&pose);
         assert_eq!((turned.point1, turned.point2), (given.point2, given.point1));
         assert!(turned.normal1.distance(rotation * Vec3::NEG_Z) < 1e-6);
-        assert_eq!(turned.point_id, PointId::OfSecond(3));
+        assert_eq!(turned.point_id, PointId::of_second(3));
         assert_eq!(turned.distance, given.distance);
         turned.swap(&pose.inverse());
         assert!(turned.normal1.distance(given.normal1) < 1e-6);

@@ -14,17 +14,16 @@ use fracas_core::sphere_tree::{
     Selection,
 };
 use fracas_core::{Contact, FragmentDistance};
-use glam::Vec3;
 use parry3d::bounding_volume::BoundingVolume;
 use parry3d::math::Pose;
 use parry3d::query::{ContactManifold, Unsupported};
-use parry3d::shape::{Shape, TypedShape};
+use parry3d::shape::Shape;
 
 use crate::deep_normals::align_deep_normals;
 use crate::manifold::{PairContact, PointId};
 use crate::pair_memory::PairMemory;
 use crate::parry_shape::ParryShape;
-use crate::partner::parts;
+use crate::partner::{OwnPoint, parts};
 use crate::pose::to_pose;
 use crate::shape::FragmentShape;
 use crate::voxel::VoxelSettings;
@@ -145,7 +144,7 @@ pub(crate) struct PairScratch {
     query: QueryScratch,
     found: Vec<Contact>,
     /// Of a plain shape.
-    points: Vec<(Vec3, f32)>,
+    points: Vec<OwnPoint>,
     pub(crate) contacts: Vec<PairContact>,
     /// What is near, while a pair is asked about what is farther.
     pub(crate) near: Vec<PairContact>,
@@ -334,7 +333,7 @@ impl Placed<'_> {
                 point2: surface,
                 normal1: self.pos12.rotation * -contact.normal,
                 distance: contact.distance,
-                point_id: PointId::OfFirst(contact.point_id),
+                point_id: PointId::of_first(contact.point_id),
             }
         } else {
             PairContact {
@@ -342,7 +341,7 @@ impl Placed<'_> {
                 point2: self.pos12.inverse_transform_point(contact.point),
                 normal1: contact.normal,
                 distance: contact.distance,
-                point_id: PointId::OfSecond(contact.point_id),
+                point_id: PointId::of_second(contact.point_id),
             }
         }
     }
@@ -469,9 +468,6 @@ impl Ask<'_> {
             .bounds()
             .transform_by(&pos12.inverse())
             .loosened(self.look.reach);
-        // Which voxels are near changes: nothing can be remembered of each.
-        let remembers = !matches!(shape.as_typed_shape(), TypedShape::Voxels(_));
-        let mut next = 0;
         let found = parts(
             shape,
             &Pose::identity(),
@@ -483,13 +479,12 @@ impl Ask<'_> {
                     pos12: &placed_at,
                     first_is_tree: true,
                 };
+                // Which voxels are near changes: nothing is cached for each.
                 let mut fresh = PairState::default();
-                let state = if remembers {
-                    &mut memory.part(next)[0]
-                } else {
-                    &mut fresh
+                let state = match part.voxel {
+                    None => &mut memory.part(part.index as usize)[0],
+                    Some(_) => &mut fresh,
                 };
-                next += 1;
                 let before = self.scratch.contacts.len();
                 if part.smooth {
                     self.ask_tree_against_smooth(fragment, part, &placed, state);
@@ -498,11 +493,12 @@ impl Ask<'_> {
                 }
                 let mut points = std::mem::take(&mut self.scratch.points);
                 part.own_points(&near.transform_by(&at.inverse()), &mut points);
-                self.ask_points(&placed_at, fragment, points.iter().copied());
+                self.ask_points(&placed_at, fragment, &points);
                 self.scratch.points = points;
                 // Points of a part are told in the frame of the whole.
                 for contact in &mut self.scratch.contacts[before..] {
                     contact.point2 = *at * contact.point2;
+                    contact.point_id.part = part.number();
                 }
             },
         );
@@ -510,16 +506,11 @@ impl Ask<'_> {
     }
 
     /// Points of shape 2, each with a radius, against the fragment's field.
-    fn ask_points(
-        &mut self,
-        pos12: &Pose,
-        fragment: &FragmentShape,
-        points: impl IntoIterator<Item = (Vec3, f32)>,
-    ) {
+    fn ask_points(&mut self, pos12: &Pose, fragment: &FragmentShape, points: &[OwnPoint]) {
         let state = fragment.object().read();
         let field = state.field().of(state.fragments(), fragment.id());
-        for (name, (centre, radius)) in points.into_iter().enumerate() {
-            let p = *pos12 * centre;
+        for &OwnPoint { id, center, radius } in points {
+            let p = *pos12 * center;
             let reach = radius + self.look.reach;
             if !field.sphere_may_touch(p, reach) {
                 continue;
@@ -530,10 +521,10 @@ impl Ask<'_> {
             };
             self.scratch.contacts.push(PairContact {
                 point1: p - found.normal * found.distance,
-                point2: centre - pos12.rotation.inverse() * (found.normal * radius),
+                point2: center - pos12.rotation.inverse() * (found.normal * radius),
                 normal1: found.normal,
                 distance: found.distance - radius,
-                point_id: PointId::OfSecond(name as u32),
+                point_id: PointId::of_second(id),
             });
             self.stats.contacts += 1;
         }

@@ -66,9 +66,23 @@ enum Core<'a> {
     Sheet(Sheet<'a>),
 }
 
+/// A point of a plain shape that is held against a fragment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnPoint {
+    /// Index of the point in its part: the same in every query.
+    pub(crate) id: u32,
+    pub(crate) center: Vec3,
+    pub(crate) radius: f32,
+}
+
 /// A simple part of a shape.
 pub(crate) struct Part<'a> {
     core: Core<'a>,
+    /// Index in the compound; zero elsewhere.
+    pub(crate) index: u32,
+    /// Grid coordinates, where the part is a voxel. Which voxels are visited changes from
+    /// query to query.
+    pub(crate) voxel: Option<[i32; 3]>,
     /// Rounding.
     border: f32,
     /// Radius of the largest ball that fits in, or about so.
@@ -89,20 +103,42 @@ pub(crate) fn parts<'a>(
 ) -> Result<(), UnsupportedShape> {
     match shape.as_typed_shape() {
         TypedShape::Compound(compound) => {
-            for (at, inner) in compound.shapes() {
+            // A compound holds no further compounds: the engine refuses them.
+            for (index, (at, inner)) in (0..).zip(compound.shapes()) {
                 let near = near.transform_by(&at.inverse());
-                parts(&**inner, &(*pose * *at), thickness, &near, visit)?;
+                parts_of_child(&**inner, index, &(*pose * *at), thickness, &near, visit)?;
             }
+            Ok(())
         }
-        TypedShape::Voxels(voxels) => voxel_parts(voxels, shape, pose, near, visit),
-        _ => visit(pose, shape, &simple(shape, thickness)?),
+        _ => parts_of_child(shape, 0, pose, thickness, near, visit),
     }
+}
+
+/// The parts of a shape that is no compound: the voxels that are near, or the one part of
+/// any other shape. `index`: its place in the compound.
+fn parts_of_child<'a>(
+    shape: &'a dyn Shape,
+    index: u32,
+    pose: &Pose,
+    thickness: f32,
+    near: &Aabb,
+    visit: &mut dyn FnMut(&Pose, &'a dyn Shape, &Part<'a>),
+) -> Result<(), UnsupportedShape> {
+    if let TypedShape::Voxels(voxels) = shape.as_typed_shape() {
+        voxel_parts((voxels, index), shape, pose, near, visit);
+        return Ok(());
+    }
+    let part = Part {
+        index,
+        ..simple(shape, thickness)?
+    };
+    visit(pose, shape, &part);
     Ok(())
 }
 
 /// Surface voxels that are near, as boxes.
 fn voxel_parts<'a>(
-    voxels: &'a Voxels,
+    (voxels, index): (&'a Voxels, u32),
     shape: &'a dyn Shape,
     pose: &Pose,
     near: &Aabb,
@@ -114,10 +150,9 @@ fn voxel_parts<'a>(
             continue;
         }
         let part = Part {
-            core: Core::Box(BoxShape::new(half), half),
-            border: 0.0,
-            inner: half.min_element(),
-            smooth: false,
+            index,
+            voxel: Some(voxel.grid_coords.to_array()),
+            ..boxed(half)
         };
         visit(
             &(*pose * Pose::from_translation(voxel.center)),
@@ -129,17 +164,10 @@ fn voxel_parts<'a>(
 
 /// The one part of a shape that is no collection.
 fn simple(shape: &dyn Shape, thickness: f32) -> Result<Part<'_>, UnsupportedShape> {
-    let part = |core: Core<'static>, inner: f32, smooth: bool| Part {
-        core,
-        border: 0.0,
-        inner,
-        smooth,
-    };
+    let part = |core: Core<'static>, inner: f32, smooth: bool| Part::new(core, inner, smooth);
     let capsule = |ends: [Vec3; 2], border: f32| Part {
-        core: Core::Segment(ends),
         border,
-        inner: border,
-        smooth: true,
+        ..Part::new(Core::Segment(ends), border, true)
     };
     Ok(match shape.as_typed_shape() {
         TypedShape::HalfSpace(h) => {
@@ -181,42 +209,46 @@ fn simple(shape: &dyn Shape, thickness: f32) -> Result<Part<'_>, UnsupportedShap
 }
 
 fn sheet(surface: Surface<'_>, thickness: f32) -> Part<'_> {
-    Part {
-        core: Core::Sheet(Sheet { surface, thickness }),
-        border: 0.0,
-        inner: thickness,
-        smooth: true,
-    }
+    Part::new(Core::Sheet(Sheet { surface, thickness }), thickness, true)
 }
 
 fn boxed(half: Vec3) -> Part<'static> {
-    Part {
-        core: Core::Box(BoxShape::new(half), half),
-        border: 0.0,
-        inner: half.min_element(),
-        smooth: false,
-    }
+    let core = Core::Box(BoxShape::new(half), half);
+    Part::new(core, half.min_element(), false)
 }
 
 fn turned(profile: Profile) -> Part<'static> {
-    Part {
-        border: 0.0,
-        inner: profile.inner(),
-        core: Core::Turned(profile),
-        smooth: false,
-    }
+    let inner = profile.inner();
+    Part::new(Core::Turned(profile), inner, false)
 }
 
 fn polyhedron<'a>(hull: &'a ConvexPolyhedron, shape: &dyn Shape) -> Part<'a> {
-    Part {
-        core: Core::Hull(hull),
-        border: 0.0,
-        inner: shape.ccd_thickness(),
-        smooth: false,
-    }
+    Part::new(Core::Hull(hull), shape.ccd_thickness(), false)
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// A part that is not rounded, the only one of its shape.
+    fn new(core: Core<'a>, inner: f32, smooth: bool) -> Self {
+        Self {
+            core,
+            index: 0,
+            voxel: None,
+            border: 0.0,
+            inner,
+            smooth,
+        }
+    }
+
+    /// Number of the part among all parts of its shape that a query can visit, for
+    /// [`crate::manifold::PointId`]: ten bits of each of a voxel's coordinates.
+    pub(crate) fn number(&self) -> u32 {
+        let Some(voxel) = self.voxel else {
+            return self.index;
+        };
+        let [x, y, z] = voxel.map(|x| x as u32 & 0x3ff);
+        (x << 20 | y << 10 | z) ^ self.index.wrapping_mul(0x9e37_79b1)
+    }
+
     fn rounded(mut self, border: f32) -> Self {
         self.border = border;
         self.inner += border;
@@ -240,14 +272,24 @@ impl Part<'_> {
 }
 
 impl Part<'_> {
-    /// The part's own points that are held against a fragment, each with a radius: corners,
-    /// rims, and what is rounded as balls. Of meshes those in the box `near`.
-    pub(crate) fn own_points(&self, near: &Aabb, out: &mut Vec<(Vec3, f32)>) {
+    /// The part's own points that are held against a fragment: corners, rims, and what is
+    /// rounded as balls. Of meshes those in the box `near`.
+    pub(crate) fn own_points(&self, near: &Aabb, out: &mut Vec<OwnPoint>) {
         out.clear();
-        let mut add = |p: Vec3| out.push((p, self.border));
+        let mut add = |center: Vec3| {
+            out.push(OwnPoint {
+                id: out.len() as u32,
+                center,
+                radius: self.border,
+            });
+        };
         match &self.core {
             Core::HalfSpace(_) => {}
-            Core::Ball(_, radius) => out.push((Vec3::ZERO, *radius)),
+            Core::Ball(_, radius) => out.push(OwnPoint {
+                id: 0,
+                center: Vec3::ZERO,
+                radius: *radius,
+            }),
             Core::Box(_, half) => box_samples(*half).into_iter().for_each(add),
             Core::Segment([a, b]) => [0.0, 0.5, 1.0]
                 .map(|t| *a + (*b - *a) * t)
@@ -256,7 +298,13 @@ impl Part<'_> {
             Core::Turned(profile) => profile.own_points(&mut add),
             Core::Hull(hull) => hull.points().iter().copied().for_each(add),
             Core::Triangle(t) => [t.a, t.b, t.c].into_iter().for_each(add),
-            Core::Sheet(sheet) => sheet.surface.own_points(near, add),
+            Core::Sheet(sheet) => sheet.surface.own_points(near, |id, center| {
+                out.push(OwnPoint {
+                    id,
+                    center,
+                    radius: self.border,
+                });
+            }),
         }
     }
 

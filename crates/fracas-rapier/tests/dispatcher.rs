@@ -9,7 +9,7 @@ mod common;
 use common::blueprint;
 use fracas_rapier::{FragmentDispatcher, FragmentShape, dispatcher};
 use glam::{Quat, Vec3};
-use parry3d::math::Pose;
+use parry3d::math::{Pose, Rotation};
 use parry3d::query::{
     ClosestPoints, Contact, ContactManifold, ContactManifoldsWorkspace, NonlinearRigidMotion,
     PersistentQueryDispatcher, QueryDispatcher, ShapeCastHit, ShapeCastOptions, ShapeCastStatus,
@@ -273,6 +273,36 @@ fn manifolds_hold_the_lowest_face_and_stay_when_asked_again() {
     // Far away nothing is left.
     step(0.8, &mut manifolds);
     assert!(manifolds.iter().all(|m| m.points.is_empty()));
+}
+
+/// Two equal parts of a compound stand on a cube; the cube tilts away from the first. The
+/// impulses of the second part stay its own.
+#[test]
+fn parts_of_a_compound_warm_start_from_their_own_impulses() {
+    let foot = SharedShape::ball(0.1);
+    let at = |x: f32| Pose::from_translation(Vec3::X * x);
+    let feet = SharedShape::compound(vec![(at(-0.3), foot.clone()), (at(0.3), foot)]);
+    let mut manifolds: Vec<ContactManifold<(), u32>> = Vec::new();
+    let mut workspace: Option<ContactManifoldsWorkspace> = None;
+    let mut step = |tilt: f32, manifolds: &mut Vec<ContactManifold<(), u32>>| {
+        let turn = Rotation::from_rotation_z(tilt);
+        let pose = Pose::from_parts(Vec3::new(0.0, 0.595, 0.0), turn);
+        ask()
+            .contact_manifolds(&pose, &cube(), &*feet, 0.02, manifolds, &mut workspace)
+            .unwrap();
+    };
+    step(0.0, &mut manifolds);
+    let mark = |x: f32| if x < 0.0 { 1 } else { 2 };
+    for point in manifolds.iter_mut().flat_map(|m| &mut m.points) {
+        point.data = mark(point.local_p2.x);
+    }
+    // The left ball rises out of reach.
+    step(-0.1, &mut manifolds);
+    let points: Vec<_> = manifolds.iter().flat_map(|m| &m.points).collect();
+    assert!(points.iter().all(|p| p.local_p2.x > 0.0) && !points.is_empty());
+    let kept = points.iter().filter(|p| p.data != 0);
+    assert!(kept.clone().count() > 0, "the ball's own point is known");
+    assert!(kept.clone().all(|p| p.data == 2), "{points:?}");
 }
 
 #[test]

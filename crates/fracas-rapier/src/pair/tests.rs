@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fracas_core::testing::box_grid;
-use glam::Quat;
+use glam::{Quat, Vec3};
 use parry3d::shape::{Ball, SharedShape};
 
 use super::*;
@@ -57,12 +57,12 @@ fn contacts_of_a_field_are_placed_in_both_frames() {
         let p = Vec3::new(1.0, 2.0, 3.0);
         if first_is_tree {
             assert!(placed.pose().point(p).distance(pos12.inverse() * p) < 1e-5);
-            assert_eq!(contact.point_id, PointId::OfFirst(7));
+            assert_eq!(contact.point_id, PointId::of_first(7));
             assert_eq!(contact.point2, surface);
             assert!(contact.point1.distance(pos12 * found.point) < 1e-6);
         } else {
             assert!(placed.pose().point(p).distance(pos12 * p) < 1e-5);
-            assert_eq!(contact.point_id, PointId::OfSecond(7));
+            assert_eq!(contact.point_id, PointId::of_second(7));
             assert_eq!(contact.point1, surface);
             assert_eq!(contact.normal1, found.normal);
         }
@@ -154,7 +154,7 @@ fn of_cubes(x: f32, settings: &ContactSettings) -> (Vec<PairContact>, QueryStats
         point2: Vec3::ZERO,
         normal1: Vec3::Y,
         distance: 1.0,
-        point_id: PointId::OfFirst(0),
+        point_id: PointId::of_first(0),
     });
     let memory = &mut PairMemory::default();
     let look = Look::within(0.1);
@@ -189,7 +189,7 @@ fn points_of_both_cubes_are_told_with_their_depth() {
         for depth in [0.05, -0.04] {
             let (contacts, stats) = of_cubes(2.0 - depth, &settings);
             let of = |first: bool| {
-                let is_of = |c: &&PairContact| matches!(c.point_id, PointId::OfFirst(_)) == first;
+                let is_of = |c: &&PairContact| c.point_id.is_of_first == first;
                 contacts.iter().filter(is_of).count()
             };
             assert!(of(true) > 0 && of(false) > 0, "{settings:?}");
@@ -279,7 +279,7 @@ fn a_ball_touches_by_its_centre_exactly() {
         let (contacts, stats) = of_shape(&at(y), &Ball::new(0.2), reach);
         let own: Vec<_> = contacts
             .iter()
-            .filter(|c| matches!(c.point_id, PointId::OfSecond(_)))
+            .filter(|c| !c.point_id.is_of_first)
             .collect();
         assert_eq!(own.len(), usize::from(touches), "{y} {reach}");
         assert_eq!(stats.contacts as usize, contacts.len());
@@ -289,7 +289,7 @@ fn a_ball_touches_by_its_centre_exactly() {
             assert!(contact.normal1.distance(Vec3::Y) < 1e-5);
             assert!(contact.point1.distance(Vec3::new(1.1, 2.0, 0.8)) < 1e-5);
             assert!(contact.point2.distance(turn.inverse() * Vec3::NEG_Y * 0.2) < 1e-5);
-            assert_eq!(contact.point_id, PointId::OfSecond(0));
+            assert_eq!(contact.point_id, PointId::of_second(0));
             assert!(stats.distance_queries > 0);
         }
     }
@@ -303,7 +303,7 @@ fn parts_of_a_compound_are_told_in_the_frame_of_the_whole() {
     let (contacts, _) = of_shape(&pos12, &*compound, 0.05);
     let places: Vec<f32> = contacts
         .iter()
-        .filter(|c| matches!(c.point_id, PointId::OfSecond(_)))
+        .filter(|c| !c.point_id.is_of_first)
         .map(|c| c.point2.x)
         .collect();
     assert_eq!(places.len(), 2, "{contacts:?}");
@@ -343,10 +343,9 @@ fn parts_of_a_compound_are_asked_as_if_each_were_alone() {
             &mut scratch,
         )
         .unwrap();
-        let of_first = scratch.contacts.iter().filter_map(|c| match c.point_id {
-            PointId::OfFirst(id) => Some((id, c.distance)),
-            PointId::OfSecond(_) => None,
-        });
+        let of_first = scratch.contacts.iter();
+        let of_first = of_first.filter(|c| c.point_id.is_of_first);
+        let of_first = of_first.map(|c| (c.point_id.point, c.distance));
         let mut of_first: Vec<(u32, f32)> = of_first.collect();
         of_first.sort_by(|a, b| a.partial_cmp(b).unwrap());
         of_first
@@ -368,6 +367,62 @@ fn parts_of_a_compound_are_asked_as_if_each_were_alone() {
                 assert!((c.1 - want.1).abs() < 1e-5, "{y}: {c:?} {want:?}");
             }
             assert!(alone.len() > 9, "{alone:?}");
+        }
+    }
+}
+
+/// A square mesh in the plane y = 0, looking up, of cells with a side of 0.25.
+fn ground(cells: u32) -> SharedShape {
+    let side = cells + 1;
+    let at = |i: u32| Vec3::new((i % side) as f32, 0.0, (i / side) as f32) * 0.25;
+    let corners = (0..cells * cells).map(|c| c / cells * side + c % cells);
+    let triangles = corners.flat_map(|c| [[c, c + side, c + 1], [c + 1, c + side, c + side + 1]]);
+    SharedShape::trimesh((0..side * side).map(at).collect(), triangles.collect()).unwrap()
+}
+
+/// A body that slides over a mesh meets other vertices; those that it still touches keep
+/// their ids.
+#[test]
+fn vertices_of_a_mesh_keep_their_ids() {
+    let ground = ground(24);
+    let vertices = |x: f32| {
+        // The mesh in the frame of the cube, which sinks into it by a hundredth.
+        let pos12 = Pose::from_translation(Vec3::new(-x, 0.01, -2.0));
+        let (contacts, _) = of_shape(&pos12, &*ground, 0.02);
+        let own = contacts.into_iter().filter(|c| !c.point_id.is_of_first);
+        let place = |v: Vec3| [v.x, v.z].map(|x| (4.0 * x).round() as i32);
+        own.map(|c| (place(c.point2), c.point_id))
+            .collect::<Vec<_>>()
+    };
+    let (before, after) = (vertices(1.1), vertices(1.6));
+    let known = |place: &[i32; 2]| before.iter().find(|(p, _)| p == place);
+    let kept: Vec<_> = after.iter().filter(|(p, _)| known(p).is_some()).collect();
+    assert!(
+        kept.len() > 20 && kept.len() < after.len(),
+        "{}",
+        kept.len()
+    );
+    for (place, id) in kept {
+        assert_eq!(known(place).unwrap().1, *id, "{place:?}");
+    }
+}
+
+/// Two equal parts of a compound or of voxels have the same points: contacts tell them apart.
+#[test]
+fn parts_of_a_compound_share_no_ids() {
+    let boxes = [-0.5, 0.5].map(|x| (beside(x), SharedShape::cuboid(0.2, 0.2, 0.2)));
+    let voxels = [glam::IVec3::new(-2, 0, 0), glam::IVec3::new(1, 0, 0)];
+    let voxels = SharedShape::voxels(Vec3::splat(0.4), &voxels);
+    for shape in [SharedShape::compound(boxes.to_vec()), voxels] {
+        let low = shape.compute_local_aabb().mins.y;
+        let pos12 = Pose::from_translation(Vec3::new(1.05, 1.99 - low, 0.85));
+        let (contacts, _) = of_shape(&pos12, &*shape, 0.05);
+        let right = contacts.iter().filter(|c| c.point2.x > 0.0).count();
+        assert!(right > 5 && right + 5 < contacts.len(), "{right}");
+        for (i, contact) in contacts.iter().enumerate() {
+            let same = |c: &&PairContact| c.point_id == contact.point_id;
+            let first = contacts.iter().position(|c| same(&c));
+            assert_eq!(first, Some(i), "{contact:?}");
         }
     }
 }

@@ -201,19 +201,23 @@ impl Surface<'_> {
         side
     }
 
-    /// Corners in a box. Those of a height field are found where the fragment's points are
-    /// near them.
-    pub fn own_points(&self, near: &Aabb, add: impl FnMut(Vec3)) {
+    /// Corners in a box, with their indices. Those of a height field are found where the
+    /// fragment's points are near them.
+    pub fn own_points(&self, near: &Aabb, mut add: impl FnMut(u32, Vec3)) {
         match self {
-            Surface::Triangle(t) => [t.a, t.b, t.c].into_iter().for_each(add),
+            Surface::Triangle(t) => {
+                let corners = (0..).zip([t.a, t.b, t.c]);
+                corners.for_each(|(id, corner)| add(id, corner));
+            }
             Surface::Mesh(mesh) => {
                 let triangles = mesh.bvh().intersect_aabb(near);
                 let mut vertices: Vec<u32> =
                     triangles.flat_map(|t| mesh.indices()[t as usize]).collect();
                 vertices.sort_unstable();
                 vertices.dedup();
-                let places = vertices.iter().map(|&v| mesh.vertices()[v as usize]);
-                places.for_each(add);
+                for vertex in vertices {
+                    add(vertex, mesh.vertices()[vertex as usize]);
+                }
             }
             Surface::Heights(_) => {}
         }

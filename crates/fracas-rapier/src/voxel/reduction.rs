@@ -171,7 +171,7 @@ impl Newest {
             .map(|c| (distance(c, &pair.then), c.point_id))
             .min_by(|c, d| c.0.total_cmp(&d.0));
         match deepest {
-            Some((distance, PointId::OfFirst(name) | PointId::OfSecond(name))) => Brake {
+            Some((distance, PointId { point: name, .. })) => Brake {
                 distance: distance.min(0.0),
                 name,
             },
@@ -214,7 +214,7 @@ fn add_contacts(
             point2: pos12.inverse_transform_point(span.point - half),
             normal1: -group.normal,
             distance,
-            point_id: PointId::OfFirst(name),
+            point_id: PointId::of_first(name),
         });
     }
 }
