@@ -5,8 +5,6 @@
 //! corners (a ball's is its centre, exactly); a mesh's are its vertices near the
 //! fragment.
 
-use std::fmt;
-
 #[cfg(feature = "research")]
 use fracas_core::sphere_tree::Traversal;
 use fracas_core::sphere_tree::{
@@ -96,7 +94,7 @@ pub enum Normals {
 }
 
 /// How contacts are found.
-#[derive(Clone, Copy, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactSettings {
     /// Which points are reported.
     pub mode: ContactMode,
@@ -107,22 +105,6 @@ pub struct ContactSettings {
     pub solver_points: crate::manifold::SolverPoints,
     /// Where normals come from.
     pub normals: Normals,
-}
-
-/// The same text with `research` and without: snapshots are held against it.
-impl fmt::Debug for ContactSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        #[cfg(feature = "research")]
-        let traversal = self.traversal;
-        #[cfg(not(feature = "research"))]
-        let traversal = format_args!("WidestFirst");
-        f.debug_struct("ContactSettings")
-            .field("mode", &self.mode)
-            .field("traversal", &traversal)
-            .field("solver_points", &self.solver_points)
-            .field("normals", &self.normals)
-            .finish()
-    }
 }
 
 impl ContactSettings {

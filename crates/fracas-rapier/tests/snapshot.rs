@@ -4,13 +4,14 @@ mod common;
 
 use common::{blueprint, brick, fragile, shatter};
 use fracas_rapier::{
-    Breakable, ContactMode, ContactSettings, Coupling, DebrisPolicy, FragmentModesPolicy,
-    FrameBudget, ParryShape, RestoreError, SnapshotError, VoxelSettings, World, WorldSettings,
+    Breakable, ContactMode, ContactSettings, Coupling, DebrisPolicy, Event, FragmentModesPolicy,
+    FrameBudget, ParryShape, PieceId, RestoreError, SnapshotError, VoxelSettings, World,
+    WorldSettings,
 };
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::shape::SharedShape;
-use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
+use rapier3d::prelude::{ColliderBuilder, ColliderHandle, PhysicsWorld, RigidBodyBuilder};
 
 fn settings() -> WorldSettings {
     WorldSettings {
@@ -260,6 +261,13 @@ fn bad_bytes_and_unknown_kinds_are_refused_and_change_nothing() {
     let digest = world.digest();
     assert_eq!(world.restore(&[]), Err(RestoreError::NotASnapshot));
     assert_eq!(world.restore(b"fracas"), Err(RestoreError::NotASnapshot));
+    let mut old = bytes.clone();
+    old[7] -= 1;
+    let saved = old[7];
+    assert_eq!(
+        world.restore(&old),
+        Err(RestoreError::OtherVersion { saved })
+    );
     for cut in (8..bytes.len()).step_by(7) {
         assert_eq!(world.restore(&bytes[..cut]), Err(RestoreError::Damaged));
     }
@@ -275,11 +283,6 @@ fn bad_bytes_and_unknown_kinds_are_refused_and_change_nothing() {
         unknown,
         RestoreError::UnknownBlueprint { object: 0, .. }
     ));
-    let mut other = World::new(WorldSettings {
-        gravity: Vec3::ZERO,
-        ..settings()
-    });
-    assert_eq!(other.restore(&bytes), Err(RestoreError::OtherSettings));
     // A fragment that the world does not own cannot be restored: said when saving.
     let (_, shape) = brick().object();
     let foreign = world
@@ -356,4 +359,233 @@ fn a_choice_of_voxel_contacts_is_replayed_from_before_it() {
     world.restore(&bytes).unwrap();
     world.set_voxel_contacts(object, None);
     assert_eq!(replay(&mut world), first);
+}
+
+/// Two bricks in the air over a floor, the first of them held.
+fn two_bricks() -> (World, PieceId, ColliderHandle) {
+    let mut world = World::new(WorldSettings::default());
+    world.add_floor(0.0, 0.6);
+    for x in [0.0, 0.5] {
+        world.add(Breakable::new(brick()).at(Pose::translation(x, 0.3, 0.0)));
+    }
+    world.step();
+    world.take_events();
+    let piece = world.pieces().next().unwrap();
+    world.grab(piece, Vec3::Y * 0.3, Coupling::default());
+    let collider = world.collider(piece).unwrap();
+    (world, piece, collider)
+}
+
+#[track_caller]
+fn assert_saves_and_loads(world: &World, pieces: usize) {
+    let bytes = world.snapshot().unwrap();
+    let mut restored = World::new(WorldSettings::default());
+    restored.stock(&Breakable::new(brick()));
+    restored.restore(&bytes).unwrap();
+    assert_eq!(restored.pieces().count(), pieces);
+}
+
+#[test]
+fn piece_removed_through_the_engine_is_given_up() {
+    for keeps_body in [false, true] {
+        let (mut world, piece, collider) = two_bricks();
+        if keeps_body {
+            world.physics.remove_collider(collider);
+        } else {
+            let body = world.physics.colliders[collider].parent().unwrap();
+            world.physics.remove_body(body);
+        }
+        let bodies = world.physics.bodies.len();
+        // Before the world has noticed, and after.
+        assert_saves_and_loads(&world, 1);
+        assert_eq!(world.take_events(), []);
+        world.step();
+        assert_eq!(world.take_events(), [Event::Removed(piece)]);
+        assert_eq!(world.pieces().count(), 1);
+        assert_eq!(world.piece_of(collider), None);
+        assert_eq!(world.physics.bodies.len(), bodies);
+        assert_saves_and_loads(&world, 1);
+    }
+}
+
+/// What the caller keeps of a piece, or takes for a body of its own, is the caller's.
+#[test]
+fn collider_taken_from_a_piece_is_the_callers() {
+    for given_away in [false, true] {
+        let (mut world, piece, collider) = two_bricks();
+        let body = world.physics.colliders[collider].parent().unwrap();
+        if given_away {
+            let own = RigidBodyBuilder::fixed().translation(Vec3::Y);
+            let own = world.physics.insert_body(own);
+            let physics = &mut world.physics;
+            let bodies = &mut physics.bodies;
+            physics.colliders.set_parent(collider, Some(own), bodies);
+        } else {
+            world.physics.remove_body_with_colliders(body, false);
+        }
+        let refused = Err(SnapshotError::ForeignShape(collider));
+        assert_eq!(world.snapshot(), refused);
+        assert_eq!(shatter_or_nothing(&mut world, piece), []);
+        world.step();
+        assert_eq!(world.take_events(), [Event::Removed(piece)]);
+        assert!(world.physics.colliders.contains(collider));
+        assert_eq!(world.snapshot(), refused);
+        world.physics.remove_collider(collider);
+        assert_saves_and_loads(&world, 1);
+    }
+}
+
+/// Breaks a piece that may be gone.
+fn shatter_or_nothing(world: &mut World, piece: PieceId) -> Vec<PieceId> {
+    let fracture = fracas_core::Fracture {
+        fragment: piece.fragment,
+        cracks: Vec::new(),
+    };
+    world.break_piece(piece, fracture)
+}
+
+#[test]
+fn shape_that_the_caller_gave_a_piece_is_saved() {
+    let (mut world, _, collider) = two_bricks();
+    world.physics.colliders[collider].set_shape(SharedShape::ball(0.1));
+    world.step();
+    let mut restored = World::new(WorldSettings::default());
+    restored.stock(&Breakable::new(brick()));
+    restored.restore(&world.snapshot().unwrap()).unwrap();
+    let shape = restored.physics.colliders[collider].shape();
+    assert_eq!(shape.as_ball().map(|ball| ball.radius), Some(0.1));
+    for _ in 0..60 {
+        world.step();
+        restored.step();
+        assert_eq!(restored.digest(), world.digest());
+    }
+}
+
+#[test]
+fn only_settings_that_change_a_run_are_compared() {
+    let save = |mut world: World| {
+        world.add(Breakable::new(brick()));
+        world.step();
+        (world.snapshot().unwrap(), world)
+    };
+    let load = |bytes: &[u8], mut world: World| {
+        world.stock(&Breakable::new(brick()));
+        world.restore(bytes).map(|()| world)
+    };
+    let plain = WorldSettings::default();
+    // The engine's own default gravity has a negative zero.
+    let (bytes, _) = save(World::around(PhysicsWorld::default(), plain));
+    load(&bytes, World::new(plain)).unwrap();
+    let (bytes, _) = save(World::new(plain));
+    let mut around = load(&bytes, World::around(PhysicsWorld::default(), plain)).unwrap();
+    around.step();
+    // What is reported may differ, and stays that of the present world.
+    let quiet = WorldSettings {
+        event_impulse: 3.0,
+        count_colliding: true,
+        ..plain
+    };
+    let restored = load(&bytes, World::new(quiet)).unwrap();
+    assert_eq!(restored.settings().event_impulse, 3.0);
+    // The debris policy is state.
+    let policy = DebrisPolicy {
+        most_fragments: Some(7),
+        sleep: false,
+        ..DebrisPolicy::default()
+    };
+    let mut changed = World::new(plain);
+    changed.set_debris(policy);
+    let (bytes, mut changed) = save(changed);
+    let mut restored = load(&bytes, World::new(plain)).unwrap();
+    assert_eq!(restored.settings().debris, policy);
+    for world in [&mut changed, &mut restored] {
+        let piece = world.pieces().next().unwrap();
+        for child in shatter(world, piece, 4) {
+            let body = world.body(child).unwrap();
+            assert!(body.activation().normalized_linear_threshold < 0.0);
+        }
+    }
+    // What changes a run is named.
+    let other = WorldSettings {
+        look_ahead: 0.5,
+        ..plain
+    };
+    let refused = load(&bytes, World::new(other)).err().unwrap();
+    let expected = RestoreError::OtherSettings {
+        setting: "look_ahead".into(),
+        saved: "1".into(),
+        present: "0.5".into(),
+    };
+    assert_eq!(refused, expected);
+    let full = WorldSettings {
+        contacts: ContactSettings {
+            mode: ContactMode::Full,
+            ..plain.contacts
+        },
+        ..plain
+    };
+    let text = load(&bytes, World::new(full)).err().unwrap().to_string();
+    let parts = ["contacts.mode", "Adaptive", "Full"];
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+}
+
+/// The file that the test below hands to a process of its own.
+const SAVED: &str = "FRACAS_TEST_SNAPSHOT";
+
+fn falling_brick() -> Breakable {
+    Breakable::new(brick()).with_breaker(fragile(6))
+}
+
+/// Steps on until the brick has broken.
+fn run_out(world: &mut World) -> u64 {
+    for _ in 0..30 {
+        world.step();
+    }
+    assert!(world.pieces().count() > 2);
+    world.digest()
+}
+
+#[test]
+fn snapshot_continues_in_a_fresh_process() {
+    let mut world = World::new(settings());
+    world.add_floor(0.0, 0.6);
+    world.add(falling_brick().at(Pose::translation(0.0, 0.6, 0.0)));
+    for _ in 0..10 {
+        world.step();
+    }
+    let path = std::env::temp_dir().join(format!("fracas-{}.saved", std::process::id()));
+    std::fs::write(&path, world.snapshot().unwrap()).unwrap();
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "fresh_process", "--ignored", "--nocapture"])
+        .env(SAVED, &path)
+        .output()
+        .unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let text = String::from_utf8_lossy(&child.stdout);
+    let expected = format!("digest {:016x}", run_out(&mut world));
+    assert!(child.status.success() && text.contains(&expected), "{text}");
+}
+
+/// The other process of the test above.
+#[test]
+#[ignore = "run by another test"]
+fn fresh_process() {
+    let Some(path) = std::env::var_os(SAVED) else {
+        return;
+    };
+    let mut world = World::new(settings());
+    world.stock(&falling_brick());
+    world.restore(&std::fs::read(path).unwrap()).unwrap();
+    println!("digest {:016x}", run_out(&mut world));
+}
+
+#[cfg(feature = "parallel")]
+#[test]
+fn threads_of_a_world_stay_when_it_is_restored() {
+    let mut world = World::new(WorldSettings::default());
+    let pipeline = &mut world.physics.physics_pipeline;
+    pipeline.configure_thread_pool(3).unwrap();
+    let bytes = world.snapshot().unwrap();
+    world.restore(&bytes).unwrap();
+    assert_eq!(world.physics.physics_pipeline.num_threads(), Some(3));
 }

@@ -488,16 +488,20 @@ impl Breakables {
 
     /// Takes a body away.
     pub fn remove(&mut self, id: PieceId, engine: &mut Engine<'_>) -> bool {
-        let Some(object) = self.objects.get_mut(id.object.0 as usize) else {
+        let Some(piece) = self.give_up(id) else {
             return false;
         };
-        let Some(piece) = object.pieces.remove(&id.fragment) else {
-            return false;
-        };
-        object.forget(id.fragment);
-        self.owners.remove(piece.collider);
         engine.remove(piece.body);
         true
+    }
+
+    /// Forgets a piece and leaves what the engine has of it alone.
+    pub(crate) fn give_up(&mut self, id: PieceId) -> Option<Piece> {
+        let object = self.objects.get_mut(id.object.0 as usize)?;
+        let piece = object.pieces.remove(&id.fragment)?;
+        object.forget(id.fragment);
+        self.owners.remove(piece.collider);
+        Some(piece)
     }
 
     /// Takes the events since the last call.
@@ -507,12 +511,22 @@ impl Breakables {
 
     /// All bodies, in order of object and fragment.
     pub fn pieces(&self) -> impl Iterator<Item = PieceId> + '_ {
-        self.objects.iter().enumerate().flat_map(|(o, object)| {
-            object.pieces.keys().map(move |&fragment| PieceId {
-                object: ObjectId(o as u32),
-                fragment,
+        self.all_pieces().map(|(id, _)| id)
+    }
+
+    /// All pieces with their ids, in order of object and fragment.
+    pub(crate) fn all_pieces(&self) -> impl Iterator<Item = (PieceId, &Piece)> + '_ {
+        (0..).zip(&self.objects).flat_map(|(o, object)| {
+            object.pieces.iter().map(move |(&fragment, piece)| {
+                let object = ObjectId(o);
+                (PieceId { object, fragment }, piece)
             })
         })
+    }
+
+    /// Changes how bodies break from now on.
+    pub(crate) fn set_settings(&mut self, settings: BreakSettings) {
+        self.settings = settings;
     }
 
     /// Whether anything is left of an object.

@@ -6,7 +6,7 @@
 //! Decisions depend on the state alone, never on a clock or on hashing.
 
 /// Limits on the number and age of fragments. Everything is kept by default.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DebrisPolicy {
     /// Fragments of less volume than this (in cubic metres) vanish at birth.
     pub smallest_volume: f32,

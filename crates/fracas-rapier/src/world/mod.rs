@@ -5,6 +5,7 @@
 //! pairs, querying contacts (through [`mod@crate::dispatcher`]) and solving inside its
 //! own step.
 
+mod adopt;
 mod budget;
 mod debris;
 mod depth;
@@ -179,6 +180,7 @@ impl World {
     /// they are born.)
     pub fn set_debris(&mut self, policy: DebrisPolicy) {
         self.settings.debris = policy;
+        self.breakables.set_settings(self.settings.breaking());
     }
 
     /// A floor: everything below the height `y` is solid.
@@ -200,6 +202,7 @@ impl World {
     /// Breaks a body now, between two steps, whatever hit it or not. Returns what it
     /// broke into: nothing if there is no such body or the fracture does not fit it.
     pub fn break_piece(&mut self, piece: PieceId, fracture: Fracture) -> Vec<PieceId> {
+        self.adopt_removals();
         let mut engine = Engine::from(&mut self.physics);
         let children = self.breakables.break_piece(piece, fracture, &mut engine);
         if !children.is_empty() {

@@ -46,6 +46,7 @@ impl World {
             ..StepStats::default()
         };
         self.budget.begin_step();
+        self.adopt_removals();
         self.pull_hands();
         self.quarantine();
         let dt = self.physics.integration_parameters.dt;

@@ -18,6 +18,7 @@
 //! later step: do not load snapshots from people who mean harm.)
 
 mod saved;
+mod settings;
 mod shapes;
 
 use std::collections::BTreeMap;
@@ -35,8 +36,11 @@ use crate::codec;
 use crate::shape::FragmentShape;
 use saved::Saved;
 
-/// First bytes of a snapshot: the name and the version of its layout.
-const MAGIC: [u8; 8] = *b"fracasW\x06";
+/// First bytes of a snapshot.
+const MAGIC: [u8; 7] = *b"fracasW";
+
+/// Version of the layout: the byte after [`MAGIC`].
+const VERSION: u8 = 7;
 
 /// Why a world cannot be saved.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -55,17 +59,32 @@ pub enum SnapshotError {
 #[non_exhaustive]
 pub enum RestoreError {
     /// Other bytes altogether.
-    #[error("these bytes are no snapshot of a world, or one of another version")]
+    #[error("these bytes are no snapshot of a world")]
     NotASnapshot,
+    /// Another version of the library saved it.
+    #[error("the snapshot has layout {saved}, and this version of fracas reads layout {VERSION}")]
+    OtherVersion {
+        /// Layout of the bytes.
+        saved: u8,
+    },
     /// Bytes were lost or altered.
     #[error("the snapshot is damaged: its checksum is wrong")]
     Damaged,
     /// The checksum is right, the contents are not.
     #[error("the snapshot's contents make no sense: {0}")]
     Malformed(String),
-    /// Taken under other settings.
-    #[error("the snapshot was taken in a world of other settings; make the world with the same")]
-    OtherSettings,
+    /// The saved world had another value of a setting that its run depends on.
+    #[error(
+        "the snapshot was taken with `WorldSettings::{setting}` of {saved}, and this world has {present}; make the world with the saved value"
+    )]
+    OtherSettings {
+        /// Name of the setting, such as `look_ahead` or `contacts.mode`.
+        setting: String,
+        /// Its value in the saved world.
+        saved: String,
+        /// Its value in this world.
+        present: String,
+    },
     /// A blueprint is not known here.
     #[error(
         "object {object} is made of blueprint {key:016x}, which this world does not know; give it to `World::stock` first"
@@ -137,7 +156,11 @@ impl World {
         for (handle, collider) in self.physics.colliders.iter() {
             let custom = collider.shape().as_typed_shape();
             let custom = matches!(custom, parry3d::shape::TypedShape::Custom(_));
-            if custom && self.piece_of(handle).is_none() {
+            let piece = self
+                .piece_of(handle)
+                .and_then(|id| self.breakables.piece(id));
+            let is_ours = piece.is_some_and(|p| self.is_intact(p) && !self.has_own_shape(p));
+            if custom && !is_ours {
                 return Err(SnapshotError::ForeignShape(handle));
             }
         }
@@ -146,6 +169,7 @@ impl World {
         let theirs = codec::write(&self.physics).map_err(engine)?;
         self.voxels.forget();
         let mut bytes = MAGIC.to_vec();
+        bytes.push(VERSION);
         bytes.extend((ours.len() as u64).to_le_bytes());
         bytes.extend(ours);
         bytes.extend(theirs);
@@ -162,18 +186,17 @@ impl World {
         let (ours, theirs) = parts(bytes)?;
         let malformed = |e: codec::CodecError| RestoreError::Malformed(e.0);
         let saved: Saved = codec::read(ours).map_err(malformed)?;
-        if saved.settings != self.settings_key() {
-            return Err(RestoreError::OtherSettings);
-        }
-        let mut breakables = Breakables::new(self.settings.breaking());
+        saved.settings.check(&self.settings)?;
+        let settings = saved.world_settings(&self.settings);
+        let mut breakables = Breakables::new(settings.breaking());
         breakables.steps = saved.steps;
         for (index, object) in saved.objects.iter().enumerate() {
-            let object = object.replay(index, &self.stock, &self.settings)?;
+            let object = object.replay(index, &self.stock, &settings)?;
             breakables.objects.push(object);
         }
         let mut physics: PhysicsWorld = codec::read(theirs).map_err(malformed)?;
         self.check_handles(&breakables, &physics)?;
-        self.put_back(&mut breakables, &mut physics);
+        self.put_back(&saved, &mut breakables, &mut physics);
         self.take_over(saved, breakables, physics)
     }
 
@@ -198,6 +221,13 @@ impl World {
         self.voxels = super::Voxels::new(&self.settings.contacts.mode, &table);
         physics.narrow_phase.set_query_dispatcher(self.dispatcher());
         physics.physics_pipeline.counters.enable();
+        // The engine saves no threads: they belong to the process.
+        #[cfg(feature = "parallel")]
+        {
+            let pool = self.physics.physics_pipeline.thread_pool();
+            physics.physics_pipeline.set_thread_pool(pool);
+        }
+        self.settings = saved.world_settings(&self.settings);
         self.hands = hands;
         self.physics = physics;
         self.breakables = breakables;
@@ -220,11 +250,6 @@ impl World {
         Ok(())
     }
 
-    /// Names the settings: a snapshot continues alike only under the same.
-    fn settings_key(&self) -> u64 {
-        hash(format!("{:?}", self.settings).into_bytes())
-    }
-
     fn check_handles(
         &self,
         breakables: &Breakables,
@@ -241,7 +266,7 @@ impl World {
     }
 
     /// Gives the engine's colliders the fragments' shapes again.
-    fn put_back(&self, breakables: &mut Breakables, physics: &mut PhysicsWorld) {
+    fn put_back(&self, saved: &Saved, breakables: &mut Breakables, physics: &mut PhysicsWorld) {
         let ids: Vec<_> = breakables.pieces().collect();
         let mut back = Vec::with_capacity(ids.len());
         for id in ids {
@@ -250,7 +275,8 @@ impl World {
             };
             breakables.owners.insert(piece.collider, id);
             // Parry's own shapes came back with the engine.
-            if self.settings.contacts.mode.parry_shape().is_none() {
+            let by_parry = self.settings.contacts.mode.parry_shape().is_some();
+            if !by_parry && !saved.has_own_shape(id) {
                 back.push((piece.collider, breakables.engine_shape(&piece.shape)));
             }
         }
@@ -260,9 +286,13 @@ impl World {
 
 /// Checks the frame and takes it off: our part, and the engine's.
 fn parts(bytes: &[u8]) -> Result<(&[u8], &[u8]), RestoreError> {
-    let rest = bytes
-        .strip_prefix(&MAGIC)
+    let rest = bytes.strip_prefix(&MAGIC);
+    let (version, rest) = rest
+        .and_then(<[u8]>::split_first)
         .ok_or(RestoreError::NotASnapshot)?;
+    if *version != VERSION {
+        return Err(RestoreError::OtherVersion { saved: *version });
+    }
     let (rest, sum) = rest.split_last_chunk::<8>().ok_or(RestoreError::Damaged)?;
     let summed = &bytes[..bytes.len() - 8];
     if hash(summed.iter().copied()) != u64::from_le_bytes(*sum) {

@@ -10,12 +10,13 @@ use parry3d::math::{Pose, Rotation};
 use rapier3d::prelude::{ColliderHandle, RigidBodyHandle};
 use serde::{Deserialize, Serialize};
 
+use super::settings::SavedSettings;
 use super::{RestoreError, Shapes, Stock, modes_key};
 use crate::break_apart::Trees;
 use crate::breakables::{Breakable, Breakables, Object, ObjectId, Piece, PieceId, Waiting};
 use crate::world::budget::Known;
 use crate::world::hold::{Hand, HandId};
-use crate::world::{Coupling, World, WorldSettings, Wrench};
+use crate::world::{Coupling, DebrisPolicy, World, WorldSettings, Wrench};
 
 type Name = (u32, u32);
 
@@ -28,7 +29,10 @@ type SavedAsked = ([Name; 2], [f32; 3], [f32; 4], u32, u8, bool);
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {
-    pub(super) settings: u64,
+    pub(super) settings: SavedSettings,
+    debris: DebrisPolicy,
+    step: f32,
+    gravity: [f32; 3],
     pub(super) steps: u64,
     pub(super) world_steps: u64,
     pub(super) next_hand: u32,
@@ -76,6 +80,8 @@ struct SavedPiece {
     collider: Name,
     born: u64,
     anchored: bool,
+    /// Whether the collider has a shape that the caller gave it.
+    own_shape: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -119,8 +125,13 @@ fn piece((object, fragment): Name) -> PieceId {
 impl Saved {
     pub(super) fn of(world: &World) -> Self {
         let breakables = &world.breakables;
+        let is_there = |id: PieceId| breakables.piece(id).is_some_and(|p| world.is_intact(p));
+        let hands = world.hands.iter().filter(|(_, hand)| is_there(hand.piece));
         Self {
-            settings: world.settings_key(),
+            settings: SavedSettings::of(&world.settings),
+            debris: world.settings.debris,
+            step: world.settings.step,
+            gravity: world.settings.gravity.to_array(),
             steps: breakables.steps,
             world_steps: world.steps,
             next_hand: world.next_hand,
@@ -128,9 +139,9 @@ impl Saved {
             bodies_lost: world.bodies_lost as u64,
             places: world.places.iter().map(save_place).collect(),
             objects: (0..breakables.objects.len())
-                .map(|i| SavedObject::of(breakables, i))
+                .map(|i| SavedObject::of(world, i))
                 .collect(),
-            hands: world.hands.iter().map(SavedHand::of).collect(),
+            hands: hands.map(SavedHand::of).collect(),
             waiting: breakables
                 .waiting
                 .iter()
@@ -143,6 +154,24 @@ impl Saved {
                 .collect(),
             asked: world.budget.known().iter().map(save_asked).collect(),
         }
+    }
+
+    /// The settings of the restored world: those of the present one, with what a saved world
+    /// brings along.
+    pub(super) fn world_settings(&self, present: &WorldSettings) -> WorldSettings {
+        WorldSettings {
+            debris: self.debris,
+            step: self.step,
+            gravity: self.gravity.into(),
+            ..*present
+        }
+    }
+
+    /// Whether the caller had given the piece's collider another shape.
+    pub(super) fn has_own_shape(&self, id: PieceId) -> bool {
+        let object = self.objects.get(id.object.0 as usize);
+        let mut pieces = object.into_iter().flat_map(|o| &o.pieces);
+        pieces.any(|p| p.fragment == id.fragment.0 && p.own_shape)
     }
 
     /// What pairs cost when they were last asked.
@@ -239,8 +268,13 @@ fn known_object(breakables: &Breakables, name: Name) -> Result<PieceId, RestoreE
 }
 
 impl SavedObject {
-    fn of(breakables: &Breakables, index: usize) -> Self {
+    /// What is saved of an object. Pieces that the caller has removed through the engine are
+    /// left out.
+    fn of(world: &World, index: usize) -> Self {
+        let breakables = &world.breakables;
         let object = &breakables.objects[index];
+        let is_there = |f: &FragmentId| object.pieces.get(f).is_some_and(|p| world.is_intact(p));
+        let pieces = object.pieces.iter().filter(|(f, _)| is_there(f));
         let options = &object.options;
         let breaker = object.breaker.as_ref().map(|breaker| SavedBreaker {
             state: breaker.state(),
@@ -248,6 +282,7 @@ impl SavedObject {
             with_modes: breakables
                 .fragments_with_modes(index)
                 .iter()
+                .filter(|f| is_there(f))
                 .map(|f| f.0)
                 .filter(|&f| f != 0)
                 .collect(),
@@ -273,15 +308,14 @@ impl SavedObject {
                     (f.fragment.0, cracks)
                 })
                 .collect(),
-            pieces: object
-                .pieces
-                .iter()
+            pieces: pieces
                 .map(|(fragment, piece)| SavedPiece {
                     fragment: fragment.0,
                     body: piece.body.into_raw_parts(),
                     collider: piece.collider.into_raw_parts(),
                     born: piece.born,
                     anchored: piece.anchored,
+                    own_shape: world.has_own_shape(piece),
                 })
                 .collect(),
         }
