@@ -116,6 +116,7 @@ pub use event::{Decision, FractureEvent, FractureStats, Outcome};
 pub use impact::Impact;
 pub use material::Material;
 pub use modes::{Modes, ModesOptions};
+pub use patterns::BreakPattern;
 pub use refracture::{Breaker, BreakerState, BreakerStats, FragmentModes, RefractureRule};
 pub use settings::FractureSettings;
 pub use strength::Strength;

@@ -99,6 +99,15 @@ const NAMED: [(&str, Material); 8] = [
     ("ice", Material::ICE),
 ];
 
+/// Materials of what things fall on and are hit by. They are not brittle, so they are not among
+/// [`Material::names`]; [`Material::by_name`] finds them.
+const OTHERS: [(&str, Material); 4] = [
+    ("steel", Material::STEEL),
+    ("wood", Material::WOOD),
+    ("rubber", Material::RUBBER),
+    ("carpet", Material::CARPET),
+];
+
 /// Everyday words, and the material that comes nearest.
 const ALIASES: [(&str, &str); 24] = [
     ("window", "glass"),
@@ -145,6 +154,16 @@ impl Material {
     /// Fresh-water ice near its melting point, struck fast.
     pub const ICE: Self = brittle([9.0, 0.33, 917.0, 1.2, 0.1, 5.0, 1000.0, 8.0]);
 
+    /// Structural steel. For what does not break itself: a hammer, a girder.
+    pub const STEEL: Self = brittle([210.0, 0.30, 7850.0, 400.0, 50.0, 40.0, 1000.0, 400.0]);
+    /// Softwood, hit across its grain: floors and furniture.
+    pub const WOOD: Self = brittle([1.0, 0.30, 500.0, 40.0, 1.0, 10.0, 60.0, 40.0]);
+    /// Rubber. How high things bounce on it is the collider's own coefficient of restitution.
+    pub const RUBBER: Self = brittle([0.01, 0.48, 1100.0, 15.0, 0.1, 10.0, 1000.0, 10.0]);
+    /// A carpet of ten millimetres with its underlay: as stiff as it is on the whole until it is
+    /// pressed flat.
+    pub const CARPET: Self = brittle([0.002, 0.30, 300.0, 5.0, 0.1, 10.0, 1000.0, 1.0]);
+
     /// The material of a name, such as `glass`, or of an everyday word for it, such as
     /// `ceramic` (porcelain), `pottery` (earthenware) or `stone` (granite).
     ///
@@ -156,15 +175,21 @@ impl Material {
         let own = alias.map_or(word, |(_, own)| own);
         NAMED
             .iter()
+            .chain(&OTHERS)
             .find(|(known, _)| known.eq_ignore_ascii_case(own))
             .map(|&(_, material)| material)
             .ok_or_else(|| MaterialError::Unknown {
                 name: name.into(),
-                known: Self::names().collect::<Vec<_>>().join(", "),
+                known: NAMED
+                    .iter()
+                    .chain(&OTHERS)
+                    .map(|(name, _)| *name)
+                    .collect::<Vec<_>>()
+                    .join(", "),
             })
     }
 
-    /// All names.
+    /// Names of the materials that break.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|&(name, _)| name)
     }
@@ -304,6 +329,17 @@ mod tests {
             assert!((energy / expected - 1.0).abs() < 0.03, "{name}: {energy}");
         }
         assert!((Material::GLASS.crack_speed() / 1500.0 - 1.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn other_materials_are_sound_and_found_by_name() {
+        for (name, material) in OTHERS {
+            material.validate().unwrap();
+            assert_eq!(Material::by_name(name), Ok(material));
+            assert!(Material::names().all(|n| n != name), "{name} breaks");
+        }
+        let moduli = OTHERS.map(|(_, material)| material.contact_modulus());
+        assert!(moduli.is_sorted_by(|a, b| a > b), "from hard to soft");
     }
 
     #[test]

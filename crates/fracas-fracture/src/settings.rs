@@ -15,6 +15,8 @@ pub struct FractureSettings {
     /// What a crack costs, in units of the material's fracture energy: 1 is
     /// physics; 10 to 50 make few and large pieces.
     pub energy_scale: f64,
+    /// Strength in units of the material's: 1 is pristine, less is worn or damaged.
+    pub strength_scale: f64,
     /// How far from a crack stress has half recovered (m); by default from the
     /// body: 1.2 wall thicknesses, at most 0.15 of its size, or the way after which a
     /// crack branches, if that is less.
@@ -35,6 +37,7 @@ impl Default for FractureSettings {
             max_fragments: 64,
             least_nodes: 12,
             energy_scale: 1.0,
+            strength_scale: 1.0,
             relief: None,
             scatter: false,
             growth: GrowthOptions::default(),

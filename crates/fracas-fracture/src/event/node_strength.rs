@@ -21,7 +21,7 @@ pub(super) struct NodeStrength {
 impl NodeStrength {
     pub(super) fn new(modes: &Modes, settings: &FractureSettings, contact: f64) -> Self {
         let material = modes.material();
-        let mean = material.strength_for(contact) as f32;
+        let mean = (material.strength_for(contact) * settings.strength_scale.max(0.0)) as f32;
         Self {
             mean,
             weakest: if settings.scatter {

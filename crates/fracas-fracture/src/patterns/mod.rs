@@ -25,8 +25,42 @@ pub use slices::{SlicesOptions, slices};
 pub use user::user;
 pub use voronoi::{VoronoiOptions, voronoi};
 
-use fracas_core::{FragmentId, Fragments};
+use fracas_core::{Fracture, FragmentId, Fragments};
 use glam::Vec3;
+
+/// A pattern with its options, for code that takes any of them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BreakPattern {
+    /// Crumbling stone and rubble: [`voronoi`].
+    Voronoi(VoronoiOptions),
+    /// Planks and random flat cuts: [`slices`].
+    Slices(SlicesOptions),
+    /// Spokes and rings of a broken window: [`radial`].
+    Radial(RadialOptions),
+    /// Shells chipped off at an impact: [`conchoidal`].
+    Conchoidal(ConchoidalOptions),
+}
+
+impl Default for BreakPattern {
+    /// Voronoi cells with their default options.
+    fn default() -> Self {
+        Self::Voronoi(VoronoiOptions::default())
+    }
+}
+
+impl BreakPattern {
+    /// Lays the pattern over a fragment. `None`: nothing would part.
+    #[must_use]
+    pub fn fracture(&self, fragments: &Fragments, id: FragmentId) -> Option<Fracture> {
+        match self {
+            Self::Voronoi(options) => voronoi(fragments, id, options),
+            Self::Slices(options) => slices(fragments, id, options),
+            Self::Radial(options) => radial(fragments, id, options),
+            Self::Conchoidal(options) => conchoidal(fragments, id, options),
+        }
+    }
+}
 
 /// Centre and radius of a sphere round the nodes of a fragment (not the smallest).
 pub(crate) fn bounding_sphere(fragments: &Fragments, id: FragmentId) -> (Vec3, f32) {
@@ -56,7 +90,6 @@ pub(crate) fn frame_of(axis: Vec3) -> (Vec3, Vec3) {
 mod tests {
     use std::sync::Arc;
 
-    use fracas_core::Fracture;
     use fracas_core::testing::box_grid;
 
     use super::*;
