@@ -426,13 +426,23 @@ impl World {
         let events = self.look(py, |inside| inside.world.take_events())?;
         let told = PyList::empty(py);
         for event in events {
+            if let Event::Contact(contact) = &event {
+                for piece in contact.pieces.iter().flatten() {
+                    let one = PyDict::new(py);
+                    one.set_item("kind", "contact")?;
+                    one.set_item("piece", (piece.object.0, piece.fragment.0))?;
+                    one.set_item("point", contact.point.to_array())?;
+                    one.set_item("impulse", contact.impulse)?;
+                    told.append(one)?;
+                }
+                continue;
+            }
             let one = PyDict::new(py);
             let (kind, piece) = match &event {
                 Event::Broke { piece, .. } => ("broke", *piece),
                 Event::Born(piece) => ("born", *piece),
                 Event::Removed(piece) => ("removed", *piece),
                 Event::Lost(piece) => ("lost", *piece),
-                Event::Contact { piece, .. } => ("contact", *piece),
                 _ => continue,
             };
             one.set_item("kind", kind)?;
@@ -447,10 +457,6 @@ impl World {
                         .collect();
                     one.set_item("children", children)?;
                     one.set_item("stats", stats_dict(py, &stats)?)?;
-                }
-                Event::Contact { point, impulse, .. } => {
-                    one.set_item("point", point.to_array())?;
-                    one.set_item("impulse", impulse)?;
                 }
                 _ => {}
             }

@@ -85,7 +85,9 @@ pub use breakables::BreakScript;
 #[cfg(all(feature = "world", feature = "assets"))]
 pub use breakables::OpenError;
 #[cfg(feature = "world")]
-pub use breakables::{BreakStages, Breakable, Event, FragmentModesPolicy, ObjectId, PieceId};
+pub use breakables::{
+    BreakStages, Breakable, Contact, Event, Falloff, FragmentModesPolicy, ObjectId, PieceId,
+};
 pub use dispatcher::{FragmentDispatcher, dispatcher};
 pub use manifold::SolverPoints;
 pub use object::{ObjectState, SharedObject};
@@ -97,8 +99,8 @@ pub use shape::FragmentShape;
 pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};
 #[cfg(feature = "world")]
 pub use world::{
-    Coupling, DebrisPolicy, HandId, RestoreError, SnapshotError, StepStats, StepTimes, World,
-    WorldSettings,
+    ActionError, Coupling, DebrisPolicy, HandId, RayHit, RestoreError, SnapshotError, StepStats,
+    StepTimes, World, WorldSettings,
 };
 #[cfg(all(feature = "world", feature = "research"))]
 pub use world::{Overlap, Wrench};

@@ -62,25 +62,23 @@ pub(crate) fn tell_events(world: &mut World) -> Result {
             }
             Event::Removed(piece) => remove(world, piece, false),
             Event::Lost(piece) => remove(world, piece, true),
-            Event::Contact {
-                piece,
-                point,
-                impulse,
-            } => {
-                let fracas = world.resource::<Fracas>();
-                let Some(entity) = fracas.object_of(piece) else {
-                    continue;
-                };
-                let hit = fracas.entity_of(piece).unwrap_or(entity);
-                let breakable = world.get::<Breakable>(entity);
-                let material = breakable.map(|b| b.material.clone()).unwrap_or_default();
-                world.trigger(Impact {
-                    entity,
-                    piece: hit,
-                    position: point,
-                    impulse,
-                    material,
-                });
+            Event::Contact(contact) => {
+                for piece in contact.pieces.into_iter().flatten() {
+                    let fracas = world.resource::<Fracas>();
+                    let Some(entity) = fracas.object_of(piece) else {
+                        continue;
+                    };
+                    let hit = fracas.entity_of(piece).unwrap_or(entity);
+                    let breakable = world.get::<Breakable>(entity);
+                    let material = breakable.map(|b| b.material.clone()).unwrap_or_default();
+                    world.trigger(Impact {
+                        entity,
+                        piece: hit,
+                        position: contact.point,
+                        impulse: contact.impulse,
+                        material,
+                    });
+                }
             }
             _ => {}
         }

@@ -36,7 +36,7 @@ use rapier3d::prelude::{ColliderHandle, ContactManifold, RigidBody};
 use super::budget::keep_hardest;
 use super::loads::Pushed;
 use super::split::{Break, named};
-use super::{After, Breakables, Engine, Event, Object, PieceId};
+use super::{After, Breakables, Engine, Object, PieceId};
 use crate::{parallel, trace};
 
 /// Impacts that are not decided yet.
@@ -46,8 +46,8 @@ pub(crate) struct Waiting {
     pub(crate) impacts: Vec<Impact>,
 }
 
-/// E / (1 - nu^2) of granite: what floors and plain bodies count as.
-const STONE: f64 = 55e9 / (1.0 - 0.25 * 0.25);
+/// E / (1 - nu^2) of granite: what floors and plain bodies count as whose material is not known.
+pub(super) const STONE: f64 = 55e9 / (1.0 - 0.25 * 0.25);
 
 /// Where less than this share of a step's impulses comes from bodies that approached each
 /// other, nothing hit the body.
@@ -60,13 +60,13 @@ const MOST_OF_A_HIT: f32 = 2.0;
 
 /// Where nothing is known of the speed of an impact, bodies part at a fifth of it: the impulse
 /// is this much of what stops them (as `fracas_fracture::Impact` has it).
-const PARTING: f32 = 1.2;
+pub(super) const PARTING: f32 = 1.2;
 
 /// A body that was hit, to be decided.
-struct Question {
-    hit: Waiting,
+pub(super) struct Question {
+    pub(super) hit: Waiting,
     /// Whether this step's impulses hit it.
-    of_this_step: bool,
+    pub(super) of_this_step: bool,
 }
 
 /// A piece in a pair that pushed.
@@ -101,7 +101,31 @@ impl Breakables {
                 });
             }
         }
+        // A step that is made again tells no contact twice.
+        if after.part == 0 {
+            self.report_contacts(&pushed, engine);
+        }
         self.loads_now.take(&pushed);
+        let breaks = self.decide_within_limits(&mut questions, after, engine);
+        let left = questions.into_iter().map(|question| question.hit);
+        self.waiting = left
+            .filter(|hit| breaks.iter().all(|b| b.piece != hit.piece))
+            .collect();
+        if after.room.is_some() {
+            keep_hardest(&mut self.waiting);
+        }
+        self.report.waiting = self.waiting.len();
+        breaks
+    }
+
+    /// Decides as many as may break in this step; those that are not decided stay in
+    /// `questions`.
+    pub(super) fn decide_within_limits(
+        &mut self,
+        questions: &mut Vec<Question>,
+        after: &After,
+        engine: &Engine<'_>,
+    ) -> Vec<Break> {
         // So many at a time as may break: what is beyond the limit is not asked at all.
         let most = self.settings.most_breaks_per_step;
         let mut breaks: Vec<Break> = Vec::new();
@@ -112,19 +136,11 @@ impl Breakables {
                 break;
             }
             let rest = questions.split_off(fits);
-            let asked = std::mem::replace(&mut questions, rest);
+            let asked = std::mem::replace(questions, rest);
             let before = breaks.len();
             self.decide_all(asked, after.dt, engine, &mut breaks);
             self.count(&hit[..fits], &breaks[before..]);
         }
-        let left = questions.into_iter().map(|question| question.hit);
-        self.waiting = left
-            .filter(|hit| breaks.iter().all(|b| b.piece != hit.piece))
-            .collect();
-        if after.room.is_some() {
-            keep_hardest(&mut self.waiting);
-        }
-        self.report.waiting = self.waiting.len();
         breaks
     }
 
@@ -170,10 +186,9 @@ impl Breakables {
 
     /// Which pieces the pairs belong to.
     fn sides_of_pieces(&self, pushed: &[Pushed<'_>]) -> Vec<Side> {
-        // Pairs that bear what they bore tell nothing, unless somebody listens to all.
-        let listens = self.settings.event_impulse.is_finite();
+        // Pairs that bear what they bore break nothing.
         let worth = (0_u32..).zip(pushed);
-        let worth = worth.filter(|(_, pushed)| listens || pushed.fresh() > 0.0);
+        let worth = worth.filter(|(_, pushed)| pushed.fresh() > 0.0);
         let mut sides = Vec::new();
         for (pair, pushed) in worth {
             let ends = [
@@ -191,10 +206,9 @@ impl Breakables {
         sides
     }
 
-    /// The contacts that pushed a piece in the last step, in its object's frame; hard
-    /// ones are told as events.
+    /// The contacts that pushed a piece in the last step, in its object's frame.
     fn impacts_on(
-        &mut self,
+        &self,
         id: PieceId,
         sides: &[Side],
         pushed: &[Pushed<'_>],
@@ -217,7 +231,7 @@ impl Breakables {
         ) else {
             return impacts;
         };
-        if body.is_sleeping() || !(breakable || self.settings.event_impulse.is_finite()) {
+        if body.is_sleeping() || !breakable {
             return impacts;
         }
         let moved = self.approach.of(own_handle);
@@ -250,30 +264,20 @@ impl Breakables {
             let mass = effective_mass(body, other_body, resultant.centre, resultant.normal);
             let mut sum = 0.0;
             for_each_push(manifolds, side.is_first, own.position(), |push| {
-                // A step that is made again tells no contact twice.
-                if push.impulse > self.settings.event_impulse && after.part == 0 {
-                    self.events.push(Event::Contact {
-                        piece: id,
-                        point: push.world,
-                        impulse: push.impulse,
-                    });
-                }
-                if breakable && fresh > 0.0 {
-                    let effective_mass = mass * push.impulse / pushed.impulse;
-                    let coming = effective_mass * push.gap / after.dt;
-                    let fresh_impulse = fresh * (push.impulse + coming);
-                    sum += fresh_impulse;
-                    impacts.push(Impact {
-                        point: body.position().inverse_transform_point(push.world),
-                        impulse: body.position().rotation.inverse() * (push.normal * fresh_impulse),
-                        // What lies between hammer and anvil is hit by both, and approaches
-                        // one of them.
-                        speed: approach.max(fresh_impulse / (PARTING * effective_mass)),
-                        effective_mass,
-                        radius: 0.0,
-                        other_modulus,
-                    });
-                }
+                let effective_mass = mass * push.impulse / pushed.impulse;
+                let coming = effective_mass * push.gap / after.dt;
+                let fresh_impulse = fresh * (push.impulse + coming);
+                sum += fresh_impulse;
+                impacts.push(Impact {
+                    point: body.position().inverse_transform_point(push.world),
+                    impulse: body.position().rotation.inverse() * (push.normal * fresh_impulse),
+                    // What lies between hammer and anvil is hit by both, and approaches
+                    // one of them.
+                    speed: approach.max(fresh_impulse / (PARTING * effective_mass)),
+                    effective_mass,
+                    radius: 0.0,
+                    other_modulus,
+                });
             });
             all += sum;
             // Things that lie on each other approach, too: a step of free fall makes them,
@@ -290,11 +294,10 @@ impl Breakables {
         impacts
     }
 
-    /// Contact modulus of what was hit: the object's material, or stone.
+    /// Contact modulus of what was hit: that of its material, or stone.
     fn modulus_of(&self, collider: ColliderHandle) -> f64 {
-        self.piece_of(collider)
-            .and_then(|id| self.objects[id.object.0 as usize].breaker.as_ref())
-            .map_or(STONE, |b| b.material().contact_modulus())
+        let material = self.material_of(collider);
+        material.map_or(STONE, fracas_fracture::Material::contact_modulus)
     }
 }
 
@@ -398,13 +401,13 @@ fn for_each_push(
 }
 
 /// What the points of a pair add up to, and where that acts.
-struct Resultant {
-    centre: Vec3,
-    normal: Vec3,
+pub(super) struct Resultant {
+    pub(super) centre: Vec3,
+    pub(super) normal: Vec3,
 }
 
 impl Resultant {
-    fn of(manifolds: &[ContactManifold], is_first: bool, own: &Pose) -> Option<Self> {
+    pub(super) fn of(manifolds: &[ContactManifold], is_first: bool, own: &Pose) -> Option<Self> {
         let (mut sum, mut push, mut moment) = (0.0, Vec3::ZERO, Vec3::ZERO);
         for_each_push(manifolds, is_first, own, |point| {
             sum += point.impulse;
@@ -435,7 +438,7 @@ fn firm_mass(body: &RigidBody, other: Option<&RigidBody>, point: Vec3, normal: V
 }
 
 /// Of a body at a point, along a normal; zero of what cannot be moved.
-fn inverse_mass(body: &RigidBody, point: Vec3, normal: Vec3) -> f32 {
+pub(super) fn inverse_mass(body: &RigidBody, point: Vec3, normal: Vec3) -> f32 {
     if !body.is_dynamic() {
         return 0.0;
     }

@@ -11,8 +11,10 @@
 
 mod approach;
 mod background;
+mod blows;
 mod breakable;
 mod budget;
+mod contacts;
 mod decide;
 mod give_way;
 mod loads;
@@ -27,7 +29,6 @@ use std::sync::Arc;
 use fracas_core::sphere_tree::SplitMethod;
 use fracas_core::{Fracture, FragmentId, FragmentSurface};
 use fracas_fracture::{Breaker, BreakerStats, FractureStats};
-use glam::Vec3;
 use parry3d::shape::SharedShape;
 use rapier3d::prelude::{
     ColliderBuilder, ColliderHandle, ColliderSet, ImpulseJointSet, IslandManager,
@@ -36,9 +37,13 @@ use rapier3d::prelude::{
 };
 
 pub use background::FragmentModesPolicy;
+pub use blows::Falloff;
+pub(crate) use blows::{Blast, Blow};
 pub use breakable::Breakable;
 #[cfg(feature = "assets")]
 pub use breakable::OpenError;
+pub(crate) use contacts::ColliderMaterials;
+pub use contacts::Contact;
 pub use script::BreakScript;
 
 use crate::late_tree::LateTrees;
@@ -87,14 +92,7 @@ pub enum Event {
     /// A body fell out of the world or its state was not finite; it was taken away.
     Lost(PieceId),
     /// A hard contact (see [`crate::WorldSettings::event_impulse`]).
-    Contact {
-        /// The body that was hit.
-        piece: PieceId,
-        /// Where, in the world.
-        point: Vec3,
-        /// In newton-seconds.
-        impulse: f32,
-    },
+    Contact(Contact),
 }
 
 /// How bodies break.
@@ -107,7 +105,7 @@ pub struct BreakSettings {
     /// Bodies beyond this number that are hit hard enough in one step are decided in
     /// the next.
     pub most_breaks_per_step: usize,
-    /// Contacts with a larger impulse (in newton-seconds) are told as events.
+    /// Pairs whose contacts have a larger impulse in a step (newton-seconds) are reported.
     pub event_impulse: f32,
     /// Whether unbroken objects may sleep.
     pub sleep: bool,
@@ -345,6 +343,8 @@ pub struct Breakables {
     /// Trees that are still to be made, and the step at which they are at the latest.
     pub(crate) late: Vec<(u64, Arc<LateTrees>)>,
     pub(crate) jobs: ModesJobs,
+    /// What the game's own colliders are made of.
+    pub(crate) materials: ColliderMaterials,
     pub(crate) steps: u64,
     /// Of the step that is made again.
     part: u32,
@@ -369,6 +369,7 @@ impl Breakables {
             approach: Approach::default(),
             late: Vec::new(),
             jobs: ModesJobs::default(),
+            materials: ColliderMaterials::default(),
             steps: 0,
             part: 0,
             events: Vec::new(),
@@ -566,8 +567,13 @@ impl Breakables {
     }
 
     /// Changes how an object breaks from now on.
-    pub fn set_breaker(&mut self, object: ObjectId, breaker: Option<Breaker>) {
+    pub fn set_breaker(&mut self, object: ObjectId, mut breaker: Option<Breaker>) {
         if let Some(object) = self.objects.get_mut(object.0 as usize) {
+            // Damage belongs to the pieces.
+            if let (Some(old), Some(new)) = (&object.breaker, &mut breaker) {
+                old.damaged()
+                    .for_each(|(id, damage)| new.set_damage(id, damage));
+            }
             make_memory_ready(&self.memories, breaker.as_ref(), &object.options);
             object.breaker = breaker;
         }
@@ -637,6 +643,7 @@ mod tests {
     use fracas_core::testing::box_grid;
     use fracas_core::{FieldOptions, Fragments};
     use fracas_fracture::patterns::{VoronoiOptions, voronoi};
+    use glam::Vec3;
 
     use super::*;
     use crate::Blueprint;

@@ -100,6 +100,7 @@ impl Breakables {
             };
             let due = self.steps + LATEST;
             self.late.extend(late.map(|late| (due, late)));
+            self.inherit_damage(id, shapes.iter().map(FragmentShape::id));
             let object = &mut self.objects[id.object.0 as usize];
             if let Some(breaker) = &mut object.breaker {
                 breaker.forget(id.fragment);

@@ -6,6 +6,7 @@
 //! own step.
 
 mod adopt;
+mod blows;
 mod budget;
 mod debris;
 mod depth;
@@ -14,6 +15,7 @@ mod hold;
 #[cfg(feature = "parallel")]
 mod prepare;
 mod quarantine;
+mod queries;
 mod settings;
 mod sleep;
 mod snapshot;
@@ -35,16 +37,18 @@ use rapier3d::prelude::{
     ColliderBuilder, ColliderHandle, PhysicsWorld, RigidBody, RigidBodyHandle,
 };
 
+pub use blows::ActionError;
 pub use debris::DebrisPolicy;
 pub use depth::Overlap;
 pub use hand::{Coupling, Wrench};
 pub use hold::HandId;
+pub use queries::RayHit;
 pub use settings::WorldSettings;
 pub use snapshot::{RestoreError, SnapshotError};
 pub use stats::{StepStats, StepTimes};
 
 use crate::breakables::{
-    BreakScript, Breakable, Breakables, Clock, Engine, Event, ObjectId, PieceId, system_clock,
+    Blow, BreakScript, Breakable, Breakables, Clock, Engine, Event, ObjectId, PieceId, system_clock,
 };
 use crate::counters::Counters;
 use crate::dispatcher::FragmentDispatcher;
@@ -64,6 +68,8 @@ pub struct World {
     settings: WorldSettings,
     hands: BTreeMap<HandId, Hand>,
     next_hand: u32,
+    /// Since the last step.
+    blows: Vec<Blow>,
     counters: Arc<Counters>,
     /// What snapshots refer to.
     stock: snapshot::Stock,
@@ -119,6 +125,7 @@ impl World {
             settings,
             hands: BTreeMap::new(),
             next_hand: 0,
+            blows: Vec::new(),
             counters,
             stock: snapshot::Stock::default(),
             voxels,

@@ -48,7 +48,8 @@ pub struct WorldSettings {
     /// fixed rates, not by a clock, so that runs repeat bit for bit. What does not fit is
     /// handed on to later steps, in a fixed order (docs/guide.md, budgets); none: nothing is.
     pub step_budget: Option<f32>,
-    /// Contacts with a larger impulse (in newton-seconds) are told as events.
+    /// Pairs of colliders whose contacts have a larger impulse in a step, all points together
+    /// (newton-seconds), are reported by [`crate::Event::Contact`]. Default: infinity, none.
     pub event_impulse: f32,
     /// When fragments get modes of their own.
     pub fragment_modes: FragmentModesPolicy,

@@ -6,7 +6,7 @@
 use rapier3d::prelude::PhysicsWorld;
 
 use super::{StepStats, World};
-use crate::breakables::{After, Engine, Event, PieceId};
+use crate::breakables::{After, Breakables, Engine, Event, PieceId};
 use crate::trace;
 use crate::voxel::VoxelStats;
 
@@ -47,6 +47,7 @@ impl World {
         };
         self.budget.begin_step();
         self.adopt_removals();
+        self.strike_blows();
         self.pull_hands();
         self.quarantine();
         let dt = self.physics.integration_parameters.dt;
@@ -78,7 +79,7 @@ impl World {
             ..After::whole(self.settings.step, self.physics.gravity.length())
         };
         self.quarantine();
-        let Some(parts) = self.break_bodies(whole) else {
+        let Some(parts) = self.follow_step(whole) else {
             return;
         };
         self.stats.made_again = parts;
@@ -102,7 +103,7 @@ impl World {
             }
             self.quarantine();
             let is_last = part == parts;
-            self.break_bodies(After {
+            self.follow_step(After {
                 dt,
                 next_dt: if is_last { whole.dt } else { dt },
                 part,
@@ -170,12 +171,25 @@ impl World {
 
     /// Decide, cut, update, replace. Returns in how many parts the step is to be made again,
     /// if it is.
-    fn break_bodies(&mut self, after: After) -> Option<u32> {
+    fn follow_step(&mut self, after: After) -> Option<u32> {
+        self.follow_engine(after, |breakables, after, engine| {
+            breakables.follow_step(after, engine)
+        })
+    }
+
+    /// Calls a stage of breaking on the engine's sets, and adds up what it took.
+    pub(super) fn follow_engine<R: Send>(
+        &mut self,
+        after: After,
+        stage: impl FnOnce(&mut Breakables, After, &mut Engine<'_>) -> R + Send,
+    ) -> R {
         let _span = trace::span("breaking", trace::plain);
         let before = self.breakables.events.len();
         let budget = &self.budget;
         let room = budget.room().map(|left| (left, budget.engine()));
-        let again = self.follow_step(After { room, ..after });
+        let result = self.on_engine_threads(|breakables, engine| {
+            stage(breakables, After { room, ..after }, engine)
+        });
         let report = self.breakables.report;
         self.budget.add(report.work, report.least_work);
         self.stats.parts_spared += report.parts_spared;
@@ -187,7 +201,7 @@ impl World {
         self.stats.broken += report.broken;
         self.stats.breaks_waiting = report.waiting;
         if self.hands.is_empty() {
-            return again;
+            return result;
         }
         let broke = self.breakables.events[before..].iter();
         let broke: Vec<(PieceId, Vec<PieceId>)> = broke
@@ -201,24 +215,30 @@ impl World {
         for (piece, children) in broke {
             self.follow_hands(piece, &children);
         }
-        again
+        result
     }
 
     /// On the engine's own threads, where it was given some.
     #[cfg(feature = "parallel")]
-    fn follow_step(&mut self, after: After) -> Option<u32> {
+    fn on_engine_threads<R: Send>(
+        &mut self,
+        stage: impl FnOnce(&mut Breakables, &mut Engine<'_>) -> R + Send,
+    ) -> R {
         let pool = self.physics.thread_pool();
         let mut engine = Engine::from(&mut self.physics);
         let breakables = &mut self.breakables;
         match pool {
-            Some(pool) => pool.install(|| breakables.follow_step(after, &mut engine)),
-            None => breakables.follow_step(after, &mut engine),
+            Some(pool) => pool.install(|| stage(breakables, &mut engine)),
+            None => stage(breakables, &mut engine),
         }
     }
 
     #[cfg(not(feature = "parallel"))]
-    fn follow_step(&mut self, after: After) -> Option<u32> {
+    fn on_engine_threads<R>(
+        &mut self,
+        stage: impl FnOnce(&mut Breakables, &mut Engine<'_>) -> R,
+    ) -> R {
         let mut engine = Engine::from(&mut self.physics);
-        self.breakables.follow_step(after, &mut engine)
+        stage(&mut self.breakables, &mut engine)
     }
 }

@@ -208,6 +208,7 @@ impl World {
         mut physics: PhysicsWorld,
     ) -> Result<(), RestoreError> {
         let hands = saved.hands(&breakables)?;
+        breakables.materials = saved.materials();
         breakables.waiting = saved.waiting(&breakables)?;
         saved.restart_modes(&mut breakables)?;
         breakables.loads.note(&physics.narrow_phase);
@@ -229,6 +230,7 @@ impl World {
         }
         self.settings = saved.world_settings(&self.settings);
         self.hands = hands;
+        self.blows.clone_from(&saved.blows);
         self.physics = physics;
         self.breakables = breakables;
         let clock = Arc::clone(&self.clock);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fracas_core::{Crack, Fracture, FragmentId};
-use fracas_fracture::{Breaker, BreakerState, FragmentModes, Impact};
+use fracas_fracture::{Breaker, BreakerState, FragmentModes, Impact, Material};
 use glam::Vec3;
 use parry3d::math::{Pose, Rotation};
 use rapier3d::prelude::{ColliderHandle, RigidBodyHandle};
@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::settings::SavedSettings;
 use super::{RestoreError, Shapes, Stock, modes_key};
 use crate::break_apart::Trees;
-use crate::breakables::{Breakable, Breakables, Object, ObjectId, Piece, PieceId, Waiting};
+use crate::breakables::{
+    Blow, Breakable, Breakables, ColliderMaterials, Object, ObjectId, Piece, PieceId, Waiting,
+};
 use crate::world::budget::Known;
 use crate::world::hold::{Hand, HandId};
 use crate::world::{Coupling, DebrisPolicy, World, WorldSettings, Wrench};
@@ -41,6 +43,9 @@ pub(super) struct Saved {
     places: Vec<SavedPlace>,
     pub(super) objects: Vec<SavedObject>,
     hands: Vec<SavedHand>,
+    pub(super) blows: Vec<Blow>,
+    /// What the game's own colliders are made of.
+    materials: Vec<(Name, Material)>,
     waiting: Vec<(Name, Vec<SavedImpact>)>,
     pending_modes: Vec<(u64, Name)>,
     /// Only where the step has a budget.
@@ -71,6 +76,8 @@ struct SavedBreaker {
     whole_modes: Option<u64>,
     /// Fragments whose own modes are in effect.
     with_modes: Vec<u32>,
+    /// Fragments with damage.
+    damage: Vec<(u32, f32)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -142,6 +149,8 @@ impl Saved {
                 .map(|i| SavedObject::of(world, i))
                 .collect(),
             hands: hands.map(SavedHand::of).collect(),
+            blows: world.blows.clone(),
+            materials: breakables.materials.living(&world.physics.colliders),
             waiting: breakables
                 .waiting
                 .iter()
@@ -221,6 +230,10 @@ impl Saved {
             .collect()
     }
 
+    pub(super) fn materials(&self) -> ColliderMaterials {
+        self.materials.iter().copied().collect()
+    }
+
     /// Modes that were in effect are computed again now, those under way beside the
     /// simulation as before: the arithmetic is portable, so they are the same.
     pub(super) fn restart_modes(&self, breakables: &mut Breakables) -> Result<(), RestoreError> {
@@ -286,6 +299,7 @@ impl SavedObject {
                 .map(|f| f.0)
                 .filter(|&f| f != 0)
                 .collect(),
+            damage: breaker.damaged().map(|(f, d)| (f.0, d)).collect(),
         });
         Self {
             blueprint: options.blueprint.key(),
@@ -404,7 +418,11 @@ impl SavedBreaker {
             }
             None => None,
         };
-        Ok(Breaker::from_state(self.state, whole))
+        let mut breaker = Breaker::from_state(self.state, whole);
+        for &(fragment, damage) in &self.damage {
+            breaker.set_damage(FragmentId(fragment), damage);
+        }
+        Ok(breaker)
     }
 }
 
