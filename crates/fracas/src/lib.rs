@@ -37,6 +37,9 @@
 //! | what it is made of | [`Material`] |
 //! | what happened, to show and to hear it | [`Event`], [`World::take_events`] |
 //! | what a renderer draws of a piece, and where | [`World::surface`], [`World::pose`] |
+//! | to hit, blow up, damage, break | [`World::hit`], [`World::explode`], [`World::damage`], [`World::break_with`] |
+//! | what the floor is made of | [`World::set_collider_material`] |
+//! | to find a piece by ray or point | [`World::cast_ray`], [`World::piece_at`] |
 //! | how many fragments stay, and how long | [`DebrisPolicy`] |
 //! | saving and loading in the middle of a break | [`World::snapshot`], [`World::restore`] |
 //! | a model in pieces without a simulation | [`shatter()`] |
@@ -55,9 +58,11 @@ pub use fracas_soft as soft;
 
 pub use fracas_bake::Asset;
 pub use fracas_bake::shatter::{Pattern, ShatterError, ShatterOptions};
-pub use fracas_fracture::{Breaker, Material, Strength};
+pub use fracas_core::FragmentId;
+pub use fracas_fracture::{BreakPattern, Breaker, Material, Strength};
 pub use fracas_rapier::{
-    Blueprint, Breakable, DebrisPolicy, Event, ObjectId, OpenError, PieceId, World, WorldSettings,
+    ActionError, Blueprint, Breakable, Contact, DebrisPolicy, Event, Falloff, ObjectId, OpenError,
+    PieceId, RayHit, World, WorldSettings,
 };
 
 use std::path::{Path, PathBuf};
@@ -67,8 +72,9 @@ use fracas_bake::shatter::Subject;
 /// Everything that a program with breaking things names.
 pub mod prelude {
     pub use crate::{
-        Asset, Blueprint, Breakable, Breaker, DebrisPolicy, Event, Material, ObjectId, Pattern,
-        PieceId, ShatterOptions, Strength, World, WorldSettings, shatter,
+        ActionError, Asset, Blueprint, BreakPattern, Breakable, Breaker, Contact, DebrisPolicy,
+        Event, Falloff, FragmentId, Material, ObjectId, Pattern, PieceId, RayHit, ShatterOptions,
+        Strength, World, WorldSettings, shatter,
     };
 }
 
