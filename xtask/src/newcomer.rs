@@ -1,7 +1,7 @@
 //! The stage `newcomer` of `cargo xtask test`: what a user who follows the documents would do.
 //!
-//! Every Rust block of the guide and of the first page, and every example of the crate
-//! `fracas`, becomes a program of a package outside the workspace that depends on `fracas` and
+//! Every Rust block of the guide and of the first page, every example of the crate `fracas`, and
+//! the game of `examples/game` become a program of a package outside the workspace that depends on `fracas` and
 //! `rapier3d` alone, with default features. All are compiled; those that need no files of the
 //! user (`no_run`) are run. The package lies in the target folder, with a target folder of its
 //! own there, so that a second run compiles only what changed.
@@ -16,6 +16,8 @@ use crate::stage::{Outcome, cargo};
 const PAGES: [(&str, &str); 2] = [("guide", "docs/guide.md"), ("first_page", "README.md")];
 
 const EXAMPLES: &str = "crates/fracas/examples";
+
+const GAME: &str = "examples/game/src/main.rs";
 
 /// A program of the package.
 #[derive(Debug, PartialEq)]
@@ -69,6 +71,11 @@ fn programs() -> Result<Vec<Program>, String> {
             is_run: true,
         });
     }
+    all.push(Program {
+        name: "game".into(),
+        source: read(Path::new(GAME))?,
+        is_run: true,
+    });
     Ok(all)
 }
 
