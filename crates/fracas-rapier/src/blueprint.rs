@@ -126,6 +126,12 @@ impl Blueprint {
         &self.surface
     }
 
+    /// Volume of the unbroken object.
+    #[cfg(feature = "world")]
+    pub(crate) fn volume(&self) -> f64 {
+        self.mass.properties.volume
+    }
+
     /// A new, unbroken object with its shape.
     #[must_use]
     pub fn object(&self) -> (SharedObject, FragmentShape) {

@@ -86,7 +86,8 @@ pub use breakables::BreakScript;
 pub use breakables::OpenError;
 #[cfg(feature = "world")]
 pub use breakables::{
-    BreakStages, Breakable, Contact, Event, Falloff, FragmentModesPolicy, ObjectId, PieceId,
+    BreakStages, Breakable, Contact, Event, Falloff, FragmentModesPolicy, JointHandle, NewFragment,
+    ObjectId, PieceId,
 };
 pub use dispatcher::{FragmentDispatcher, dispatcher};
 pub use manifold::SolverPoints;

@@ -17,7 +17,7 @@ fn settings() -> WorldSettings {
     WorldSettings {
         debris: DebrisPolicy {
             lifetime_steps: Some(60),
-            most_fragments: Some(20),
+            max_fragments: Some(20),
             ..DebrisPolicy::default()
         },
         // Some breaks wait for the next step.

@@ -60,6 +60,45 @@ impl Fragments {
         split
     }
 
+    /// Returns into how many fragments a fracture would break its fragment, without cutting
+    /// anything. Never falls when a crack is added.
+    ///
+    /// # Errors
+    /// See [`FractureError`].
+    pub fn count_children(&self, fracture: &Fracture) -> Result<usize, FractureError> {
+        let mut scratch = SCRATCH.take();
+        scratch.fit(self.node_fragment.len());
+        let assigned = self.assign_parts(fracture, &mut scratch.parts);
+        let count = assigned.map(|()| {
+            let nodes = &self.fragments[fracture.fragment.0 as usize].nodes;
+            let flooded = nodes.iter().filter(|&&start| {
+                let is_new = scratch.parts[start as usize] != NONE;
+                if is_new {
+                    self.flood(start, &mut scratch.parts, |_| ());
+                }
+                is_new
+            });
+            flooded.count()
+        });
+        SCRATCH.set(scratch);
+        count
+    }
+
+    /// Visits the nodes of a part that are connected to `start`, and takes their part away.
+    fn flood(&self, start: u32, node_part: &mut [u32], mut visit: impl FnMut(u32)) {
+        let part = std::mem::replace(&mut node_part[start as usize], NONE);
+        let mut flood = vec![start];
+        while let Some(n) = flood.pop() {
+            visit(n);
+            for &m in self.mesh.adjacent_nodes(n) {
+                if node_part[m as usize] == part {
+                    node_part[m as usize] = NONE;
+                    flood.push(m);
+                }
+            }
+        }
+    }
+
     fn apply_in(
         &mut self,
         fracture: &Fracture,

@@ -34,6 +34,7 @@ use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderHandle, ContactManifold, RigidBody};
 
 use super::budget::keep_hardest;
+use super::limits::Fit;
 use super::loads::Pushed;
 use super::split::{Break, named};
 use super::{After, Breakables, Engine, Object, PieceId};
@@ -62,7 +63,12 @@ const MOST_OF_A_HIT: f32 = 2.0;
 /// is this much of what stops them (as `fracas_fracture::Impact` has it).
 pub(super) const PARTING: f32 = 1.2;
 
+/// Fragments that a break makes, as a guess: where the number of new fragments is limited, so
+/// many bodies are decided at a time.
+const PIECES_OF_A_BREAK: usize = 8;
+
 /// A body that was hit, to be decided.
+#[derive(Clone)]
 pub(super) struct Question {
     pub(super) hit: Waiting,
     /// Whether this step's impulses hit it.
@@ -80,7 +86,7 @@ struct Side {
 
 impl Breakables {
     /// Asks every breakable body that was hit what becomes of it.
-    pub(super) fn decide_breaks(&mut self, after: &After, engine: &Engine<'_>) -> Vec<Break> {
+    pub(super) fn decide_breaks(&mut self, after: &After, engine: &mut Engine<'_>) -> Vec<Break> {
         let earlier = std::mem::take(&mut self.waiting).into_iter();
         let mut questions: Vec<Question> = earlier
             .map(|hit| Question {
@@ -124,23 +130,53 @@ impl Breakables {
         &mut self,
         questions: &mut Vec<Question>,
         after: &After,
-        engine: &Engine<'_>,
+        engine: &mut Engine<'_>,
     ) -> Vec<Break> {
-        // So many at a time as may break: what is beyond the limit is not asked at all.
-        let most = self.settings.most_breaks_per_step;
         let mut breaks: Vec<Break> = Vec::new();
+        if questions.is_empty() {
+            return breaks;
+        }
+        let mut room = self.room(true, engine.bodies);
+        if let Some(room) = &room {
+            questions.retain(|q| self.may_break(q.hit.piece, room, engine.bodies));
+        }
+        let most = self.settings.most_breaks_per_step;
+        let mut later: Vec<Question> = Vec::new();
+        // What is beyond the limits is not decided at all.
         while !questions.is_empty() && breaks.len() < most {
             let hit: Vec<PieceId> = questions.iter().map(|q| q.hit.piece).collect();
-            let fits = self.affordable(&hit, after).min(most - breaks.len());
+            let mut fits = self.affordable(&hit, after).min(most - breaks.len());
+            if let Some(room) = &room {
+                fits = fits.min((room.new / PIECES_OF_A_BREAK).max(usize::from(room.new >= 2)));
+            }
             if fits == 0 {
                 break;
             }
             let rest = questions.split_off(fits);
             let asked = std::mem::replace(questions, rest);
+            let hits = room.is_some().then(|| asked.clone()).unwrap_or_default();
             let before = breaks.len();
             self.decide_all(asked, after.dt, engine, &mut breaks);
             self.count(&hit[..fits], &breaks[before..]);
+            let Some(room) = &mut room else {
+                continue;
+            };
+            for broken in breaks.split_off(before) {
+                let piece = broken.piece;
+                match self.fit(broken, room, engine) {
+                    Fit::Breaks(broken) => breaks.push(broken),
+                    Fit::Waits => {
+                        later.extend(hits.iter().filter(|q| q.hit.piece == piece).cloned())
+                    }
+                    Fit::Holds => {}
+                }
+            }
         }
+        if let Some(room) = room {
+            let max = self.settings.debris.max_new_fragments();
+            self.new_fragments = max.saturating_sub(room.new);
+        }
+        questions.splice(0..0, later);
         breaks
     }
 
@@ -224,7 +260,7 @@ impl Breakables {
             return impacts;
         }
         let (collider, own_handle) = (piece.collider, piece.body);
-        let breakable = self.objects[id.object.0 as usize].breaker.is_some();
+        let breakable = self.objects[id.object.0 as usize].breaker.is_some() && !self.is_crumb(id);
         let (Some(body), Some(own)) = (
             engine.bodies.get(own_handle),
             engine.colliders.get(collider),

@@ -10,25 +10,31 @@
 //! fragments in the place of what broke, and the engine's step is to be made once more.
 
 mod approach;
+mod attached;
 mod background;
 mod blows;
 mod breakable;
 mod budget;
 mod contacts;
 mod decide;
+mod events;
 mod give_way;
+mod inherit;
+mod limits;
 mod loads;
 mod look_ahead;
+mod old_debris;
 mod owners;
 mod script;
 mod split;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fracas_core::sphere_tree::SplitMethod;
 use fracas_core::{Fracture, FragmentId, FragmentSurface};
-use fracas_fracture::{Breaker, BreakerStats, FractureStats};
+use fracas_fracture::{Breaker, BreakerStats};
+use glam::Vec3;
 use parry3d::shape::SharedShape;
 use rapier3d::prelude::{
     ColliderBuilder, ColliderHandle, ColliderSet, ImpulseJointSet, IslandManager,
@@ -44,6 +50,10 @@ pub use breakable::Breakable;
 pub use breakable::OpenError;
 pub(crate) use contacts::ColliderMaterials;
 pub use contacts::Contact;
+pub use events::{Event, JointHandle};
+pub(crate) use inherit::FragmentHook;
+pub use inherit::NewFragment;
+pub(crate) use old_debris::Surroundings;
 pub use script::BreakScript;
 
 use crate::late_tree::LateTrees;
@@ -51,6 +61,7 @@ use crate::object::SharedObject;
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use crate::trace;
+use crate::world::DebrisPolicy;
 use approach::Approach;
 use background::ModesJobs;
 use decide::Memories;
@@ -70,29 +81,6 @@ pub struct PieceId {
     pub object: ObjectId,
     /// The fragment.
     pub fragment: FragmentId,
-}
-
-/// Something the caller may want to show or to hear.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Event {
-    /// A body broke.
-    Broke {
-        /// The body that is gone.
-        piece: PieceId,
-        /// What it broke into.
-        children: Vec<PieceId>,
-        /// Why, in numbers.
-        stats: FractureStats,
-    },
-    /// A body came to be: attach what renders it.
-    Born(PieceId),
-    /// A body was taken away by the debris policy.
-    Removed(PieceId),
-    /// A body fell out of the world or its state was not finite; it was taken away.
-    Lost(PieceId),
-    /// A hard contact (see [`crate::WorldSettings::event_impulse`]).
-    Contact(Contact),
 }
 
 /// How bodies break.
@@ -118,6 +106,8 @@ pub struct BreakSettings {
     pub look_ahead: f32,
     /// How much wider than a piece its box for the engine is, on every side.
     pub margin: f32,
+    /// Limits on the number and age of fragments.
+    pub debris: DebrisPolicy,
 }
 
 /// The parts of a Rapier world that breaking touches.
@@ -287,6 +277,10 @@ pub(crate) struct Piece {
     pub(crate) shape: FragmentShape,
     pub(crate) born: u64,
     pub(crate) anchored: bool,
+    /// The step at which it is removed, once it fades.
+    pub(crate) fading: Option<u64>,
+    /// Whether it was made a fixed body because it lay still.
+    pub(crate) frozen: bool,
 }
 
 /// An object and its pieces.
@@ -348,10 +342,22 @@ pub struct Breakables {
     pub(crate) steps: u64,
     /// Of the step that is made again.
     part: u32,
+    /// Raw: [`events::settle`] makes a batch of them.
     pub(crate) events: Vec<Event>,
     settings: BreakSettings,
     pub(crate) report: BreakReport,
     scripting: Scripting,
+    /// Fragments made in the current step.
+    new_fragments: usize,
+    /// Pieces that must not be removed to make room: those in a hand.
+    pub(crate) held: BTreeSet<PieceId>,
+    /// Where debris is kept longest.
+    pub(crate) focus: Option<Vec3>,
+    /// How close boxes touch, and which way is up, as of the last step.
+    touching: f32,
+    up: Vec3,
+    /// Changes fragments before they enter the world.
+    pub(crate) on_fragment: Option<FragmentHook>,
     pub(crate) clock: Clock,
 }
 
@@ -376,6 +382,12 @@ impl Breakables {
             settings,
             report: BreakReport::default(),
             scripting: Scripting::Off,
+            new_fragments: 0,
+            held: BTreeSet::new(),
+            focus: None,
+            touching: 0.0,
+            up: Vec3::Y,
+            on_fragment: None,
             clock: system_clock(),
         }
     }
@@ -416,6 +428,8 @@ impl Breakables {
             shape,
             born: self.steps,
             anchored,
+            fading: None,
+            frozen: false,
         };
         make_memory_ready(&self.memories, options.breaker.as_ref(), &options);
         self.objects.push(Object {
@@ -483,6 +497,7 @@ impl Breakables {
         if after.is_last {
             self.steps += 1;
             self.part = 0;
+            self.new_fragments = 0;
         }
         None
     }
@@ -492,6 +507,7 @@ impl Breakables {
         let Some(piece) = self.give_up(id) else {
             return false;
         };
+        self.thaw_around(&[piece.collider], engine);
         engine.remove(piece.body);
         true
     }
@@ -505,9 +521,10 @@ impl Breakables {
         Some(piece)
     }
 
-    /// Takes the events since the last call.
+    /// Returns the events since the last call; see [`Event`] for what holds of a batch.
     pub fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        let raw = std::mem::take(&mut self.events);
+        events::settle(raw, |piece| self.piece(piece).is_some())
     }
 
     /// All bodies, in order of object and fragment.
@@ -607,6 +624,13 @@ impl Breakables {
             .get(id.object.0 as usize)?
             .pieces
             .get(&id.fragment)
+    }
+
+    fn piece_mut(&mut self, id: PieceId) -> Option<&mut Piece> {
+        self.objects
+            .get_mut(id.object.0 as usize)?
+            .pieces
+            .get_mut(&id.fragment)
     }
 }
 

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use fracas_core::{Fracture, FragmentId};
 use fracas_fracture::FractureStats;
 use parry3d::shape::SharedShape;
-use rapier3d::prelude::{Collider, ColliderBuilder, RigidBody, RigidBodyBuilder};
 
-use super::{Breakable, Breakables, Engine, Event, ObjectId, Piece, PieceId, collider, weigh};
+use super::attached::Attached;
+use super::inherit::{Heritage, NewFragment};
+use super::limits::Fit;
+use super::{Breakable, Breakables, Engine, Event, ObjectId, Piece, PieceId, weigh};
 use crate::break_apart::{Broken, Trees};
 use crate::parallel;
 use crate::shape::FragmentShape;
@@ -32,21 +34,27 @@ pub(super) struct Break {
 
 impl Breakables {
     /// Breaks a body now, between two steps, whatever hit it or not. Returns what it
-    /// broke into: nothing if there is no such body or the fracture does not fit it.
+    /// broke into: nothing if there is no such body, the fracture does not fit it, or
+    /// [`crate::DebrisPolicy::max_fragments`] leaves no room.
     pub fn break_piece(
         &mut self,
         piece: PieceId,
         fracture: Fracture,
         engine: &mut Engine<'_>,
     ) -> Vec<PieceId> {
-        let before = self.events.len();
-        let stats = FractureStats::default();
-        let broken = Break {
+        let mut broken = Break {
             piece,
             fracture,
-            stats,
+            stats: FractureStats::default(),
             of_this_step: false,
         };
+        if let Some(mut room) = self.room(false, engine.bodies) {
+            match self.fit(broken, &mut room, engine) {
+                Fit::Breaks(fitted) => broken = fitted,
+                Fit::Waits | Fit::Holds => return Vec::new(),
+            }
+        }
+        let before = self.events.len();
         self.break_bodies(vec![broken], 0, engine);
         let broke = self.events[before..].iter().find_map(|event| match event {
             Event::Broke { children, .. } => Some(children.clone()),
@@ -182,77 +190,89 @@ impl Breakables {
             .remove(&id.fragment)
             .expect("it was there when it broke");
         self.owners.remove(old.collider);
-        let whole = engine.colliders.get(old.collider).cloned();
-        let Some(parent) = engine.remove(old.body) else {
+        let Some(parent) = engine.bodies.get(old.body).cloned() else {
             return Vec::new();
         };
-        let (pose, centre) = (*parent.position(), parent.center_of_mass());
-        let (velocity, spin) = (parent.linvel(), parent.angvel());
+        self.thaw_around(&[old.collider], engine);
+        let object = &self.objects[id.object.0 as usize];
+        let attached = Attached::of(&old, &parent, engine);
+        let collider = engine.colliders.get(old.collider).cloned();
+        let heritage = Heritage::of(parent, collider, &old.shape, &object.options);
+        // What is attached is handed from body to body.
+        if attached.is_empty() {
+            engine.remove(old.body);
+        }
         let mut children = Vec::with_capacity(shapes.len());
         for (shape, engine_shape) in shapes.into_iter().zip(engine_shapes) {
             let _span = trace::span("fragment", || named(id.object, shape.id()));
-            let child = PieceId {
-                object: id.object,
-                fragment: shape.id(),
-            };
-            let options = &object.options;
-            let anchored = is_anchored(&shape, options);
-            let own_centre = pose * shape.unit_mass().centre.as_vec3();
-            let body = inherit_body(options.body(anchored, pose), &parent)
-                .linvel(velocity + spin.cross(own_centre - centre))
-                .angvel(spin)
-                .can_sleep(self.settings.fragments_sleep)
-                .soft_ccd_prediction(self.settings.look_ahead * shape.reach());
-            let body = engine.bodies.insert(body);
-            let mut collider = collider(&shape, engine_shape, options);
-            if let Some(whole) = &whole {
-                collider = inherit_collider(collider, whole);
-            }
-            let collider = engine
-                .colliders
-                .insert_with_parent(collider, body, engine.bodies);
-            weigh(body, engine.bodies, engine.colliders);
-            self.owners.insert(collider, child);
-            let piece = Piece {
-                body,
-                collider,
-                shape,
-                born: self.steps,
-                anchored,
-            };
-            object.pieces.insert(child.fragment, piece);
-            children.push(child);
+            children.extend(self.insert_fragment(id, shape, engine_shape, &heritage, engine));
+        }
+        if !attached.is_empty() {
+            self.hand_over(attached, &children, engine);
+            engine.remove(old.body);
         }
         children
     }
-}
 
-/// What a fragment's body has from the body that broke: whatever the caller set on it.
-fn inherit_body(body: RigidBodyBuilder, parent: &RigidBody) -> RigidBodyBuilder {
-    body.gravity_scale(parent.gravity_scale())
-        .linear_damping(parent.linear_damping())
-        .angular_damping(parent.angular_damping())
-        .dominance_group(parent.dominance_group())
-        .locked_axes(parent.locked_axes())
-        .user_data(parent.user_data)
-}
-
-/// What a fragment's collider has from the one that broke: whom it meets, how it slides and
-/// bounces, whom it tells, whose it is.
-fn inherit_collider(collider: ColliderBuilder, whole: &Collider) -> ColliderBuilder {
-    collider
-        .collision_groups(whole.collision_groups())
-        .solver_groups(whole.solver_groups())
-        .friction(whole.friction())
-        .friction_combine_rule(whole.friction_combine_rule())
-        .restitution(whole.restitution())
-        .restitution_combine_rule(whole.restitution_combine_rule())
-        .active_events(whole.active_events())
-        .active_hooks(whole.active_hooks())
-        .active_collision_types(whole.active_collision_types())
-        .contact_force_event_threshold(whole.contact_force_event_threshold())
-        .contact_skin(whole.contact_skin())
-        .user_data(whole.user_data)
+    /// Makes the body of a fragment, or dust if it is too small for one.
+    fn insert_fragment(
+        &mut self,
+        parent: PieceId,
+        shape: FragmentShape,
+        engine_shape: SharedShape,
+        heritage: &Heritage,
+        engine: &mut Engine<'_>,
+    ) -> Option<PieceId> {
+        let object = &mut self.objects[parent.object.0 as usize];
+        let options = &object.options;
+        let anchored = is_anchored(&shape, options);
+        let mut body = heritage.fragment_body(&shape, anchored, &self.settings);
+        let debris = &self.settings.debris;
+        if !anchored && shape.volume() < f64::from(debris.min_volume) {
+            self.events.push(Event::Dust {
+                parent,
+                point: *body.position() * shape.unit_mass().centre.as_vec3(),
+                velocity: body.linvel(),
+                volume: shape.volume() as f32,
+            });
+            return None;
+        }
+        let mut collider = heritage.fragment_collider(&shape, engine_shape, options);
+        if let Some(groups) = debris.groups {
+            collider.set_collision_groups(groups);
+        }
+        let child = PieceId {
+            object: parent.object,
+            fragment: shape.id(),
+        };
+        if let Some(hook) = &mut self.on_fragment {
+            hook(&mut NewFragment {
+                piece: child,
+                parent,
+                volume_share: heritage.share(&shape),
+                anchored,
+                body: &mut body,
+                collider: &mut collider,
+            });
+        }
+        let body = engine.bodies.insert(body);
+        let collider = engine
+            .colliders
+            .insert_with_parent(collider, body, engine.bodies);
+        weigh(body, engine.bodies, engine.colliders);
+        self.owners.insert(collider, child);
+        let piece = Piece {
+            body,
+            collider,
+            shape,
+            born: self.steps,
+            anchored,
+            fading: None,
+            frozen: false,
+        };
+        object.pieces.insert(child.fragment, piece);
+        Some(child)
+    }
 }
 
 /// What a span is about.

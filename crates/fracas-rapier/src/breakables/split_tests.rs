@@ -11,6 +11,7 @@ use parry3d::math::Pose;
 use rapier3d::prelude::*;
 
 use super::*;
+use crate::DebrisPolicy;
 use crate::breakables::BreakSettings;
 use crate::parry_shape::ParryShape;
 use crate::{Blueprint, ContactMode};
@@ -33,6 +34,10 @@ fn settings() -> BreakSettings {
         fragment_modes: Default::default(),
         look_ahead: 0.5,
         margin: 0.0,
+        debris: DebrisPolicy {
+            min_breaking_share: 0.0,
+            ..DebrisPolicy::default()
+        },
     }
 }
 
@@ -303,6 +308,7 @@ fn every_break_is_told_with_its_own_children() {
     scene.breakables.take_events();
     let first = scene.break_by(objects[0], scene.cut(objects[0], 0.6));
     let second = scene.break_by(objects[1], scene.cut(objects[1], 1.3));
+    let earlier = scene.breakables.take_events();
     assert!(first.iter().all(|p| p.object == objects[0].object));
     assert!(second.iter().all(|p| p.object == objects[1].object));
     assert_eq!(scene.pieces(), [first.clone(), second.clone()].concat());
@@ -320,7 +326,7 @@ fn every_break_is_told_with_its_own_children() {
     let mut engine = Engine::from(&mut scene.physics);
     scene.breakables.break_bodies(breaks, 0, &mut engine);
     assert_eq!(scene.breakables.report.broken, 5);
-    let events = scene.breakables.take_events();
+    let events = [earlier, scene.breakables.take_events()].concat();
     let mut told = Vec::new();
     let mut events = events.into_iter();
     while let Some(event) = events.next() {

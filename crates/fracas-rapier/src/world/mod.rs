@@ -8,7 +8,7 @@
 mod adopt;
 mod blows;
 mod budget;
-mod debris;
+pub(crate) mod debris;
 mod depth;
 mod hand;
 mod hold;
@@ -48,7 +48,8 @@ pub use snapshot::{RestoreError, SnapshotError};
 pub use stats::{StepStats, StepTimes};
 
 use crate::breakables::{
-    Blow, BreakScript, Breakable, Breakables, Clock, Engine, Event, ObjectId, PieceId, system_clock,
+    Blow, BreakScript, Breakable, Breakables, Clock, Engine, Event, NewFragment, ObjectId, PieceId,
+    Surroundings, system_clock,
 };
 use crate::counters::Counters;
 use crate::dispatcher::FragmentDispatcher;
@@ -183,11 +184,40 @@ impl World {
         &self.settings
     }
 
-    /// Changes what becomes of fragments from now on. (Whether they may sleep is settled when
-    /// they are born.)
+    /// Changes the limits on fragments from now on. (Groups and sleep are those of the policy at
+    /// their birth.)
     pub fn set_debris(&mut self, policy: DebrisPolicy) {
         self.settings.debris = policy;
         self.breakables.set_settings(self.settings.breaking());
+    }
+
+    /// Sets the point of interest, such as the camera or the player: fragments far from it are
+    /// reduced first ([`DebrisPolicy::detail_distance`]). Default: none.
+    pub fn set_focus(&mut self, focus: Option<Vec3>) {
+        self.breakables.focus = focus;
+    }
+
+    /// Calls `change` for every fragment before it enters the world, in the order of their
+    /// births. Its body and collider have what the body that broke had (masses and user forces
+    /// shared by volume); whatever `change` sets instead, stays. Snapshots do not hold it: set
+    /// it again in a new process. For equal runs it must depend on its argument alone.
+    ///
+    /// ```
+    /// # use fracas_rapier::{World, WorldSettings};
+    /// # use rapier3d::prelude::ActiveEvents;
+    /// let mut world = World::new(WorldSettings::default());
+    /// world.on_fragment(|fragment| {
+    ///     // Small fragments make no sound of their own.
+    ///     if fragment.volume_share < 0.1 {
+    ///         fragment.collider.set_active_events(ActiveEvents::empty());
+    ///     }
+    /// });
+    /// ```
+    pub fn on_fragment(
+        &mut self,
+        change: impl FnMut(&mut NewFragment<'_>) + Send + Sync + 'static,
+    ) {
+        self.breakables.on_fragment = Some(Box::new(change));
     }
 
     /// A floor: everything below the height `y` is solid.
@@ -210,6 +240,7 @@ impl World {
     /// broke into: nothing if there is no such body or the fracture does not fit it.
     pub fn break_piece(&mut self, piece: PieceId, fracture: Fracture) -> Vec<PieceId> {
         self.adopt_removals();
+        self.mark_held();
         let mut engine = Engine::from(&mut self.physics);
         let children = self.breakables.break_piece(piece, fracture, &mut engine);
         if !children.is_empty() {
@@ -234,7 +265,8 @@ impl World {
         removed
     }
 
-    /// Takes the events since the last call.
+    /// Returns the events since the last call: one batch, which agrees with the world as it
+    /// is now (see [`Event`]).
     pub fn take_events(&mut self) -> Vec<Event> {
         self.breakables.take_events()
     }
@@ -395,28 +427,23 @@ impl World {
         self.take_away(&lost);
     }
 
+    /// Ages fragments, and removes those whose time has come.
     fn clear_debris(&mut self) {
-        let policy = self.settings.debris;
-        if policy.keeps_all() {
-            return;
-        }
-        let mut candidates = Vec::new();
-        for id in self.pieces().filter(|p| p.fragment != FragmentId(0)) {
-            let (Some(piece), Some(body)) = (self.breakables.piece(id), self.body(id)) else {
-                continue;
-            };
-            candidates.push(debris::Candidate {
-                key: id,
-                volume: piece.shape.volume() as f32,
-                age: (self.steps - piece.born) as u32,
-                still: body.is_sleeping()
-                    || body.linvel().length() < 0.05 * self.settings.length_unit.max(0.1),
-                needed: piece.anchored || self.hands.values().any(|h| h.piece == id),
-            });
-        }
-        for id in policy.removals(&candidates) {
+        let around = Surroundings {
+            still_speed: 0.05 * self.settings.length_unit.max(0.1),
+            touching: 0.1 * self.settings.length_unit,
+            up: -self.physics.gravity.normalize_or_zero(),
+        };
+        self.mark_held();
+        let mut engine = Engine::from(&mut self.physics);
+        for id in self.breakables.age_debris(&around, &mut engine) {
             self.remove_and_tell(id, Event::Removed);
         }
+    }
+
+    /// Tells the objects which pieces are in a hand: they are never removed to make room.
+    fn mark_held(&mut self) {
+        self.breakables.held = self.hands.values().map(|hand| hand.piece).collect();
     }
 
     /// Counts, outside the step's time.

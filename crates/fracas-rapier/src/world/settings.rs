@@ -133,6 +133,7 @@ impl WorldSettings {
             fragment_modes: self.fragment_modes,
             look_ahead: self.look_ahead_radii(),
             margin: self.margin(),
+            debris: self.debris,
         }
     }
 

@@ -184,6 +184,7 @@ impl World {
         stage: impl FnOnce(&mut Breakables, After, &mut Engine<'_>) -> R + Send,
     ) -> R {
         let _span = trace::span("breaking", trace::plain);
+        self.mark_held();
         let before = self.breakables.events.len();
         let budget = &self.budget;
         let room = budget.room().map(|left| (left, budget.engine()));

@@ -62,8 +62,8 @@ pub fn build_sized(
         // Without it, boxes of the engine itself do not stand on each other.
         recycle_contacts: true,
         debris: DebrisPolicy {
-            smallest_volume: 2e-6,
-            most_fragments: Some(1500),
+            min_volume: 2e-6,
+            max_fragments: Some(1500),
             ..DebrisPolicy::default()
         },
         ..base

@@ -147,7 +147,7 @@ fn the_debris_policy_is_a_resource() {
     add_brick(&mut app, Vec3::new(1.0, 1.0, 0.0));
     steps(&mut app, 80);
     assert!(count::<Fragment>(&mut app) > 3);
-    app.world_mut().resource_mut::<Debris>().0.most_fragments = Some(3);
+    app.world_mut().resource_mut::<Debris>().0.max_fragments = Some(3);
     steps(&mut app, 2);
     assert_eq!(count::<Fragment>(&mut app), 3);
     assert!(told(&app).iter().any(|t| t.starts_with("removed")));

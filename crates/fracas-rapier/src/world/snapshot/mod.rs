@@ -232,6 +232,8 @@ impl World {
         self.hands = hands;
         self.blows.clone_from(&saved.blows);
         self.physics = physics;
+        breakables.focus = saved.focus.map(glam::Vec3::from);
+        breakables.on_fragment = self.breakables.on_fragment.take();
         self.breakables = breakables;
         let clock = Arc::clone(&self.clock);
         self.breakables.set_clock(move || clock());

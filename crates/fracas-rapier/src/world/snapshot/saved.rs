@@ -39,6 +39,7 @@ pub(super) struct Saved {
     pub(super) world_steps: u64,
     pub(super) next_hand: u32,
     pub(super) floor: Option<f32>,
+    pub(super) focus: Option<[f32; 3]>,
     pub(super) bodies_lost: u64,
     places: Vec<SavedPlace>,
     pub(super) objects: Vec<SavedObject>,
@@ -89,6 +90,8 @@ struct SavedPiece {
     anchored: bool,
     /// Whether the collider has a shape that the caller gave it.
     own_shape: bool,
+    fading: Option<u64>,
+    frozen: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -143,6 +146,7 @@ impl Saved {
             world_steps: world.steps,
             next_hand: world.next_hand,
             floor: world.floor,
+            focus: breakables.focus.map(|focus| focus.to_array()),
             bodies_lost: world.bodies_lost as u64,
             places: world.places.iter().map(save_place).collect(),
             objects: (0..breakables.objects.len())
@@ -330,6 +334,8 @@ impl SavedObject {
                     born: piece.born,
                     anchored: piece.anchored,
                     own_shape: world.has_own_shape(piece),
+                    fading: piece.fading,
+                    frozen: piece.frozen,
                 })
                 .collect(),
         }
@@ -383,6 +389,8 @@ impl SavedObject {
                 shape,
                 born: saved.born,
                 anchored: saved.anchored,
+                fading: saved.fading,
+                frozen: saved.frozen,
             };
             pieces.insert(fragment, piece);
         }
