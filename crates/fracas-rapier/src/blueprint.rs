@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::{
-    Digest, FieldOptions, FragmentField, FragmentId, FragmentMass, FragmentSurface, Fragments,
-    SphereTree, TetMesh, WholeObject,
+    Digest, FieldOptions, FragmentField, FragmentId, FragmentSurface, Fragments, SphereTree,
+    TetMesh, WholeObject,
 };
 use parry3d::shape::SharedShape;
 use thiserror::Error;
@@ -37,12 +37,10 @@ pub enum ObjectError {
 pub struct Blueprint {
     fragments: Arc<Fragments>,
     field: Arc<FragmentField>,
-    tree: Arc<SphereTree>,
     surface: Arc<FragmentSurface>,
-    mass: FragmentMass,
+    /// Shape of the unbroken object; the shapes of all bodies share what it holds.
+    whole: FragmentShape,
     parry: WholeShapes,
-    /// Where the unbroken object is convex.
-    convex: Option<SharedShape>,
     key: u64,
 }
 
@@ -88,13 +86,21 @@ impl Blueprint {
         } = object;
         let key = key_of(fragments.mesh(), &tree);
         let convex = convex_shape::of_surface(&surface, mass.properties.volume);
+        let (fragments, field) = (Arc::new(fragments), Arc::new(field));
+        let (tree, surface) = (Arc::new(tree), Arc::new(surface));
+        let reach = tree.bounding_sphere().1;
+        let whole = FragmentShape::new(
+            &SharedObject::new(fragments.clone(), field.clone()),
+            FragmentId(0),
+            (Tree::Made(tree), reach),
+            &mass,
+            Some(surface.clone()),
+        );
         Self {
-            convex,
-            fragments: Arc::new(fragments),
-            field: Arc::new(field),
-            tree: Arc::new(tree),
-            surface: Arc::new(surface),
-            mass,
+            whole: whole.with_convex(convex),
+            fragments,
+            field,
+            surface,
             parry: WholeShapes::default(),
             key,
         }
@@ -129,21 +135,14 @@ impl Blueprint {
     /// Volume of the unbroken object.
     #[cfg(feature = "world")]
     pub(crate) fn volume(&self) -> f64 {
-        self.mass.properties.volume
+        self.whole.volume()
     }
 
     /// A new, unbroken object with its shape.
     #[must_use]
     pub fn object(&self) -> (SharedObject, FragmentShape) {
         let object = SharedObject::new(self.fragments.clone(), self.field.clone());
-        let shape = FragmentShape::new(
-            &object,
-            FragmentId(0),
-            (Tree::Made(self.tree.clone()), self.tree.bounding_sphere().1),
-            &self.mass,
-            Some(self.surface.clone()),
-        );
-        let shape = shape.with_convex(self.convex.clone());
+        let shape = self.whole.of_object(&object);
         (object, shape)
     }
 }

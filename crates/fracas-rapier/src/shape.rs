@@ -41,6 +41,15 @@ pub struct FragmentShape {
     convex: Option<SharedShape>,
 }
 
+impl std::fmt::Debug for FragmentShape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text = f.debug_struct("FragmentShape");
+        text.field("id", &self.id)
+            .field("volume", &self.mass.volume);
+        text.finish_non_exhaustive()
+    }
+}
+
 /// Where a fragment's tree is.
 #[derive(Clone)]
 pub(crate) enum Tree {
@@ -87,6 +96,15 @@ impl FragmentShape {
             surface: Arc::new(surface.map_or_else(OnceLock::new, OnceLock::from)),
             triangles: Arc::new(OnceLock::new()),
             convex: None,
+        }
+    }
+
+    /// The same fragment of another object of the same kind. Both share their surface and the
+    /// triangles for rays, whenever these are made.
+    pub(crate) fn of_object(&self, object: &SharedObject) -> Self {
+        Self {
+            object: object.clone(),
+            ..self.clone()
         }
     }
 
