@@ -216,6 +216,284 @@ fn fragments_have_what_the_caller_set_on_body_and_collider() {
     }
 }
 
+/// Names of the fields of a struct, from its debug text.
+fn field_names(debug: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let mut start = 0;
+    let mut names = Vec::new();
+    for (i, c) in debug.char_indices() {
+        match c {
+            '{' | '(' | '[' => depth += 1,
+            '}' | ')' | ']' => depth -= 1,
+            ':' if depth == 1 && start > 0 => names.push(debug[start..i].trim()),
+            _ => {}
+        }
+        match c {
+            '{' | ',' if depth == 1 => start = i + 1,
+            ':' => start = 0,
+            _ => {}
+        }
+    }
+    names
+}
+
+/// A body in which every setting differs from the default.
+fn unusual_body() -> RigidBodyBuilder {
+    RigidBodyBuilder::dynamic()
+        .linvel(Vec3::new(0.1, 0.2, 0.3))
+        .angvel(Vec3::new(0.2, 0.1, -0.1))
+        .gravity_scale(0.25)
+        .linear_damping(0.5)
+        .angular_damping(0.75)
+        .locked_axes(LockedAxes::ROTATION_LOCKED_X)
+        .additional_mass(500.0)
+        .ccd_enabled(true)
+        .soft_ccd_prediction(0.125)
+        .allow_fast_rotation(true)
+        .dominance_group(3)
+        .enabled(false)
+        .user_data(77)
+        .additional_solver_iterations(5)
+        .additional_pgs_iterations(6)
+        .gyroscopic_forces_enabled(false)
+}
+
+/// Settings of a body that fragments copy.
+fn copied(body: &RigidBody) -> impl PartialEq + std::fmt::Debug + use<> {
+    (
+        (
+            body.gravity_scale(),
+            body.linear_damping(),
+            body.angular_damping(),
+        ),
+        (
+            body.locked_axes(),
+            body.is_ccd_enabled(),
+            body.is_fast_rotation_allowed(),
+        ),
+        (body.dominance_group(), body.is_enabled(), body.user_data),
+        (
+            body.additional_solver_iterations(),
+            body.additional_pgs_iterations(),
+        ),
+        (
+            body.gyroscopic_forces_enabled(),
+            body.activation().normalized_linear_threshold,
+        ),
+        (
+            body.activation().angular_threshold,
+            body.activation().time_until_sleep,
+        ),
+    )
+}
+
+#[test]
+fn fragments_inherit_every_field_of_the_body_builder() {
+    // A new field of the engine's builder has to be inherited, too: see `inherit.rs`.
+    let builder = format!("{:?}", RigidBodyBuilder::dynamic());
+    let own = [
+        "position",
+        "linvel",
+        "angvel",
+        "body_type",
+        "sleeping",
+        "soft_ccd_prediction",
+    ];
+    let shared = ["additional_mass_properties"];
+    let same = [
+        "gravity_scale",
+        "linear_damping",
+        "angular_damping",
+        "mprops_flags",
+        "can_sleep",
+        "ccd_enabled",
+        "allow_fast_rotation",
+        "dominance_group",
+        "enabled",
+        "user_data",
+        "additional_solver_iterations",
+        "additional_pgs_iterations",
+        "gyroscopic_forces_enabled",
+    ];
+    let mut known = [&own[..], &shared, &same].concat();
+    let mut names = field_names(&builder);
+    known.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(names, known);
+
+    let mut scene = Scene::new(BreakSettings {
+        fragments_sleep: true,
+        ..settings()
+    });
+    let whole = scene.add(Breakable::new(blueprint()));
+    let plain = scene.body(whole).mass();
+    let handle = scene.breakables.body(whole).unwrap();
+    let body = &mut scene.physics.bodies[handle];
+    body.copy_from(&unusual_body().build());
+    body.activation_mut().normalized_linear_threshold = 0.0625;
+    body.activation_mut().angular_threshold = 0.25;
+    body.activation_mut().time_until_sleep = 3.0;
+    body.add_force(Vec3::new(1.0, 2.0, 3.0), true);
+    body.add_torque(Vec3::new(3.0, 2.0, 1.0), true);
+    body.recompute_mass_properties_from_colliders(&scene.physics.colliders);
+    let parent = body.clone();
+    assert!((parent.mass() - plain - 500.0).abs() < 0.1);
+    // One of 0.6 and one of 1.4 by 1 by 1.
+    let children = scene.break_by(whole, scene.cut(whole, 0.6));
+    assert_eq!(children.len(), 2);
+    let mut masses = 0.0;
+    for &child in &children {
+        let body = scene.body(child);
+        assert_eq!(copied(body), copied(&parent));
+        let share = scene.breakables.shape(child).unwrap().volume() as f32 / 2.0;
+        let mass = share * (plain + 500.0);
+        assert!(
+            (body.mass() / mass - 1.0).abs() < 1e-3,
+            "{} of {mass}",
+            body.mass()
+        );
+        let off = [
+            body.user_force() - parent.user_force() * share,
+            body.user_torque() - parent.user_torque() * share,
+        ];
+        assert!(off[0].length() < 1e-4 && off[1].length() < 1e-4, "{off:?}");
+        assert!(parent.user_force().length() > 1.0);
+        masses += body.mass();
+    }
+    assert!((masses / parent.mass() - 1.0).abs() < 1e-4);
+    // What the body that broke may not do, its fragments may not, either.
+    let forbid = |activation: &mut RigidBodyActivation| {
+        *activation = RigidBodyActivation::cannot_sleep();
+    };
+    forbid(scene.body_mut(children[0]).activation_mut());
+    let cut = scene.cut(
+        children[0],
+        scene.body(children[0]).local_center_of_mass().x + 0.03,
+    );
+    for child in scene.break_by(children[0], cut) {
+        assert!(scene.body(child).activation().normalized_linear_threshold < 0.0);
+    }
+}
+
+#[test]
+fn additional_mass_properties_are_shared_by_volume() {
+    let mut scene = Scene::new(settings());
+    let whole = scene.add(Breakable::new(blueprint()));
+    let plain = scene.body(whole).mass();
+    let ballast = MassProperties::from_ball(1000.0, 0.5);
+    scene
+        .body_mut(whole)
+        .set_additional_mass_properties(ballast, true);
+    let handle = scene.breakables.body(whole).unwrap();
+    let (bodies, colliders) = (&mut scene.physics.bodies, &scene.physics.colliders);
+    bodies[handle].recompute_mass_properties_from_colliders(colliders);
+    for child in scene.break_by(whole, scene.cut(whole, 0.6)) {
+        let shape = scene.breakables.shape(child).unwrap();
+        let share = shape.volume() as f32 / 2.0;
+        let body = scene.body(child);
+        let mass = share * (plain + ballast.mass());
+        assert!((body.mass() / mass - 1.0).abs() < 1e-3);
+        let own_center = shape.unit_mass().centre.as_vec3();
+        assert!(body.local_center_of_mass().distance(own_center) < 1e-3);
+    }
+}
+
+/// What a collider has: a new field of the engine's builder does not compile here.
+fn collider_settings(collider: &Collider) -> impl PartialEq + std::fmt::Debug + use<> {
+    // Own are the shape, its mass and its place on the body.
+    let ColliderBuilder {
+        shape: _,
+        mass_properties: _,
+        position: _,
+        friction,
+        friction_combine_rule,
+        restitution,
+        restitution_combine_rule,
+        is_sensor,
+        active_collision_types,
+        active_hooks,
+        active_events,
+        user_data,
+        collision_groups,
+        solver_groups,
+        enabled,
+        contact_force_event_threshold,
+        contact_skin,
+    } = ColliderBuilder {
+        friction: collider.friction(),
+        friction_combine_rule: collider.friction_combine_rule(),
+        restitution: collider.restitution(),
+        restitution_combine_rule: collider.restitution_combine_rule(),
+        is_sensor: collider.is_sensor(),
+        active_collision_types: collider.active_collision_types(),
+        active_hooks: collider.active_hooks(),
+        active_events: collider.active_events(),
+        user_data: collider.user_data,
+        collision_groups: collider.collision_groups(),
+        solver_groups: collider.solver_groups(),
+        enabled: collider.is_enabled(),
+        contact_force_event_threshold: collider.contact_force_event_threshold(),
+        contact_skin: collider.contact_skin(),
+        ..ColliderBuilder::ball(1.0)
+    };
+    (
+        (
+            friction,
+            restitution,
+            contact_skin,
+            contact_force_event_threshold,
+        ),
+        (
+            friction_combine_rule,
+            restitution_combine_rule,
+            is_sensor,
+            enabled,
+        ),
+        (
+            active_collision_types,
+            active_hooks,
+            active_events,
+            user_data,
+        ),
+        (collision_groups, solver_groups),
+    )
+}
+
+#[test]
+fn fragments_inherit_every_field_of_the_collider_builder() {
+    let mut scene = Scene::new(settings());
+    let whole = scene.add(Breakable::new(blueprint()));
+    let handle = scene.breakables.collider(whole).unwrap();
+    let collider = &mut scene.physics.colliders[handle];
+    collider.set_sensor(true);
+    collider.set_enabled(false);
+    collider.set_density(2500.0);
+    collider.set_friction(0.125);
+    collider.set_friction_combine_rule(CoefficientCombineRule::Max);
+    collider.set_restitution(0.375);
+    collider.set_restitution_combine_rule(CoefficientCombineRule::Min);
+    let one = InteractionGroups::new(Group::GROUP_2, Group::GROUP_5, InteractionTestMode::And);
+    collider.set_collision_groups(one);
+    collider.set_solver_groups(InteractionGroups::none());
+    collider.set_active_events(ActiveEvents::COLLISION_EVENTS);
+    collider.set_active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
+    collider.set_active_collision_types(ActiveCollisionTypes::DYNAMIC_FIXED);
+    collider.set_contact_force_event_threshold(9.5);
+    collider.set_contact_skin(0.01);
+    collider.user_data = 78;
+    let parent = scene.collider(whole).clone();
+    let density = parent.mass() / 2.0;
+    assert!((density - 2500.0).abs() < 1.0);
+    let children = scene.break_by(whole, scene.cut(whole, 1.2));
+    assert_eq!(children.len(), 2);
+    for child in children {
+        let collider = scene.collider(child);
+        assert_eq!(collider_settings(collider), collider_settings(&parent));
+        let volume = scene.breakables.shape(child).unwrap().volume() as f32;
+        assert!((collider.mass() / (volume * density) - 1.0).abs() < 1e-4);
+    }
+}
+
 #[test]
 fn a_piece_that_holds_a_node_in_an_anchor_is_fixed() {
     // Nodes stand every quarter. Around one, with one on each of the two corners, on faces,
