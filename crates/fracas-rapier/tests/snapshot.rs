@@ -489,7 +489,7 @@ fn only_settings_that_change_a_run_are_compared() {
     assert_eq!(restored.settings().event_impulse, 3.0);
     // The debris policy is state.
     let policy = DebrisPolicy {
-        most_fragments: Some(7),
+        max_fragments: Some(7),
         sleep: false,
         ..DebrisPolicy::default()
     };

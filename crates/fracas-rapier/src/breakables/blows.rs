@@ -107,7 +107,9 @@ impl Breakables {
             let left = questions.into_iter().map(|question| question.hit);
             let left = left.filter(|hit| breaks.iter().all(|b| b.piece != hit.piece));
             self.waiting.extend(left);
-            self.collapse(blows, &mut breaks);
+            let mut falling = Vec::new();
+            self.collapse(blows, &breaks, &mut falling);
+            breaks.extend(self.fit_all(falling, engine));
         }
         let before = self.events.len();
         self.break_bodies(breaks, 0, engine);
@@ -130,7 +132,7 @@ impl Breakables {
         let mut hits: BTreeMap<PieceId, Vec<Impact>> = BTreeMap::new();
         let mut add = |id: PieceId, body: &RigidBody, point: Vec3, impulse: Vec3| {
             let breaker = self.objects[id.object.0 as usize].breaker.as_ref();
-            if breaker.is_some() && impulse != Vec3::ZERO {
+            if breaker.is_some() && impulse != Vec3::ZERO && !self.is_crumb(id) {
                 hits.entry(id)
                     .or_default()
                     .push(impact(body, point, impulse));
@@ -170,13 +172,14 @@ impl Breakables {
     }
 
     /// Adds the breaks of pieces that fall apart by their damage. Their fragments are pristine.
-    fn collapse(&mut self, blows: &[Blow], breaks: &mut Vec<Break>) {
+    fn collapse(&mut self, blows: &[Blow], decided: &[Break], breaks: &mut Vec<Break>) {
         for blow in blows {
             let Blow::Collapse { piece, point } = *blow else {
                 continue;
             };
             let piece = PieceId::from(piece);
-            if self.piece(piece).is_none() || breaks.iter().any(|b| b.piece == piece) {
+            let mut all = decided.iter().chain(&*breaks);
+            if self.piece(piece).is_none() || all.any(|b| b.piece == piece) {
                 continue;
             }
             let object = &mut self.objects[piece.object.0 as usize];

@@ -162,6 +162,23 @@ impl Breakables {
         Fit::Breaks(broken)
     }
 
+    /// Fits breaks that are no decisions of this step into the limit on all fragments.
+    pub(super) fn fit_all(&mut self, breaks: Vec<Break>, engine: &mut Engine<'_>) -> Vec<Break> {
+        if breaks.is_empty() {
+            return breaks;
+        }
+        let Some(mut room) = self.room(false, engine.bodies) else {
+            return breaks;
+        };
+        let mut fitting = Vec::with_capacity(breaks.len());
+        for broken in breaks {
+            if let Fit::Breaks(broken) = self.fit(broken, &mut room, engine) {
+                fitting.push(broken);
+            }
+        }
+        fitting
+    }
+
     fn count_children(&self, id: PieceId, fracture: &Fracture) -> Option<usize> {
         let state = self.piece(id)?.shape.object().read();
         state.fragments().count_children(fracture).ok()

@@ -13,7 +13,6 @@ use parry3d::shape::SharedShape;
 
 use super::attached::Attached;
 use super::inherit::{Heritage, NewFragment};
-use super::limits::Fit;
 use super::{Breakable, Breakables, Engine, Event, ObjectId, Piece, PieceId, weigh};
 use crate::break_apart::{Broken, Trees};
 use crate::parallel;
@@ -42,20 +41,15 @@ impl Breakables {
         fracture: Fracture,
         engine: &mut Engine<'_>,
     ) -> Vec<PieceId> {
-        let mut broken = Break {
+        let broken = Break {
             piece,
             fracture,
             stats: FractureStats::default(),
             of_this_step: false,
         };
-        if let Some(mut room) = self.room(false, engine.bodies) {
-            match self.fit(broken, &mut room, engine) {
-                Fit::Breaks(fitted) => broken = fitted,
-                Fit::Waits | Fit::Holds => return Vec::new(),
-            }
-        }
+        let fitting = self.fit_all(vec![broken], engine);
         let before = self.events.len();
-        self.break_bodies(vec![broken], 0, engine);
+        self.break_bodies(fitting, 0, engine);
         let broke = self.events[before..].iter().find_map(|event| match event {
             Event::Broke { children, .. } => Some(children.clone()),
             _ => None,
