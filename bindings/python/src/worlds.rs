@@ -420,8 +420,9 @@ impl World {
     }
 
     /// What happened since the last call: dictionaries with `kind` (`broke`, `born`,
-    /// `removed`, `lost`, `contact`) and `piece`, and `children` and `stats`, or `point`
-    /// and `impulse`.
+    /// `removed`, `lost`, `fading`, `dust`, `contact`) and `piece`, and what belongs to it:
+    /// `children` and `stats`; `steps`; `point`, `velocity` and `volume`; `point` and `impulse`.
+    /// One list agrees with the world as it is now: pieces that are not there are not born.
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let events = self.look(py, |inside| inside.world.take_events())?;
         let told = PyList::empty(py);
@@ -443,6 +444,8 @@ impl World {
                 Event::Born(piece) => ("born", *piece),
                 Event::Removed(piece) => ("removed", *piece),
                 Event::Lost(piece) => ("lost", *piece),
+                Event::Fading { piece, .. } => ("fading", *piece),
+                Event::Dust { parent, .. } => ("dust", *parent),
                 _ => continue,
             };
             one.set_item("kind", kind)?;
@@ -457,6 +460,17 @@ impl World {
                         .collect();
                     one.set_item("children", children)?;
                     one.set_item("stats", stats_dict(py, &stats)?)?;
+                }
+                Event::Fading { steps, .. } => one.set_item("steps", steps)?,
+                Event::Dust {
+                    point,
+                    velocity,
+                    volume,
+                    ..
+                } => {
+                    one.set_item("point", point.to_array())?;
+                    one.set_item("velocity", velocity.to_array())?;
+                    one.set_item("volume", volume)?;
                 }
                 _ => {}
             }

@@ -1,9 +1,9 @@
 //! What it costs to add many objects of one blueprint: time, allocated bytes, memory of the
 //! process.
 //!
-//! `cargo run --release -p fracas-rapier --example many [PIECES [high|low|rays|broken]]`: they
-//! hang in the air, lie on a floor, are hit by a ray each, or an eighth of them is broken into
-//! eight pieces each.
+//! `cargo run --release -p fracas-rapier --example many [PIECES [MODE]]`: with mode `high` they
+//! hang in the air, `low`: lie on a floor (boxes with a notch), `convex`: boxes without,
+//! `rays`: are hit by a ray each, `broken`: an eighth of them is broken into eight pieces each.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
@@ -82,9 +82,14 @@ fn main() {
         .get(1)
         .map_or(8000, |n| n.parse().expect("a number"));
     let mode = arguments.get(2).map_or("low", String::as_str);
-    let height = if mode == "low" { 0.001 } else { 5.0 };
+    let is_low = mode == "low" || mode == "convex";
+    let height = if is_low { 0.001 } else { 5.0 };
     let objects = if mode == "broken" { pieces / 8 } else { pieces };
-    let mesh = Arc::new(notched_box());
+    let mesh = Arc::new(if mode == "convex" {
+        box_grid([16, 16, 16], Vec3::splat(0.2))
+    } else {
+        notched_box()
+    });
     println!(
         "{} nodes, {} tetrahedra",
         mesh.positions().len(),

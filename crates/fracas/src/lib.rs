@@ -61,8 +61,8 @@ pub use fracas_bake::shatter::{Pattern, ShatterError, ShatterOptions};
 pub use fracas_core::FragmentId;
 pub use fracas_fracture::{BreakPattern, Breaker, Material, Strength};
 pub use fracas_rapier::{
-    ActionError, Blueprint, Breakable, Contact, DebrisPolicy, Event, Falloff, ObjectId, OpenError,
-    PieceId, RayHit, World, WorldSettings,
+    ActionError, Blueprint, Breakable, Contact, DebrisPolicy, Event, Falloff, JointHandle,
+    NewFragment, ObjectId, OpenError, PieceId, RayHit, World, WorldSettings,
 };
 
 use std::path::{Path, PathBuf};
@@ -73,8 +73,8 @@ use fracas_bake::shatter::Subject;
 pub mod prelude {
     pub use crate::{
         ActionError, Asset, Blueprint, BreakPattern, Breakable, Breaker, Contact, DebrisPolicy,
-        Event, Falloff, FragmentId, Material, ObjectId, Pattern, PieceId, RayHit, ShatterOptions,
-        Strength, World, WorldSettings, shatter,
+        Event, Falloff, FragmentId, JointHandle, Material, ObjectId, Pattern, PieceId, RayHit,
+        ShatterOptions, Strength, World, WorldSettings, shatter,
     };
 }
 

@@ -190,9 +190,15 @@ impl Simulation {
         for event in self.stage.world_mut().take_events() {
             match event {
                 Event::Broke {
-                    children, stats, ..
+                    piece,
+                    children,
+                    stats,
                 } => {
                     broke += 1;
+                    // What broke in its first step was not born before.
+                    if !self.breakers.contains_key(&piece.object) {
+                        self.meet(piece.object);
+                    }
                     let world = self.stage.world();
                     self.ear.hear_break(world, &children, &stats);
                 }

@@ -154,7 +154,10 @@ impl Breakables {
             }
             let rest = questions.split_off(fits);
             let asked = std::mem::replace(questions, rest);
-            let hits = room.is_some().then(|| asked.clone()).unwrap_or_default();
+            let hits = match room {
+                Some(_) => asked.clone(),
+                None => Vec::new(),
+            };
             let before = breaks.len();
             self.decide_all(asked, after.dt, engine, &mut breaks);
             self.count(&hit[..fits], &breaks[before..]);
