@@ -589,3 +589,56 @@ fn threads_of_a_world_stay_when_it_is_restored() {
     world.restore(&bytes).unwrap();
     assert_eq!(world.physics.physics_pipeline.num_threads(), Some(3));
 }
+
+/// A game may save right after it has changed something, before the next step.
+#[test]
+fn changes_since_the_last_step_are_saved() {
+    use rapier3d::prelude::{FixedJointBuilder, RevoluteJointBuilder};
+    for change in 0..6 {
+        let (mut world, piece, _) = two_bricks();
+        let other = world.pieces().nth(1).unwrap();
+        let [a, b] = [piece, other].map(|p| world.body_handle(p).unwrap());
+        let hinge = RevoluteJointBuilder::new(Vec3::Z).local_anchor1(Vec3::X * 0.5);
+        let hinge = world.physics.insert_impulse_joint(a, b, hinge);
+        if change > 0 {
+            world.step();
+        }
+        match change {
+            1 => {
+                let joint = world.physics.impulse_joints.get_mut(hinge, true).unwrap();
+                let axis = rapier3d::prelude::JointAxis::AngX;
+                joint.data.set_motor_velocity(axis, 5.0, 0.5);
+            }
+            2 => {
+                world.physics.remove_body(b);
+            }
+            3 => {
+                let body = &mut world.physics.bodies[a];
+                body.set_translation(Vec3::new(0.0, 0.5, 0.1), true);
+                body.set_linvel(Vec3::X, true);
+            }
+            4 => {
+                let weld = FixedJointBuilder::new().local_anchor1(Vec3::Y * 0.3);
+                let ball = RigidBodyBuilder::dynamic().translation(Vec3::new(0.0, 0.6, 0.0));
+                let ball = world.physics.insert(ball, ColliderBuilder::ball(0.05)).0;
+                world.physics.insert_impulse_joint(a, ball, weld);
+            }
+            5 => {
+                let weld = FixedJointBuilder::new().local_anchor1(Vec3::Y * 0.3);
+                let ball = RigidBodyBuilder::dynamic().translation(Vec3::new(0.0, 0.6, 0.0));
+                let ball = world.physics.insert(ball, ColliderBuilder::ball(0.05)).0;
+                let joints = &mut world.physics.multibody_joints;
+                joints.insert(b, ball, weld, true).unwrap();
+            }
+            _ => {}
+        }
+        let mut restored = World::new(WorldSettings::default());
+        restored.stock(&Breakable::new(brick()));
+        restored.restore(&world.snapshot().unwrap()).unwrap();
+        for step in 0..90 {
+            world.step();
+            restored.step();
+            assert_eq!(restored.digest(), world.digest(), "{change}, step {step}");
+        }
+    }
+}

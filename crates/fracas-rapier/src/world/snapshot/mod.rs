@@ -16,6 +16,10 @@
 //! that were altered are noticed by a checksum and refused before the engine sees
 //! them. (Bytes forged with a right checksum can still make the engine panic in a
 //! later step: do not load snapshots from people who mean harm.)
+//!
+//! Changes that the game made since the last step are saved with the engine, but for one: an
+//! impulse joint that was removed since then still counts as a link between its two bodies for
+//! the engine's sleep, as the engine does not save that it has yet to forget it.
 
 mod saved;
 mod settings;
@@ -222,6 +226,9 @@ impl World {
         self.voxels = super::Voxels::new(&self.settings.contacts.mode, &table);
         physics.narrow_phase.set_query_dispatcher(self.dispatcher());
         physics.physics_pipeline.counters.enable();
+        // The engine does not save which joints are new to its islands. It checks all that were
+        // borrowed mutably, and those that it knows stay as they are.
+        physics.impulse_joints.iter_mut().for_each(drop);
         // The engine saves no threads: they belong to the process.
         #[cfg(feature = "parallel")]
         {
