@@ -66,6 +66,13 @@ fn fragments_are_found_right_after_the_break() {
         world.piece_at(body.center_of_mass()) == Some(child)
     });
     assert!(found.count() > 3);
+    // Also in a world that was saved right now.
+    let ray = |world: &World| world.cast_ray(Vec3::new(0.0, 0.01, 0.02), Vec3::X, 5.0);
+    let mut restored = World::new(WorldSettings::default());
+    restored.stock(&Breakable::new(brick()));
+    restored.restore(&world.snapshot().unwrap()).unwrap();
+    assert!(ray(&world).is_some());
+    assert_eq!(ray(&restored), ray(&world));
     assert_eq!(world.body_handle(piece), None);
     assert_eq!(world.first_piece(piece.object), Some(children[0]));
     for child in children {

@@ -327,6 +327,8 @@ pub(crate) fn system_clock() -> Clock {
 pub struct Breakables {
     pub(crate) objects: Vec<Object>,
     pub(crate) owners: Owners,
+    /// Born since the engine's last step: its broad phase does not know them.
+    pub(crate) newborn: Vec<PieceId>,
     pub(crate) waiting: Vec<Waiting>,
     memories: Memories,
     /// Of the last step.
@@ -368,6 +370,7 @@ impl Breakables {
         Self {
             objects: Vec::new(),
             owners: Owners::default(),
+            newborn: Vec::new(),
             waiting: Vec::new(),
             memories: Memories::default(),
             loads: Loads::default(),
@@ -439,6 +442,7 @@ impl Breakables {
             pieces: BTreeMap::from([(FragmentId(0), piece)]),
             history: Vec::new(),
         });
+        self.newborn.push(id);
         self.events.push(Event::Born(id));
         id.object
     }
@@ -456,6 +460,7 @@ impl Breakables {
     /// taken back.
     pub(crate) fn follow_step(&mut self, after: After, engine: &mut Engine<'_>) -> Option<u32> {
         self.report = BreakReport::default();
+        self.newborn.clear();
         self.make_late();
         self.part = after.part;
         let start = (self.clock)();

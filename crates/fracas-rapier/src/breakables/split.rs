@@ -138,6 +138,7 @@ impl Breakables {
             let children = self.replace(id, shapes, engine_shapes, engine);
             self.report.stages.replacing += ((self.clock)() - shaped) * 1e3;
             self.report.broken += 1;
+            self.newborn.extend(&children);
             self.start_modes(&children);
             self.events.push(Event::Broke {
                 piece: id,

@@ -11,12 +11,11 @@ use crate::breakables::{Piece, PieceId};
 use crate::shape::FragmentShape;
 
 impl World {
-    /// Whether a piece's body and collider are there and belong together.
+    /// Whether a piece's body and collider are there and belong together. The collider tells:
+    /// it has no parent once the body is gone.
     pub(super) fn is_intact(&self, piece: &Piece) -> bool {
-        let physics = &self.physics;
-        let collider = physics.colliders.get(piece.collider);
+        let collider = self.physics.colliders.get(piece.collider);
         collider.is_some_and(|c| c.parent() == Some(piece.body))
-            && physics.bodies.contains(piece.body)
     }
 
     /// Whether the collider has a shape that the caller gave it in place of the piece's own.

@@ -5,6 +5,7 @@
 
 use fracas_core::FragmentId;
 use glam::Vec3;
+use parry3d::query::RayCast as _;
 use rapier3d::prelude::{ColliderHandle, QueryFilter, Ray, RigidBodyHandle};
 
 use super::World;
@@ -59,6 +60,9 @@ impl World {
                 return None;
             }
             let (shape, pose) = (found.shape(), found.position());
+            found
+                .compute_aabb()
+                .cast_local_ray(&ray, max_distance, true)?;
             let hit = shape.cast_ray_and_get_normal(pose, &ray, max_distance, true)?;
             Some((collider, hit))
         });
@@ -122,11 +126,9 @@ impl World {
         Some(PieceId { object, fragment })
     }
 
-    /// Colliders of pieces that the broad phase may not know yet.
+    /// Colliders of pieces that the broad phase does not know yet.
     fn newborn(&self) -> impl Iterator<Item = ColliderHandle> + '_ {
-        let steps = self.breakables.steps;
-        let pieces = self.breakables.all_pieces();
-        let young = pieces.filter(move |(_, piece)| piece.born + 1 >= steps);
-        young.map(|(_, piece)| piece.collider)
+        let newborn = self.breakables.newborn.iter();
+        newborn.filter_map(|&piece| self.collider(piece))
     }
 }

@@ -213,6 +213,10 @@ impl World {
     ) -> Result<(), RestoreError> {
         let hands = saved.hands(&breakables)?;
         breakables.materials = saved.materials();
+        // All that were born after the last step, and perhaps some that were born before it.
+        let young = breakables.all_pieces();
+        let young = young.filter(|(_, piece)| piece.born + 1 >= saved.steps);
+        breakables.newborn = young.map(|(id, _)| id).collect();
         breakables.waiting = saved.waiting(&breakables)?;
         saved.restart_modes(&mut breakables)?;
         breakables.loads.note(&physics.narrow_phase);
