@@ -7,7 +7,7 @@
 //!
 //! That holds for an impact on something hard. What is soft stretches the impact: by Hertz' law
 //! the force goes with the 2/5th power of the contact's modulus, so below a modulus of
-//! [`HARD`] an impulse counts by that much less.
+//! 1 GPa an impulse counts by that much less.
 //!
 //! Into how many pieces is a matter of taste (`Strength::breaks`), or of the material
 //! (`Strength::branched`): weak materials are overloaded most and still part in few, since
