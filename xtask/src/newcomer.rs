@@ -128,6 +128,7 @@ incremental = false
 
 [profile.dev.package]
 fracas-core = {{ opt-level = 1 }}
+fracas-geometry = {{ opt-level = 1 }}
 fracas-sparse = {{ opt-level = 2 }}
 fracas-fracture = {{ opt-level = 1 }}
 glam = {{ opt-level = 1 }}

@@ -44,44 +44,34 @@
 
 #[cfg(feature = "research")]
 pub mod brute_force;
-mod chunk_list;
 mod contact;
-mod crack;
-mod digest;
 pub mod dressing;
 #[cfg(feature = "research")]
 pub mod fast_bvh;
-pub mod fragment;
 pub mod fragment_field;
 mod fragment_mass;
 pub mod fragment_surface;
-pub mod grid;
 mod mass_properties;
 #[cfg(feature = "research")]
 pub mod object_trial;
-mod pose;
-#[cfg(not(feature = "research"))]
-mod primitives;
-#[cfg(feature = "research")]
-pub mod primitives;
 pub mod sphere_tree;
-mod splitmix;
-#[cfg(feature = "research")]
-pub mod testing;
 #[cfg(feature = "tet-distance")]
 pub mod tet_distance;
-pub mod tet_mesh;
-mod tet_part;
-mod triangle_fans;
 mod triangle_tree;
 pub mod used_vertices;
 pub mod voxel_tree;
 mod whole_object;
 
 pub use contact::Contact;
-pub use crack::{Crack, Fracture, FractureError};
-pub use digest::Digest;
-pub use fragment::{Fragment, FragmentId, Fragments, Split};
+#[doc(hidden)]
+pub use fracas_geometry::testing;
+pub use fracas_geometry::{
+    Crack, Digest, Fracture, FractureError, Fragment, FragmentId, Fragments, GOLDEN, Pose, Split,
+    TetMesh, TetMeshError, hash64, splitmix64,
+};
+use fracas_geometry::{chunk_list, tet_part, triangle_fans};
+pub use fracas_geometry::{fragment, grid, primitives, tet_mesh};
+
 #[cfg(feature = "research")]
 pub use fragment_field::Propagation;
 pub use fragment_field::object_data::{ObjectData, ObjectDataError};
@@ -91,10 +81,7 @@ pub use fragment_mass::FragmentMass;
 pub use fragment_mass::MassScratch;
 pub use fragment_surface::{FragmentSurface, SurfaceScratch};
 pub use mass_properties::MassProperties;
-pub use pose::Pose;
 pub use sphere_tree::SphereTree;
 #[cfg(feature = "research")]
 pub use sphere_tree::{StaticMesh, StaticMeshError};
-pub use splitmix::{GOLDEN, hash64, splitmix64};
-pub use tet_mesh::{TetMesh, TetMeshError};
 pub use whole_object::WholeObject;

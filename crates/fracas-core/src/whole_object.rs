@@ -88,7 +88,7 @@ impl ObjectData<'_> {
             &self.surface_faces,
         )?;
         is_boundary("the features", mesh, boundary, &self.feature_faces)?;
-        let fragments = Fragments::known(mesh.clone(), self.touches_itself);
+        let fragments = Fragments::with_known_boundary(mesh.clone(), self.touches_itself);
         let field = FragmentField::from_data(&fragments, self)?;
         let tree = SphereTree::from_data(mesh, self)?;
         let surface = if self.touches_itself {

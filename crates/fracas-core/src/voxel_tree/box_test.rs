@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use glam::{Mat3, Vec3};
 
-use crate::pose::Pose;
+use crate::Pose;
 
 /// Overlap of the voxels' boxes of a cube of A and a cube of B by separating axes, with
 /// what depends on the rotation alone computed once.

@@ -21,7 +21,7 @@ use std::collections::BinaryHeap;
 use super::box_test::BoxTest;
 use super::detect::{CubePair, Detection, Stop, finer, is_finest, voxels};
 use super::tree::VoxTree;
-use crate::pose::Pose;
+use crate::Pose;
 
 /// Bodies are deep in each other where a voxel of each, which overlap, lie so many edges under
 /// their surfaces.

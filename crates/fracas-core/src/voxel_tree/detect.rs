@@ -28,7 +28,7 @@ use glam::Vec3;
 
 use super::box_test::BoxTest;
 use super::tree::VoxTree;
-use crate::pose::Pose;
+use crate::Pose;
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, Default)]

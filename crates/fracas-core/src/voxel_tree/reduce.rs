@@ -33,7 +33,7 @@ use glam::Vec3;
 use super::deep::DEEP;
 use super::detect::{CubePair, Solid, is_finest};
 use super::tree::VoxTree;
-use crate::pose::Pose;
+use crate::Pose;
 
 /// How a group of primitives becomes one contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 use super::deep::MOST_TESTS;
 use super::detect::{Budget, Detection, Plane, Solid, Stop};
 use super::tree::VoxTree;
-use crate::pose::Pose;
+use crate::Pose;
 
 /// The other body of a pair.
 #[derive(Clone, Copy)]

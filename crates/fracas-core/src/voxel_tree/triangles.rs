@@ -28,7 +28,7 @@ use super::detect::{CubePair, Detection};
 use super::reduce::{Primitive, primitive};
 use super::tree::VoxTree;
 use super::voxelize::for_each_touched;
-use crate::pose::Pose;
+use crate::Pose;
 use crate::primitives::tri_tri;
 
 /// The triangles of a surface by the finest voxels of its tree.

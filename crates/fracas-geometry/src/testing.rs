@@ -1,6 +1,6 @@
 //! Small meshes for tests, shared by unit tests, conformance suite and benchmarks.
 //!
-//! Public with the feature `research` because other crates' tests need it.
+//! Hidden from the documentation, but public: the tests of other crates use it.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! A list that grows without being copied.
+//! List that grows without copying its items.
 //!
 //! What an object has become grows with every fracture, and a plain list that is full is
 //! copied as a whole: the break of a small fragment would then cost what all breaks before
@@ -12,9 +12,9 @@ use std::ops::{Index, IndexMut};
 /// little.
 const CHUNK: usize = 64;
 
-/// Items by their number, in the order in which they came.
+/// List of items in the order in which they were added.
 #[derive(Clone, Debug)]
-pub(crate) struct ChunkList<T> {
+pub struct ChunkList<T> {
     /// What of the last one is not in the list yet holds what `default` gives. Of a fixed
     /// size, so that one look finds an item.
     chunks: Vec<Box<[T; CHUNK]>>,
@@ -31,21 +31,33 @@ impl<T> Default for ChunkList<T> {
 }
 
 impl<T: Default> ChunkList<T> {
-    pub(crate) fn len(&self) -> usize {
+    /// Number of items.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The item of a number; what `default` gives, or none, beyond the last.
+    /// Whether there is no item.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The item at an index; beyond the last item a default item or `None`.
+    #[must_use]
     #[inline]
-    pub(crate) fn get(&self, at: usize) -> Option<&T> {
+    pub fn get(&self, at: usize) -> Option<&T> {
         self.chunks.get(at / CHUNK).map(|c| &c[at % CHUNK])
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+    /// Iterates over the items in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.chunks.iter().flat_map(|c| c.iter()).take(self.len)
     }
 
-    pub(crate) fn push(&mut self, item: T) {
+    /// Adds an item at the end.
+    pub fn push(&mut self, item: T) {
         if self.len == self.chunks.len() * CHUNK {
             let empty = std::array::from_fn(|_| T::default());
             self.chunks.push(Box::new(empty));

@@ -7,6 +7,7 @@ pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The finalising hash of splitmix64.
 #[must_use]
+#[inline]
 pub fn hash64(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -14,6 +15,7 @@ pub fn hash64(mut z: u64) -> u64 {
 }
 
 /// The next 64 bits of the stream with this state.
+#[inline]
 pub fn splitmix64(state: &mut u64) -> u64 {
     *state = state.wrapping_add(GOLDEN);
     hash64(*state)

@@ -194,18 +194,21 @@ impl TetMesh {
 
     /// Positions of all nodes.
     #[must_use]
+    #[inline]
     pub fn positions(&self) -> &[Vec3] {
         &self.positions
     }
 
     /// Node indices of all tetrahedra.
     #[must_use]
+    #[inline]
     pub fn tets(&self) -> &[[u32; 4]] {
         &self.tets
     }
 
     /// For each tetrahedron, its neighbour across each local face ([`NONE`] on the boundary).
     #[must_use]
+    #[inline]
     pub fn neighbours(&self) -> &[[u32; 4]] {
         &self.neighbours
     }
@@ -241,6 +244,7 @@ impl TetMesh {
 
     /// Signed volume of one tetrahedron, in f64.
     #[must_use]
+    #[inline]
     pub fn volume_of(&self, tet: u32) -> f64 {
         signed_volume(self.corners(tet))
     }
@@ -253,6 +257,7 @@ impl TetMesh {
 
     /// The mean length of all edges: the scale "h" of tolerances.
     #[must_use]
+    #[inline]
     pub fn mean_edge_length(&self) -> f32 {
         self.mean_edge
     }
@@ -268,6 +273,7 @@ impl TetMesh {
     }
 
     /// The boundary triangles, in order of tetrahedron and local face.
+    #[inline]
     pub fn boundary(&self) -> impl Iterator<Item = BoundaryFace> + '_ {
         self.neighbours
             .iter()
@@ -313,6 +319,7 @@ impl TetMesh {
 
 /// Signed volume of a tetrahedron with f32 corners, evaluated in f64.
 #[must_use]
+#[inline]
 pub fn signed_volume(corners: [Vec3; 4]) -> f64 {
     let [a, b, c, d] = corners.map(Vec3::as_dvec3);
     (b - a).cross(c - a).dot(d - a) / 6.0

@@ -11,7 +11,7 @@ mod tet_cut;
 
 pub use crate::crack::FragmentId;
 pub use tet_cut::TetCut;
-pub(crate) use tet_cut::cut_point;
+pub use tet_cut::cut_point;
 
 use std::sync::Arc;
 
@@ -34,24 +34,28 @@ pub struct Fragment {
 impl Fragment {
     /// Its nodes, in increasing order. Empty once it has broken.
     #[must_use]
+    #[inline]
     pub fn nodes(&self) -> &[u32] {
         &self.nodes
     }
 
     /// What it broke off from.
     #[must_use]
+    #[inline]
     pub fn parent(&self) -> Option<FragmentId> {
         self.parent
     }
 
     /// How many fractures made it: 0 for the unbroken object.
     #[must_use]
+    #[inline]
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
     /// Whether it still is one piece.
     #[must_use]
+    #[inline]
     pub fn is_alive(&self) -> bool {
         self.alive
     }
@@ -105,11 +109,13 @@ impl Fragments {
     #[must_use]
     pub fn new(mesh: Arc<TetMesh>) -> Self {
         let touches_itself = touches_itself(&mesh);
-        Self::known(mesh, touches_itself)
+        Self::with_known_boundary(mesh, touches_itself)
     }
 
-    /// The same, where it is known whether the boundary is not 2-manifold as it stands.
-    pub(crate) fn known(mesh: Arc<TetMesh>, touches_itself: bool) -> Self {
+    /// Creates the unbroken object where it is known whether the mesh's boundary touches itself
+    /// (is not 2-manifold), which [`Fragments::new`] computes.
+    #[must_use]
+    pub fn with_known_boundary(mesh: Arc<TetMesh>, touches_itself: bool) -> Self {
         let nodes = mesh.positions().len();
         let whole = Fragment {
             nodes: (0..nodes as u32).collect(),
@@ -140,18 +146,21 @@ impl Fragments {
 
     /// The tet mesh that all fragments share.
     #[must_use]
+    #[inline]
     pub fn mesh(&self) -> &Arc<TetMesh> {
         &self.mesh
     }
 
     /// The fragment of each node.
     #[must_use]
+    #[inline]
     pub fn node_fragment(&self) -> &[FragmentId] {
         &self.node_fragment
     }
 
     /// The planes of a tetrahedron, if a crack has passed it.
     #[must_use]
+    #[inline]
     pub fn cut(&self, tet: u32) -> Option<&TetCut> {
         self.cuts.get(self.tet_cut[tet as usize] as usize)
     }
@@ -161,11 +170,13 @@ impl Fragments {
     /// # Panics
     /// When the id is not of this object.
     #[must_use]
+    #[inline]
     pub fn fragment(&self, id: FragmentId) -> &Fragment {
         &self.fragments[id.0 as usize]
     }
 
     /// The fragments that are in one piece, in order of their id.
+    #[inline]
     pub fn living(&self) -> impl Iterator<Item = FragmentId> + '_ {
         self.fragments
             .iter()
@@ -176,6 +187,7 @@ impl Fragments {
 
     /// How many ids have been given out, dead ones included.
     #[must_use]
+    #[inline]
     pub fn id_count(&self) -> usize {
         self.fragments.len()
     }
@@ -197,13 +209,13 @@ impl Fragments {
 
     /// Calls `visit` once for every tetrahedron that holds a node of a fragment and can
     /// hold surface, with the local index of its lowest such node.
-    pub(crate) fn for_each_surface_tet_of(&self, id: FragmentId, visit: impl FnMut(u32, usize)) {
+    pub fn for_each_surface_tet_of(&self, id: FragmentId, visit: impl FnMut(u32, usize)) {
         self.for_each_tet_where(id, |tet| self.holds_surface(tet), visit);
     }
 
     /// Calls `visit` once for every tetrahedron that holds a node of a fragment, with
     /// the local index of its lowest such node.
-    pub(crate) fn for_each_tet_of(&self, id: FragmentId, visit: impl FnMut(u32, usize)) {
+    pub fn for_each_tet_of(&self, id: FragmentId, visit: impl FnMut(u32, usize)) {
         self.for_each_tet_where(id, |_| true, visit);
     }
 
@@ -233,15 +245,18 @@ impl Fragments {
         }
     }
 
-    /// Whether the unbroken object's surface is not 2-manifold.
-    pub(crate) fn touches_itself(&self) -> bool {
+    /// Whether the unbroken object's surface touches itself (is not 2-manifold).
+    #[must_use]
+    #[inline]
+    pub fn touches_itself(&self) -> bool {
         self.touches_itself
     }
 
     /// The index of a tetrahedron's cut, counted in the order in which tetrahedra
     /// were first cut, or [`NONE`].
+    #[must_use]
     #[inline]
-    pub(crate) fn cut_index(&self, tet: u32) -> u32 {
+    pub fn cut_index(&self, tet: u32) -> u32 {
         match self.tet_cut[tet as usize] {
             AT_BOUNDARY => NONE,
             index => index,
@@ -249,15 +264,16 @@ impl Fragments {
     }
 
     /// Whether a tetrahedron can hold surface: it is cut or at the boundary.
+    #[must_use]
     #[inline]
-    pub(crate) fn holds_surface(&self, tet: u32) -> bool {
+    pub fn holds_surface(&self, tet: u32) -> bool {
         self.tet_cut[tet as usize] != NONE
     }
 
     /// The fragment that holds a point given by tetrahedron and barycentric coordinates.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn fragment_at(&self, tet: u32, barycentric: [f32; 4]) -> FragmentId {
+    #[inline]
+    pub fn fragment_at(&self, tet: u32, barycentric: [f32; 4]) -> FragmentId {
         let local = self.cut(tet).map_or(0, |cut| cut.node_of(barycentric));
         self.node_fragment[self.mesh.tets()[tet as usize][local] as usize]
     }
@@ -266,8 +282,7 @@ impl Fragments {
     ///
     /// # Errors
     /// What does not hold, in words.
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn validate(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), String> {
         let mut seen = vec![NONE; self.node_fragment.len()];
         for id in self.living() {
             let nodes = self.fragment(id).nodes();
@@ -328,8 +343,7 @@ impl Fragments {
 
     /// Bytes of labels, cuts and node lists, the mesh not included.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let lists: usize = self.fragments.iter().map(|f| f.nodes.len() * 4).sum();
         self.node_fragment.len() * 4
             + self.tet_cut.len() * 4

@@ -32,11 +32,11 @@ use crate::fragment::{FragmentId, TetCut};
 use crate::tet_mesh::{TET_FACES, TetMesh};
 
 /// A corner of a piece: the set of local nodes (bits 0 to 3) of the simplex it lies in.
-pub(crate) type Corner = u8;
+pub type Corner = u8;
 
 /// What a polygon of a piece lies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     /// The face of the tetrahedron opposite this local node.
     Face(u8),
     /// The crack plane with this index.
@@ -45,16 +45,18 @@ pub(crate) enum Side {
 
 /// A convex polygon of a piece, counter-clockwise seen from outside the piece.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Polygon {
+pub struct Polygon {
     corners: [Corner; 6],
     count: u8,
     /// What it lies on.
-    pub(crate) side: Side,
+    pub side: Side,
 }
 
 impl Polygon {
     /// Its corners, in order.
-    pub(crate) fn corners(&self) -> &[Corner] {
+    #[must_use]
+    #[inline]
+    pub fn corners(&self) -> &[Corner] {
         &self.corners[..self.count as usize]
     }
 
@@ -80,7 +82,7 @@ impl Polygon {
 
     /// Of a polygon on crack plane `k` of the piece that holds `local`: its parts that touch
     /// each fragment beyond, with a local node of that one. `owners`: of the local nodes.
-    pub(crate) fn cells(
+    pub fn cells(
         &self,
         cut: &TetCut,
         k: u8,
@@ -159,7 +161,7 @@ enum Clipped {
 
 /// The local nodes with positive, and those with negative levels.
 #[inline]
-pub(crate) fn signs(plane: &[f32; 4]) -> [u8; 2] {
+pub fn signs(plane: &[f32; 4]) -> [u8; 2] {
     let mut masks = [0, 0];
     for (i, &level) in plane.iter().enumerate() {
         masks[0] |= u8::from(level > 0.0) << i;
@@ -185,7 +187,7 @@ fn sides_from(plane: &[f32; 4], local: usize) -> Option<[u8; 2]> {
 /// The convex piece of a tetrahedron that holds one local node (and all local
 /// nodes of the same fragment).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TetPart {
+pub struct TetPart {
     polygons: [Polygon; 7],
     count: u8,
 }
@@ -204,7 +206,9 @@ static SIMPLE: LazyLock<[TetPart; 16]> = LazyLock::new(|| {
 
 impl TetPart {
     /// The piece that holds local node `local`. With no cut: the whole tetrahedron.
-    pub(crate) fn of(cut: Option<&TetCut>, local: usize) -> Self {
+    #[must_use]
+    #[inline]
+    pub fn of(cut: Option<&TetCut>, local: usize) -> Self {
         Self::within(cut.map_or(&[][..], TetCut::planes), local)
     }
 
@@ -226,7 +230,7 @@ impl TetPart {
 
     /// The polygon on one side of the piece that holds local node `local`, without the
     /// others where they are not needed for it; `None` where nothing is left there.
-    pub(crate) fn polygon(cut: &TetCut, local: usize, side: Side) -> Option<Polygon> {
+    pub fn polygon(cut: &TetCut, local: usize, side: Side) -> Option<Polygon> {
         let planes = cut.planes();
         let (polygon, later) = match side {
             Side::Face(k) => (SIMPLE[0b1111].polygons[k as usize], planes),
@@ -241,7 +245,9 @@ impl TetPart {
     }
 
     /// The piece of a tetrahedron with one plane that holds the nodes of a mask.
-    pub(crate) fn of_one_plane(kept: u8) -> &'static Self {
+    #[must_use]
+    #[inline]
+    pub fn of_one_plane(kept: u8) -> &'static Self {
         &SIMPLE[kept as usize]
     }
 
@@ -261,7 +267,9 @@ impl TetPart {
     }
 
     /// The polygons that bound it.
-    pub(crate) fn polygons(&self) -> &[Polygon] {
+    #[must_use]
+    #[inline]
+    pub fn polygons(&self) -> &[Polygon] {
         &self.polygons[..self.count as usize]
     }
 
@@ -300,7 +308,7 @@ impl TetPart {
 
 /// Positions of the corners of one tetrahedron.
 #[derive(Clone, Debug)]
-pub(crate) struct CornerPoints<'a> {
+pub struct CornerPoints<'a> {
     planes: &'a [[f32; 4]],
     /// Per plane, the nodes with positive and with negative levels.
     signs: [[u8; 2]; 3],
@@ -312,7 +320,7 @@ pub(crate) struct CornerPoints<'a> {
 
 impl<'a> CornerPoints<'a> {
     /// For the corners of `tet`, cut as `cut` says.
-    pub(crate) fn new(mesh: &TetMesh, tet: u32, cut: Option<&'a TetCut>) -> Self {
+    pub fn new(mesh: &TetMesh, tet: u32, cut: Option<&'a TetCut>) -> Self {
         let nodes = mesh.tets()[tet as usize];
         let mut order = [0, 1, 2, 3_u8];
         for (i, j) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
@@ -336,7 +344,8 @@ impl<'a> CornerPoints<'a> {
 
     /// The nodes of a corner's simplex in the order of their index: its name in
     /// the whole mesh.
-    pub(crate) fn name(&self, corner: Corner) -> [u32; 4] {
+    #[inline]
+    pub fn name(&self, corner: Corner) -> [u32; 4] {
         let mut name = [crate::tet_mesh::NONE; 4];
         let members = self.order.iter().filter(|&&i| corner & (1 << i) != 0);
         for (slot, &i) in name.iter_mut().zip(members) {
@@ -346,7 +355,7 @@ impl<'a> CornerPoints<'a> {
     }
 
     /// Barycentric coordinates of a corner with respect to the local nodes.
-    pub(crate) fn weights(&self, corner: Corner) -> [f64; 4] {
+    pub fn weights(&self, corner: Corner) -> [f64; 4] {
         let mut weights = [0.0; 4];
         if corner.count_ones() == 1 {
             weights[corner.trailing_zeros() as usize] = 1.0;
@@ -406,7 +415,8 @@ impl<'a> CornerPoints<'a> {
     }
 
     /// Where a corner is.
-    pub(crate) fn at(&self, corner: Corner) -> DVec3 {
+    #[inline]
+    pub fn at(&self, corner: Corner) -> DVec3 {
         if corner.count_ones() == 2 {
             return self.on_edge(corner);
         }

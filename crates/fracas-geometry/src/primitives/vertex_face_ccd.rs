@@ -54,11 +54,11 @@ pub fn first_impact_exactly(vertex: &Moving, face: [&Moving; 3]) -> Option<f64> 
     search::<true, true>(vertex, face).time()
 }
 
-/// The same question; with `FILTER` off the non-penetration filter is not asked
-/// first, with `EXACT` off what rounding leaves open counts as a touch. The answer says how
-/// it was found.
+/// As [`first_impact`], with the method chosen: `FILTER` runs the non-penetration filter
+/// first, `EXACT` decides exactly what rounding leaves open (otherwise it counts as a touch).
+/// The result says how it was found.
 #[inline]
-pub(crate) fn search<const FILTER: bool, const EXACT: bool>(
+pub fn search<const FILTER: bool, const EXACT: bool>(
     vertex: &Moving,
     face: [&Moving; 3],
 ) -> Outcome {

@@ -27,6 +27,7 @@ enum Planes {
 impl TetCut {
     /// Levels of each plane at the four nodes, oldest first.
     #[must_use]
+    #[inline]
     pub fn planes(&self) -> &[[f32; 4]] {
         match &self.0 {
             Planes::None => &[],
@@ -39,8 +40,8 @@ impl TetCut {
     /// `l`: exact by the signs of the planes, a level of zero counting as positive.
     /// Every point is in exactly one piece.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn node_of(&self, l: [f32; 4]) -> usize {
+    #[inline]
+    pub fn node_of(&self, l: [f32; 4]) -> usize {
         let mut candidates = 0b1111_u8;
         for plane in self.planes() {
             let mut side = 0_u8;
@@ -65,8 +66,8 @@ impl TetCut {
 
     /// The plane that parts local nodes `i` and `j`, if they are parted.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn separator(&self, i: usize, j: usize) -> Option<&[f32; 4]> {
+    #[inline]
+    pub fn separator(&self, i: usize, j: usize) -> Option<&[f32; 4]> {
         self.planes().iter().find(|plane| parts(plane[i], plane[j]))
     }
 
@@ -78,7 +79,8 @@ impl TetCut {
         size_of::<Self>() + apart
     }
 
-    pub(crate) fn push(&mut self, plane: [f32; 4]) {
+    /// Adds a plane after those it has, as its levels at the four nodes.
+    pub fn push(&mut self, plane: [f32; 4]) {
         if let Planes::None = self.0 {
             self.0 = Planes::One(plane);
             return;
@@ -96,7 +98,8 @@ pub(super) fn parts(a: f32, b: f32) -> bool {
 }
 
 /// The point at which an edge is cut, from its end with the lower index to the other.
-pub(crate) fn cut_point(low: Vec3, high: Vec3, level_low: f32, level_high: f32) -> (f64, DVec3) {
+#[inline]
+pub fn cut_point(low: Vec3, high: Vec3, level_low: f32, level_high: f32) -> (f64, DVec3) {
     let (s_low, s_high) = (f64::from(level_low), f64::from(level_high));
     let t = s_low / (s_low - s_high);
     let (a, b) = (low.as_dvec3(), high.as_dvec3());

@@ -12,19 +12,22 @@ use super::exact_ccd::Exact;
 use super::moving::Moving;
 
 /// Half a unit in the last place, relative: `2^-53`.
-pub(crate) const ROUND: f64 = f64::EPSILON * 0.5;
+pub const ROUND: f64 = f64::EPSILON * 0.5;
 
 /// The difference of two moving points, at both ends.
-pub(crate) fn difference(a: &Moving, b: &Moving) -> Moving {
+#[inline]
+pub fn difference(a: &Moving, b: &Moving) -> Moving {
     [a[0] - b[0], a[1] - b[1]]
 }
 
 /// The largest coordinate of a moving vector, in absolute value.
-pub(crate) fn size(a: &Moving) -> f64 {
+#[inline]
+pub fn size(a: &Moving) -> f64 {
     a[0].abs().max(a[1].abs()).max_element()
 }
 
 /// Where a moving vector is at `t`.
+#[inline]
 pub(crate) fn at(a: &Moving, t: f64) -> DVec3 {
     a[0] * (1.0 - t) + a[1] * t
 }
@@ -32,7 +35,7 @@ pub(crate) fn at(a: &Moving, t: f64) -> DVec3 {
 /// A vector of three quadratics: the cross product of two moving vectors. The
 /// component k is the signed area that the two span when the axis k is left out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CrossQuadratic {
+pub struct CrossQuadratic {
     coefficients: [DVec3; 3],
     error: f64,
 }
@@ -46,7 +49,8 @@ impl CrossQuadratic {
     /// its own rounding and two or three additions, at most 2 * 6 roundings of
     /// `size(a) size(b)`; three levels of interpolation in `on` add at most
     /// 2 * 9. Taken as 64.
-    pub(crate) fn new(a: &Moving, b: &Moving) -> Self {
+    #[inline]
+    pub fn new(a: &Moving, b: &Moving) -> Self {
         let middle = (a[1].cross(b[0]) + a[0].cross(b[1])) * 0.5;
         Self {
             coefficients: [a[0].cross(b[0]), middle, a[1].cross(b[1])],
@@ -55,12 +59,14 @@ impl CrossQuadratic {
     }
 
     /// The control vectors over the whole step.
-    pub(crate) fn control(&self) -> &[DVec3; 3] {
+    #[inline]
+    pub fn control(&self) -> &[DVec3; 3] {
         &self.coefficients
     }
 
     /// In which components it is provably positive, provably negative over `[l, r]`.
-    pub(crate) fn signs_on(&self, l: f64, r: f64) -> (BVec3, BVec3) {
+    #[inline]
+    pub fn signs_on(&self, l: f64, r: f64) -> (BVec3, BVec3) {
         let [c0, c1, c2] = self.coefficients;
         let (ml, mr) = (1.0 - l, 1.0 - r);
         let (p, q) = (c0 * ml + c1 * l, c1 * ml + c2 * l);
@@ -81,6 +87,7 @@ impl CrossQuadratic {
     /// Error: six products of three rounded factors, two roundings each, at most
     /// seven additions, so 6 * 12 roundings of the product of the sizes; three
     /// levels of interpolation add at most 6 * 9. Taken as 256.
+    #[inline]
     pub(crate) fn dot(&self, c: &Moving, sizes: f64) -> Cubic {
         let [x0, x1, x2] = self.coefficients;
         Cubic {
@@ -114,6 +121,7 @@ pub(crate) enum Roots {
 impl Cubic {
     /// Whether it provably has no root in `[0, 1]`: the non-penetration filter of
     /// [Tang 2010], four numbers of one sign.
+    #[inline]
     pub(crate) fn has_no_root(&self) -> bool {
         let [a, b, c, d] = self.coefficients;
         let low = a.min(b).min(c.min(d));
@@ -123,11 +131,13 @@ impl Cubic {
 
     /// Where its roots in `[l, r]` can be: the part of the interval over which
     /// the convex hull of the control points, thickened by the error, meets zero.
+    #[inline]
     pub(crate) fn clip(&self, l: f64, r: f64) -> Roots {
         Self::new(self.on(l, r), self.error).clip_own(l, r)
     }
 
     /// The same of one whose coefficients are those on `[l, r]`.
+    #[inline]
     pub(crate) fn clip_own(&self, l: f64, r: f64) -> Roots {
         let (on, e) = (self.coefficients, self.error);
         let low = on[0].min(on[1]).min(on[2].min(on[3]));
@@ -170,6 +180,7 @@ impl Cubic {
         t
     }
 
+    #[inline]
     pub(crate) fn new(coefficients: [f64; 4], error: f64) -> Self {
         Self {
             coefficients,
@@ -178,16 +189,19 @@ impl Cubic {
     }
 
     /// Whether nothing is known of any coefficient.
+    #[inline]
     pub(crate) fn is_flat(&self) -> bool {
         self.coefficients.iter().all(|c| c.abs() <= self.error)
     }
 
     /// Whether it provably has opposite signs at `l` and `r`, so a root between them.
+    #[inline]
     pub(crate) fn changes_sign(&self, l: f64, r: f64) -> bool {
         Self::new(self.on(l, r), self.error).ends_differ()
     }
 
     /// The same at the ends of its own interval.
+    #[inline]
     pub(crate) fn ends_differ(&self) -> bool {
         let [a, _, _, d] = self.coefficients;
         a.abs() > self.error && d.abs() > self.error && (a < 0.0) != (d < 0.0)
@@ -241,7 +255,7 @@ pub(crate) fn separated<const N: usize>(vectors: &[&Moving; N], error: f64) -> b
 
 /// How an elementary test ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// The non-penetration filter proved that there is no contact.
     Filtered,
     /// The search did.
@@ -251,7 +265,9 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn time(self) -> Option<f64> {
+    /// Time of impact as a share of the step, `0.0..=1.0`; `None` without contact.
+    #[inline]
+    pub fn time(self) -> Option<f64> {
         match self {
             Self::At(time) => Some(time),
             Self::Filtered | Self::Apart => None,
@@ -268,6 +284,7 @@ const MAX_STEPS: u32 = 400;
 const PROOF_WIDTH: f64 = 1e-8;
 
 /// An interval, wider on both sides, in which a proof of touch is looked for.
+#[inline]
 pub(crate) fn widened(l: f64, r: f64) -> (f64, f64) {
     ((l - PROOF_WIDTH).max(0.0), (r + PROOF_WIDTH).min(1.0))
 }
@@ -294,6 +311,7 @@ const ONE_BY_ONE: u32 = 16;
 
 impl Exactly {
     /// Whether there is a touch from `from` on.
+    #[inline]
     pub(crate) fn touches(&mut self, make: impl FnOnce() -> Exact, from: f64) -> bool {
         self.query.get_or_insert_with(make).touches(from, 1.0)
     }

@@ -1,7 +1,7 @@
 //! Elementary tests, one file per pair of shapes. Each states whether it is exact,
 //! and if not, to which side it errs.
 
-pub(crate) mod bernstein;
+pub mod bernstein;
 pub mod closest_features;
 mod double_ccd;
 pub mod edge_edge_ccd;

@@ -20,6 +20,7 @@ impl Pose {
 
     /// A pure translation.
     #[must_use]
+    #[inline]
     pub fn translation(by: Vec3) -> Self {
         Self {
             translation: by,
@@ -53,6 +54,7 @@ impl Pose {
 
     /// The way back.
     #[must_use]
+    #[inline]
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.transpose();
         Self {
@@ -63,6 +65,7 @@ impl Pose {
 
     /// First `self`, then `outer`.
     #[must_use]
+    #[inline]
     pub fn then(&self, outer: &Self) -> Self {
         Self {
             rotation: outer.rotation * self.rotation,
@@ -72,6 +75,7 @@ impl Pose {
 
     /// From the frame of the body placed by `self` to that of the body placed by `other`.
     #[must_use]
+    #[inline]
     pub fn relative_to(&self, other: &Self) -> Self {
         self.then(&other.inverse())
     }

@@ -6,7 +6,7 @@ use crate::tet_mesh::{NONE, TetMesh};
 
 /// One side of a triangle at an edge.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EdgeSide {
+pub struct EdgeSide {
     low: u32,
     high: u32,
     /// Three times the triangle, plus the corner at which the side begins.
@@ -18,7 +18,9 @@ pub(crate) struct EdgeSide {
 }
 
 impl EdgeSide {
-    pub(crate) fn triangle(&self) -> u32 {
+    /// Index of the triangle.
+    #[must_use]
+    pub fn triangle(&self) -> u32 {
         self.begin / 3
     }
 
@@ -34,7 +36,7 @@ impl EdgeSide {
 
 /// The fan of every corner of every triangle, named by one of its corners. `pair`
 /// says which two sides of a group of more than two at one edge belong together.
-pub(crate) fn fans(
+pub fn fans(
     triangles: &[[u32; 3]],
     mut pair: impl FnMut([u32; 2], &[EdgeSide]) -> Vec<[usize; 2]>,
 ) -> Vec<u32> {
@@ -72,12 +74,14 @@ pub(crate) fn fans(
 }
 
 /// Pairs sides in the order given: right when there are two.
-pub(crate) fn pair_up(group: &[EdgeSide]) -> Vec<[usize; 2]> {
+#[must_use]
+pub fn pair_up(group: &[EdgeSide]) -> Vec<[usize; 2]> {
     (0..group.len() / 2).map(|k| [2 * k, 2 * k + 1]).collect()
 }
 
-/// Whether the boundary of a mesh is not 2-manifold as it stands.
-pub(crate) fn touches_itself(mesh: &TetMesh) -> bool {
+/// Whether the boundary of a mesh touches itself (is not 2-manifold).
+#[must_use]
+pub fn touches_itself(mesh: &TetMesh) -> bool {
     let triangles: Vec<[u32; 3]> = mesh.boundary().map(|face| face.nodes).collect();
     let mut crowded = false;
     let fans = fans(&triangles, |_, group| {
