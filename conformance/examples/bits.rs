@@ -11,13 +11,13 @@ use fracas_bake::fill::{FillOptions, fill};
 use fracas_bake::shatter::{Pattern, ShatterOptions, plan, shared_areas};
 use fracas_bake::tetrahedralize::{Size, Thicken};
 use fracas_bake::{boundary_surface, shapes};
-use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 use fracas_core::sphere_tree::BuildOptions;
 use fracas_core::tet_distance::{DepthField, Method, Topology};
 use fracas_core::voxel_tree::{VoxTree, VoxelGrid};
 use fracas_core::{
     FieldOptions, FragmentField, FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh,
 };
+use fracas_fastcd::{Contacts, FastBvh, Scratch, Settings};
 use fracas_fracture::random::Random;
 use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule};
 use fracas_rapier::{Blueprint, Breakable, World, WorldSettings};

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::Path;
 
-use fracas_core::fast_bvh::{Contacts, FastBvh};
 use fracas_core::primitives::{edge_edge_ccd, vertex_face_ccd};
+use fracas_fastcd::{Contacts, FastBvh};
 use glam::DVec3;
 
 /// One labelled query: four points at the start, four at the end of the step.

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use fracas_conformance::ccd::{SCENES, Scene, read_queries, read_scene};
 use fracas_conformance::data::find;
 use fracas_conformance::rational::{Verdict, edge_edge, vertex_face};
-use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 use fracas_core::primitives::{edge_edge_ccd, vertex_face_ccd};
 use fracas_core::testing::Rng;
+use fracas_fastcd::{Contacts, FastBvh, Scratch, Settings};
 use glam::Vec3;
 
 #[test]

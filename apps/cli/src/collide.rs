@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use fracas_bake::write::glb::{Glb, Material, MaterialId, Part, Place};
 use fracas_bake::{Asset, boundary_surface, read_as_listed, read_tet_mesh};
-use fracas_core::fast_bvh::{BodyId, Contacts, Detection, FastBvh, QueryStats, Scratch, Settings};
+use fracas_fastcd::{BodyId, Contacts, Detection, FastBvh, QueryStats, Scratch, Settings};
 use glam::DVec3;
 use serde_json::{Value, json};
 
@@ -163,7 +163,7 @@ pub fn run(options: &Collide) -> Result<(), Box<dyn Error>> {
         progress.stage("frames");
         let name = path.display().to_string();
         let frame = read_frame(path, options.as_listed)?;
-        let at_fault = |e: fracas_core::fast_bvh::EditError| format!("{name}: {e}");
+        let at_fault = |e: fracas_fastcd::EditError| format!("{name}: {e}");
         let start = Instant::now();
         let same = known.as_ref() == Some(&frame.triangles)
             && body.is_some_and(|b| {

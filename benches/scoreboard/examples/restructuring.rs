@@ -10,7 +10,7 @@
 //!
 //! `cargo run --release -p fracas-scoreboard --example restructuring`
 
-use fracas_core::fast_bvh::{Builder, Detection, Restructuring, Settings};
+use fracas_fastcd::{Builder, Detection, Restructuring, Settings};
 use fracas_scenes::experiments::sequence_times::worth;
 use fracas_scenes::sequences::Sequence;
 use fracas_scenes::sequences::breaking_walls::BreakingWalls;

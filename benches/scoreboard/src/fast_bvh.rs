@@ -10,7 +10,7 @@ mod peer;
 
 use fracas_conformance::ccd::{self, SCENES};
 use fracas_conformance::data::find;
-use fracas_core::fast_bvh::{
+use fracas_fastcd::{
     Builder, Contacts, Culling, Detection, FastBvh, QueryStats, Restructuring, Scratch, Settings,
 };
 use fracas_scenes::experiments::sequence_times::{self, Frame, FrameTimer, Play};

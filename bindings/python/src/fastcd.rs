@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fracas_core::fast_bvh::{BodyId, Contacts, Detection, FastBvh, Part, Scratch, Settings};
+use fracas_fastcd::{BodyId, Contacts, Detection, FastBvh, Part, Scratch, Settings};
 use numpy::PyArray2;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;

@@ -46,8 +46,6 @@
 pub mod brute_force;
 mod contact;
 pub mod dressing;
-#[cfg(feature = "research")]
-pub mod fast_bvh;
 pub mod fragment_field;
 mod fragment_mass;
 pub mod fragment_surface;

@@ -68,7 +68,7 @@ pub struct Options {
 const SUBJECTS: [&str; 9] = [
     "fracas-core/sphere_tree",
     "fracas-core/fragment_field",
-    "fracas-core/fast_bvh",
+    "fracas-fastcd/fast_bvh",
     "fracas-core/tet_distance",
     "fracas-core/voxel_tree",
     "fracas-core/split",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fracas_conformance::ccd::{self, SCENES};
-use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
+use fracas_fastcd::{Contacts, FastBvh, Scratch, Settings};
 use fracas_scenes::sequences::{folded::folded, ripple::ripple};
 use glam::DVec3;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! How cost grows with triangles, tetrahedra, fragments, pairs and contacts.
 
 use fracas_bake::shapes;
-use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 use fracas_core::sphere_tree::SplitMethod;
 use fracas_core::testing::box_grid;
+use fracas_fastcd::{Contacts, FastBvh, Scratch, Settings};
 use fracas_scenes::experiments::fresh::{Asking, Distances, Trees, Whole};
 use fracas_scenes::sequences::ripple::ripple;
 use glam::Vec3;

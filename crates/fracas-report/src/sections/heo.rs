@@ -1,6 +1,6 @@
 //! Heo 2010: deforming meshes whose topology changes.
 
-use fracas_core::fast_bvh::{Builder, Culling, Detection, Restructuring, Settings};
+use fracas_fastcd::{Builder, Culling, Detection, Restructuring, Settings};
 use fracas_scenes::experiments::sequence_times::{Frame, FrameTimer, Play, play, worth};
 use fracas_scenes::experiments::{spatial_hash, tree_metric};
 use fracas_scenes::sequences::breaking_walls::BreakingWalls;

@@ -1,8 +1,8 @@
 //! Mesh against mesh, and deforming meshes, beside what PyPI has for them.
 
-use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
 use fracas_core::tet_distance::specimens::bumpy_ball;
 use fracas_core::{Pose, TetMesh};
+use fracas_fastcd::{Contacts, FastBvh, Scratch, Settings};
 use fracas_rapier::ContactMode;
 use fracas_scenes::experiments::fresh::Asking;
 use fracas_scenes::experiments::pair::Pair;

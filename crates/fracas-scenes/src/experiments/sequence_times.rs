@@ -4,7 +4,7 @@
 //! for contacts are, each for itself. A sequence may be played several times: the
 //! shortest time of each frame counts, since noise only ever adds.
 
-use fracas_core::fast_bvh::{Contacts, Detection, QueryStats, Scratch, Settings};
+use fracas_fastcd::{Contacts, Detection, QueryStats, Scratch, Settings};
 
 use crate::sequences::{Player, Sequence};
 

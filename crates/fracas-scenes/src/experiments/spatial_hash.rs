@@ -1,8 +1,8 @@
 //! Spatial hashing [Teschner 2003], the usual rival for deforming meshes: triangles
 //! into the cells of a uniform grid, pairs within cells tested exactly.
 
-use fracas_core::fast_bvh::FastBvh;
 use fracas_core::primitives::tri_tri;
+use fracas_fastcd::FastBvh;
 use glam::DVec3;
 
 /// Intersecting pairs of triangles that share no vertex, at the end of the step.

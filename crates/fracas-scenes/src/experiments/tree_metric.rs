@@ -1,9 +1,7 @@
 //! How well the cost metric tells good trees from bad ones [Heo 2010, §5.2.1]: many
 //! random trees of one mesh, metric against observed overlap tests.
 
-use fracas_core::fast_bvh::{
-    Builder, Culling, Detection, FastBvh, Restructuring, Scratch, Settings,
-};
+use fracas_fastcd::{Builder, Culling, Detection, FastBvh, Restructuring, Scratch, Settings};
 use glam::{DVec3, dvec3};
 
 use crate::sequences::shapes::{Mesh, icosphere, sheet};

@@ -1,7 +1,7 @@
 //! A ball flies through eight walls. Each wall dents before it is hit, then breaks
 //! into pieces with crack faces between front and back.
 
-use fracas_core::fast_bvh::Part;
+use fracas_fastcd::Part;
 use glam::{DVec3, dvec3};
 
 use super::shapes::icosphere;

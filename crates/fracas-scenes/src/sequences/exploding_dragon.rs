@@ -3,7 +3,7 @@
 //!
 //! The figure is the public dragon, refined, where the caller has it, else a knot.
 
-use fracas_core::fast_bvh::Part;
+use fracas_fastcd::Part;
 use glam::{DVec3, dvec3};
 
 use super::shapes::{icosphere, refine_to};

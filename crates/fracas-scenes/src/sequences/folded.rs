@@ -59,7 +59,7 @@ pub fn folded(quads: u32, closing: f64) -> (Vec<DVec3>, Vec<DVec3>, Vec<[u32; 3]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
+    use fracas_fastcd::{Contacts, FastBvh, Scratch, Settings};
 
     #[test]
     fn layers_that_close_touch_and_the_others_do_not() {

@@ -21,8 +21,8 @@ pub mod n_body;
 pub mod ripple;
 pub mod shapes;
 
-use fracas_core::fast_bvh::{BodyId, EditError, FastBvh, Part, Settings};
 use fracas_core::splitmix64;
+use fracas_fastcd::{BodyId, EditError, FastBvh, Part, Settings};
 use glam::DVec3;
 pub use shapes::Mesh;
 
@@ -153,7 +153,7 @@ pub(crate) fn rotate(p: DVec3, axis: DVec3, angle: f64) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas_core::fast_bvh::Detection;
+    use fracas_fastcd::Detection;
 
     /// The sizes and counts of Table 1, and that every frame is accepted.
     #[test]

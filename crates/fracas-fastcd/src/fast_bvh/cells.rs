@@ -279,7 +279,7 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     /// Against sampled points of all pairs of triangles, long ones among them.
     #[test]

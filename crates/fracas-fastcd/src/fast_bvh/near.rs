@@ -21,9 +21,9 @@ use super::mesh::Mesh;
 use super::traverse::{Nearer, PairTest, QueryStats, TaskBuffer, run_tasks};
 use super::tree::{Bounds, Leaf, Tree, nearest};
 use super::{FastBvh, Scratch, Settings};
-use crate::primitives::bernstein::Outcome;
-use crate::primitives::closest_features::{self, Closest};
-use crate::primitives::{edge_edge_ccd, vertex_face_ccd};
+use fracas_geometry::primitives::bernstein::Outcome;
+use fracas_geometry::primitives::closest_features::{self, Closest};
+use fracas_geometry::primitives::{edge_edge_ccd, vertex_face_ccd};
 
 /// Two features, by global ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -273,7 +273,7 @@ mod tests {
     use super::super::brute_force;
     use super::*;
     use crate::fast_bvh::{BodyId, Detection};
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
     use glam::{Vec3, dvec3};
 
     /// A sheet of `n` x `n` quads, and the positions of one that is crumpled.

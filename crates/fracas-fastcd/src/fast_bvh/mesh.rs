@@ -17,7 +17,7 @@ use super::edit::{EditError, check_positions, check_triangles};
 use super::fit::Rest;
 use super::ids::{BodyId, NONE};
 use super::split_scratch::SplitScratch;
-use crate::primitives::Moving;
+use fracas_geometry::primitives::Moving;
 
 /// A body: its vertices and triangles by global id, in the user's order.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@
 //! | all | none |
 //!
 //! A positive bound also says that the two share no more than the mesh says, by the
-//! rule of [`crate::primitives::tri_tri`]: disjoint triangles are separated, a common
+//! rule of [`fracas_geometry::primitives::tri_tri`]: disjoint triangles are separated, a common
 //! corner is cut off by a plane, over a common edge the apex is off the other's plane
 //! or beyond the edge.
 
@@ -167,7 +167,7 @@ fn outer_edges(e: [DVec3; 2], f: [DVec3; 2], room: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
     use glam::Vec3;
 
     /// A point of the triangle.
@@ -243,7 +243,7 @@ mod tests {
         for _ in 0..2000 {
             let mut point = || rng.in_box(-Vec3::ONE, Vec3::ONE).as_dvec3();
             let (e, f) = ([point(), point()], [point(), point()]);
-            let exact = crate::primitives::closest_features::edge_edge(e, f);
+            let exact = fracas_geometry::primitives::closest_features::edge_edge(e, f);
             let exact = exact.apart.length();
             let found = outer_edges(e, f, 0.0);
             assert!(found <= exact + 1e-12 && found >= 0.0);

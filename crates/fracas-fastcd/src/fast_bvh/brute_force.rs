@@ -7,7 +7,7 @@
 use super::discrete::{shared_corners, triangles_collide};
 use super::ids::NONE;
 use super::{Contacts, EdgeEdge, FastBvh, Features, VertexFace};
-use crate::primitives::{closest_features, edge_edge_ccd, vertex_face_ccd};
+use fracas_geometry::primitives::{closest_features, edge_edge_ccd, vertex_face_ccd};
 
 /// All intersecting pairs of triangles at the end of the step, by testing all pairs.
 #[must_use]

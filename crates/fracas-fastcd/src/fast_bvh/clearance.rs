@@ -65,7 +65,7 @@ use super::mesh::{Body, Mesh};
 use super::star;
 use super::threads::{each, of_chunks};
 use super::tree::{Bounds, Leaf, Tree};
-use crate::primitives::Moving;
+use fracas_geometry::primitives::Moving;
 
 /// Triangles whose margins are found in one update: this share of all...
 const BUDGET_SHARE: usize = 16;

@@ -1,56 +1,5 @@
-//! Collision detection for deforming, fracturing triangle meshes: cloth, shells and
-//! FEM surfaces that tear, dent and shatter. After [Heo 2010] (FASTCD).
-//!
-//! ```
-//! use fracas_core::fast_bvh::{Contacts, FastBvh, Scratch, Settings};
-//! use glam::dvec3;
-//!
-//! let mut scene = FastBvh::new(Settings::default());
-//! let triangle = [dvec3(0.0, 0.0, 0.0), dvec3(1.0, 0.0, 0.0), dvec3(0.0, 1.0, 0.0)];
-//! scene.add(&triangle, &[[0, 1, 2]])?;
-//! let falling = scene.add(&triangle.map(|p| p + dvec3(0.1, 0.1, 1.0)), &[[0, 1, 2]])?;
-//! scene.update();
-//!
-//! scene.move_vertices(falling, &triangle.map(|p| p + dvec3(0.1, 0.1, -1.0)))?;
-//! scene.update();
-//! let (mut scratch, mut contacts) = (Scratch::default(), Contacts::default());
-//! scene.contacts(&mut scratch, &mut contacts);
-//! assert!((contacts.earliest().unwrap() - 0.5).abs() < 1e-9);
-//! # Ok::<(), fracas_core::fast_bvh::EditError>(())
-//! ```
-//!
-//! ```text
-//!  add  delete  split  merge  move_vertices      edits, in any number
-//!                   |
-//!                   v
-//!  update:  rewrite the tree where edited -> refit boxes, cones, costs
-//!           -> decide what is culled -> restructure what got costly
-//!                   |
-//!                   v
-//!  intersections (end of the step)     contacts (over the step), any number
-//! ```
-//!
-//! A step is what happens between two calls of [`FastBvh::update`]: vertices move
-//! linearly from where they were at the first to where they are at the second. A body
-//! that was not moved in between rests.
-//!
-//! **Guarantee**: with [`Culling::StarContour`] (the default), [`Culling::FullContour`]
-//! or [`Culling::Off`], no intersection and no contact is missed. The other modes are
-//! the paper's and its rivals', for comparison; they can miss. Discrete results are
-//! exact. Continuous results can hold pairs that pass one another within rounding, unless
-//! [`Settings::exact`] is set; times of impact are never late.
-//!
-//! A solver that must not let anything pass asks for what is near instead
-//! ([`FastBvh::candidates`]): pairs of features with distance, normal, weights and time of
-//! impact, and for each vertex how far it may move before anything can touch.
-//!
-//! | paper | here |
-//! | --- | --- |
-//! | body, §5.1 | [`BodyId`], [`Part`] |
-//! | SNC, BNC, §4 | `Info::normals`, `Info::binormals` |
-//! | TC_I, TC_S, eq. 6, 7 | `Info::cost_inter`, `Info::cost_self` |
-//! | selective restructuring, p, §5.4 | [`Restructuring::Selective`], `LARGEST_SHARE` |
-//! | fast construction, G, §5.5 | [`Builder::Grid`], `limit` |
+//! The scene, its settings, edits and queries; one file for each stage of an update and for
+//! each query.
 
 mod build;
 mod cells;
@@ -81,7 +30,8 @@ mod tree;
 
 #[cfg(test)]
 mod answer_tests;
-pub mod brute_force;
+#[cfg(test)]
+mod brute_force;
 #[cfg(test)]
 mod star_tests;
 #[cfg(test)]
@@ -469,7 +419,7 @@ impl FastBvh {
 
     /// Every pair of triangles that intersect at the end of the step, by global id,
     /// smaller first, sorted. Neighbours are reported when they share more than the
-    /// mesh says (the rule is stated at [`crate::primitives::tri_tri`]).
+    /// mesh says (the rule is stated at [`fracas_geometry::primitives::tri_tri`]).
     pub fn intersections(&self, scratch: &mut Scratch, out: &mut Vec<[u32; 2]>) -> QueryStats {
         out.clear();
         let Scratch {

@@ -18,8 +18,8 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::primitives::Moving;
-use crate::primitives::bernstein::{CrossQuadratic, ROUND, difference, size};
+use fracas_geometry::primitives::Moving;
+use fracas_geometry::primitives::bernstein::{CrossQuadratic, ROUND, difference, size};
 
 /// Cones at least this narrow are kept; wider ones are of no use to any test.
 pub(crate) const SMALLEST_COSINE: f32 = 0.02;
@@ -171,7 +171,7 @@ pub(crate) fn of_binormals(a: &Moving, b: &Moving, c: &Moving) -> Cone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     #[test]
     fn merged_cones_contain_both() {

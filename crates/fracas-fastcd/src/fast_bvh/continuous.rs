@@ -18,8 +18,8 @@ use super::discrete::shared_corners;
 use super::mesh::Mesh;
 use super::traverse::{PairTest, QueryStats};
 use super::tree::{Leaf, MovingBounds, Tree};
-use crate::primitives::bernstein::{CrossQuadratic, Outcome, ROUND, difference, size};
-use crate::primitives::{Moving, edge_edge_ccd, vertex_face_ccd};
+use fracas_geometry::primitives::bernstein::{CrossQuadratic, Outcome, ROUND, difference, size};
+use fracas_geometry::primitives::{Moving, edge_edge_ccd, vertex_face_ccd};
 
 /// A vertex touches a face during the step.
 #[derive(Clone, Copy, Debug, PartialEq)]

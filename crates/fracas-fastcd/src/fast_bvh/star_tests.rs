@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use glam::{DMat3, DVec3, dvec3};
 
 use super::*;
-use crate::testing::Rng;
+use fracas_geometry::testing::Rng;
 
 /// Sides of a grid cell on the surface of a cube, outwards: two triangles.
 type Quad = [[i32; 3]; 4];

@@ -181,7 +181,7 @@ fn median(items: &mut [Ref], random: Option<u64>, out: &mut impl Emit) {
 /// The next number of a splitmix64 sequence.
 fn mix(seed: u64) -> u64 {
     let mut state = seed;
-    crate::splitmix64(&mut state)
+    fracas_geometry::splitmix64(&mut state)
 }
 
 fn longest(e: [f32; 3]) -> usize {

@@ -5,7 +5,7 @@ use glam::{DVec3, dvec3};
 
 use super::tests::{moved, roll, sheet};
 use super::*;
-use crate::testing::Rng;
+use fracas_geometry::testing::Rng;
 
 /// What an update and the queries after it tell, and how much work the queries have: fans that
 /// are clear show there alone.

@@ -1,8 +1,8 @@
 //! A cloth of 20,000 triangles falls on its edge and crumples, for 1,000 steps, and never
 //! passes through itself: what a solver of one's own does with
-//! [`FastBvh::candidates`](fracas_core::fast_bvh::FastBvh::candidates).
+//! [`FastBvh::candidates`](fracas_fastcd::FastBvh::candidates).
 //!
-//! `cargo run --release -p fracas-core --example cloth_solver -- [STEPS] [QUADS]`
+//! `cargo run --release -p fracas-fastcd --example cloth_solver -- [STEPS] [QUADS]`
 //!
 //! Each step: predict -> a few passes over springs and near pairs -> every vertex goes towards
 //! where it should be, by its budget at most, in some rounds -> exact discrete detection
@@ -11,9 +11,7 @@
 
 use std::time::Instant;
 
-use fracas_core::fast_bvh::{
-    Candidate, Candidates, Detection, EditError, FastBvh, Scratch, Settings,
-};
+use fracas_fastcd::{Candidate, Candidates, Detection, EditError, FastBvh, Scratch, Settings};
 use glam::{DVec3, dvec3};
 
 /// Seconds of a step.

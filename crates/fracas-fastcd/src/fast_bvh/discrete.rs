@@ -1,6 +1,6 @@
 //! Discrete detection: pairs of triangles that intersect at the end of the step.
 //!
-//! Neighbours are judged by the rule of [`crate::primitives::tri_tri`]: they are
+//! Neighbours are judged by the rule of [`fracas_geometry::primitives::tri_tri`]: they are
 //! reported when they share more than the mesh says. Vertices are the same only if
 //! they have the same id; triangles of different bodies are never neighbours.
 
@@ -10,7 +10,7 @@ use super::cone::SMALLEST_COSINE;
 use super::mesh::Mesh;
 use super::traverse::{PairTest, QueryStats};
 use super::tree::{Leaf, Tree};
-use crate::primitives::tri_tri;
+use fracas_geometry::primitives::tri_tri;
 
 pub(crate) struct DiscreteTest<'a> {
     pub(crate) mesh: &'a Mesh,

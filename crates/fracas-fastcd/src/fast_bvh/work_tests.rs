@@ -8,7 +8,7 @@ use glam::{DVec3, dvec3};
 
 use super::tests::{blob, moved, roll, sheet};
 use super::*;
-use crate::testing::Rng;
+use fracas_geometry::testing::Rng;
 
 /// Rebuilt subtrees and triangles, clear bodies, culled subtrees, costs (in ten-thousandths),
 /// nodes and depth; then

@@ -15,7 +15,7 @@ use super::mesh::Mesh;
 use super::threads::{CHUNK, both, map_into};
 use super::tree::{Bounds, ClearRange, Info, Leaf, MovingBounds, Node, Tree, nearest};
 use super::{Culling, Detection};
-use crate::primitives::Moving;
+use fracas_geometry::primitives::Moving;
 
 impl Tree {
     /// Brings boxes, cones and `cost_inter` of all nodes up to date with the

@@ -4,8 +4,8 @@
 use glam::DVec3;
 
 use super::{clear_beyond_corner, clear_beyond_edge};
-use crate::primitives::Moving;
-use crate::testing::Rng;
+use fracas_geometry::primitives::Moving;
+use fracas_geometry::testing::Rng;
 
 /// A vector of whole numbers: what is made of few of them has no rounding.
 fn whole(rng: &mut Rng, most: usize) -> DVec3 {

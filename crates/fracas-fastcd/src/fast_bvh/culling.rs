@@ -65,8 +65,8 @@ use super::ids::NONE;
 use super::mesh::Mesh;
 use super::threads::{CHUNK, both, of_chunks, of_ranges};
 use super::tree::{CLEAR, COMPONENT_KNOWN, CULLED, IN_VAIN, Info, Leaf, Node, ONE_COMPONENT, Tree};
-use crate::primitives::Moving;
-use crate::primitives::bernstein::ROUND;
+use fracas_geometry::primitives::Moving;
+use fracas_geometry::primitives::bernstein::ROUND;
 
 /// Relative error of a doubled area from projected points, generously.
 const AREA_ERROR: f64 = 64.0 * ROUND;

@@ -22,7 +22,7 @@ use glam::{DMat3, DVec3, Vec3};
 
 use super::leaf::Leaf;
 use super::threads::{ByteSlots, Slots, WideSlots, of_chunks};
-use crate::primitives::Moving;
+use fracas_geometry::primitives::Moving;
 
 /// Room for rounding, relative to the largest coordinate.
 const ROUNDING: f64 = 1e-12;
@@ -265,7 +265,7 @@ pub(crate) fn least_stretch(a: &DMat3, b: &DMat3) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     /// The bound holds for sampled times and directions, and is tight for a turn.
     #[test]

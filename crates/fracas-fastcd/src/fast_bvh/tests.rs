@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3, dvec3};
 
 use super::*;
-use crate::testing::Rng;
+use fracas_geometry::testing::Rng;
 
 /// A sheet of `n` x `n` quads in the plane z = 0, over the unit square.
 pub(super) fn sheet(n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
