@@ -5,7 +5,8 @@ use fracas_conformance::rational_tets::{LARGEST, Point, tets_overlap, triangle_e
 use fracas_core::primitives::tet_tet::tet_tet_overlap;
 use fracas_core::primitives::tri_tet::tri_tet_overlap;
 use fracas_core::testing::Rng;
-use fracas_core::tet_distance::{DepthField, Method, Topology, exact_squared_distance};
+use fracas_tet_distance::unstable::exact_squared_distance;
+use fracas_tet_distance::{DepthField, Method, Topology};
 use glam::Vec3;
 
 /// Random corners on a lattice: a coarse one makes touching and flat cases common.

@@ -3,13 +3,13 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use fracas_core::tet_distance::error_table::error_table;
-use fracas_core::tet_distance::specimens::{
-    Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
-};
-use fracas_core::tet_distance::{DepthField, Method, Response, Topology};
 use fracas_scenes::experiments::tet_collision::{CollisionSettings, collisions};
 use fracas_scenes::soft::SoftScene;
+use fracas_tet_distance::unstable::error_table::error_table;
+use fracas_tet_distance::unstable::specimens::{
+    Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
+};
+use fracas_tet_distance::{DepthField, Method, Response, Topology};
 use glam::Vec3;
 
 use crate::board::{Board, Measured, Target, best_ms, growth_exponent};

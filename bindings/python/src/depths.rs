@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use fracas_core::tet_distance::{DepthField, Detector, Method, Object, Topology};
+use fracas_tet_distance::{DepthField, Detector, Method, Object, Topology};
 use glam::Vec3;
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;

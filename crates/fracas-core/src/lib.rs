@@ -53,8 +53,6 @@ mod mass_properties;
 #[cfg(feature = "research")]
 pub mod object_trial;
 pub mod sphere_tree;
-#[cfg(feature = "tet-distance")]
-pub mod tet_distance;
 mod triangle_tree;
 pub mod used_vertices;
 pub mod voxel_tree;

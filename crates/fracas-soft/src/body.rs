@@ -12,9 +12,9 @@
 //! *root*: tears separate roots, never the four, so the centre stays inside, and a
 //! root is divided once at most.
 
-use fracas_core::tet_distance::Topology;
-use fracas_core::tet_mesh::{NONE, TET_FACES};
-use fracas_core::{TetMesh, TetMeshError};
+use fracas_geometry::tet_mesh::{NONE, TET_FACES};
+use fracas_geometry::{TetMesh, TetMeshError};
+use fracas_tet_distance::Topology;
 use glam::{Mat3, Vec3};
 use thiserror::Error;
 
@@ -218,7 +218,7 @@ impl SoftBody {
     pub fn rest_volume(&self) -> f64 {
         self.tets
             .iter()
-            .map(|tet| fracas_core::tet_mesh::signed_volume(tet.map(|n| self.rest[n as usize])))
+            .map(|tet| fracas_geometry::tet_mesh::signed_volume(tet.map(|n| self.rest[n as usize])))
             .sum()
     }
 
@@ -309,7 +309,7 @@ impl SoftBody {
         flat.retain(|&t| {
             let corners = self.tets[t as usize].map(|n| self.rest[n as usize]);
             // Crumbs a knife leaves are not worth a node.
-            fracas_core::tet_mesh::signed_volume(corners) > 1e-3 * mean
+            fracas_geometry::tet_mesh::signed_volume(corners) > 1e-3 * mean
         });
         flat
     }
@@ -432,7 +432,7 @@ fn check(material: &Material) -> Result<(), SoftBodyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas_core::testing::box_grid;
+    use fracas_geometry::testing::box_grid;
 
     #[test]
     fn tets_without_inside_are_divided() {

@@ -8,7 +8,7 @@
 //! **Guarantee.** A function of the constraints, their order and the colours they had, and of
 //! nothing else.
 
-use fracas_core::tet_mesh::NONE;
+use fracas_geometry::tet_mesh::NONE;
 
 /// Has no colour: is new, or more than [`COLOURS`] meet in its nodes.
 pub(crate) const UNCOLOURED: u8 = u8::MAX;
@@ -131,7 +131,7 @@ fn fit_in<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas_core::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     #[test]
     fn no_two_of_a_row_share_a_node_and_all_are_there_once() {

@@ -16,7 +16,7 @@
 //! speed. A shift changes no velocity; the strain that it makes and the height that it lifts by
 //! are all that it adds. Both conserve momentum.
 
-use fracas_core::tet_distance::{Push, Pushed};
+use fracas_tet_distance::{Push, Pushed};
 use glam::{Vec3, Vec4};
 use wide::f32x4;
 

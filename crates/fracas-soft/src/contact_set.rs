@@ -6,7 +6,7 @@
 //! that share no node are pushed four side by side ([`crate::colours`]). The order, and with it
 //! every bit, is the same on any number of threads.
 
-use fracas_core::tet_distance::{Push, TetOf};
+use fracas_tet_distance::{Push, TetOf};
 use glam::{Vec3, Vec4};
 
 use crate::body::SoftBody;
@@ -429,7 +429,7 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas_core::tet_distance::Pushed;
+    use fracas_tet_distance::Pushed;
 
     fn push(tet: u32, edge: Option<[u32; 2]>) -> Push {
         Push {

@@ -16,7 +16,7 @@
 //! of divided tetrahedra made it unstable.) Each correction conserves linear and
 //! angular momentum.
 
-use fracas_core::tet_mesh::{NONE, TET_EDGES};
+use fracas_geometry::tet_mesh::{NONE, TET_EDGES};
 use glam::{Mat3, Vec3, Vec4};
 
 use crate::body::SoftBody;
@@ -358,7 +358,7 @@ impl SoftBody {
 mod tests {
     use super::*;
     use crate::body::Material;
-    use fracas_core::testing::{Rng, box_grid};
+    use fracas_geometry::testing::{Rng, box_grid};
 
     fn cube() -> SoftBody {
         SoftBody::build(&box_grid([2, 2, 2], Vec3::ONE), Material::default()).unwrap()

@@ -11,7 +11,7 @@
 //!
 //! **Guarantee.** Mesh valid; rest volume conserved to rounding; mass conserved.
 
-use fracas_core::tet_mesh::{NONE, TET_EDGES, TET_FACES};
+use fracas_geometry::tet_mesh::{NONE, TET_EDGES, TET_FACES};
 use glam::Vec3;
 
 use crate::body::SoftBody;
@@ -208,7 +208,7 @@ impl SoftBody {
     }
 
     fn refresh_topology(&mut self) {
-        self.topology = fracas_core::tet_distance::Topology::build(self.rest.len(), &self.tets)
+        self.topology = fracas_tet_distance::Topology::build(self.rest.len(), &self.tets)
             .expect("splitting edges cannot make a mesh invalid");
     }
 }
@@ -217,7 +217,7 @@ impl SoftBody {
 mod tests {
     use super::*;
     use crate::body::Material;
-    use fracas_core::testing::{Rng, box_grid};
+    use fracas_geometry::testing::{Rng, box_grid};
 
     fn cube() -> SoftBody {
         SoftBody::build(&box_grid([4, 4, 4], Vec3::ONE), Material::default()).unwrap()
@@ -244,7 +244,7 @@ mod tests {
             let mut volumes = [0.0; 2];
             for (t, tet) in body.tets().iter().enumerate() {
                 let corners = tet.map(|n| body.rest()[n as usize]);
-                volumes[part[t] as usize] += fracas_core::tet_mesh::signed_volume(corners);
+                volumes[part[t] as usize] += fracas_geometry::tet_mesh::signed_volume(corners);
             }
             // Against the volume of the cube below the plane, by counting points.
             let mut below = 0;

@@ -1,6 +1,6 @@
 //! Soft bodies that deform, tear and are cut.
 //!
-//! The smallest simulation that makes `fracas_core::tet_distance` a system and not a
+//! The smallest simulation that makes `fracas_tet_distance` a system and not a
 //! formula: tetrahedra that resist stretch and volume change, fail where they are
 //! stretched too far, and part along their faces; a knife; cloth; and the penalty
 //! contact of [Marchal 2004] between all of them.

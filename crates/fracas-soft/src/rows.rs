@@ -95,7 +95,7 @@ impl VolumeRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fracas_core::testing::Rng;
+    use fracas_geometry::testing::Rng;
     use glam::Vec3;
 
     /// The same, one by one.

@@ -3,8 +3,8 @@
 //! All are bent from a grid of cubes cut into six tetrahedra each, so that their
 //! number of tetrahedra can be chosen and every run starts from the same bits.
 
-use fracas_core::grid::bent_grid;
-use fracas_core::{TetMesh, TetMeshError};
+use fracas_geometry::grid::bent_grid;
+use fracas_geometry::{TetMesh, TetMeshError};
 use glam::Vec3;
 
 /// A box of the given size around the origin.

@@ -16,7 +16,7 @@
 //! **Guarantee.** Mesh valid, rest volume untouched, no node lost, mass and momentum
 //! conserved.
 
-use fracas_core::tet_mesh::{NONE, TET_FACES};
+use fracas_geometry::tet_mesh::{NONE, TET_FACES};
 use glam::Vec3;
 
 use crate::body::{SoftBody, centre_of, thickness};
@@ -309,7 +309,7 @@ impl SoftBody {
             let corners = self.tets[t as usize].map(|n| self.rest[n as usize]);
             self.roots[t as usize] = self.root_centres.len() as u32;
             self.root_centres.push(centre_of(corners));
-            let volume = fracas_core::tet_mesh::signed_volume(corners) as f32;
+            let volume = fracas_geometry::tet_mesh::signed_volume(corners) as f32;
             self.root_sizes.push((volume / self.grain).min(1.0));
         }
     }
@@ -319,7 +319,7 @@ impl SoftBody {
 mod tests {
     use super::*;
     use crate::body::Material;
-    use fracas_core::testing::{Rng, box_grid};
+    use fracas_geometry::testing::{Rng, box_grid};
 
     #[test]
     fn torn_bodies_stay_valid_and_whole() {

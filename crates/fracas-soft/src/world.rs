@@ -2,7 +2,7 @@
 //!
 //! What a push does is told in `contact.rs`.
 
-use fracas_core::tet_distance::{
+use fracas_tet_distance::{
     DepthField, Detector, EdgeInTet, Method, Object, Push, Responder, Response, Sheet,
     SurfaceFinder, TriangleInTet,
 };

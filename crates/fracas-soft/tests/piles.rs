@@ -1,6 +1,6 @@
 //! Piles of what was cut do not become dust, and stop tearing when they have come to lie.
 
-use fracas_core::testing::Rng;
+use fracas_geometry::testing::Rng;
 use fracas_soft::{Knife, Material, SoftBody, SoftWorld, shapes};
 use glam::{Mat3, Vec3};
 

@@ -69,7 +69,7 @@ const SUBJECTS: [&str; 9] = [
     "fracas-core/sphere_tree",
     "fracas-core/fragment_field",
     "fracas-fastcd/fast_bvh",
-    "fracas-core/tet_distance",
+    "fracas-tet-distance/tet_distance",
     "fracas-core/voxel_tree",
     "fracas-core/split",
     "fracas-rapier/pair",

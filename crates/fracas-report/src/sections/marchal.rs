@@ -1,15 +1,13 @@
 //! Marchal 2004: depths inside soft bodies, and responses.
 
-use fracas_core::tet_distance::error_table::error_table;
-use fracas_core::tet_distance::specimens::{
-    Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
-};
-use fracas_core::tet_distance::{
-    DepthField, Detector, Method, Object, Responder, Response, Topology,
-};
 use fracas_picture::{Quality, Sheet};
 use fracas_scenes::experiments::tet_collision::{CollisionSettings, collisions};
 use fracas_scenes::soft::SoftScene;
+use fracas_tet_distance::unstable::error_table::error_table;
+use fracas_tet_distance::unstable::specimens::{
+    Specimen, bumpy_ball, cut_disc, shaken_box, slit_rectangle, twisted_bar,
+};
+use fracas_tet_distance::{DepthField, Detector, Method, Object, Responder, Response, Topology};
 use glam::Vec3;
 
 use super::marchal_pictures as pictures;

@@ -1,13 +1,11 @@
 //! Pictures after Marchal 2004: depth and error on a cut disc, forces of many
 //! contacts, and soft things as they break.
 
-use fracas_core::tet_distance::error_table::error_table;
-use fracas_core::tet_distance::specimens::{Specimen, cut_disc};
-use fracas_core::tet_distance::{
-    DepthField, Detector, Method, Object, Responder, Response, Topology,
-};
 use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet, colour_map};
 use fracas_soft::shapes;
+use fracas_tet_distance::unstable::error_table::error_table;
+use fracas_tet_distance::unstable::specimens::{Specimen, cut_disc};
+use fracas_tet_distance::{DepthField, Detector, Method, Object, Responder, Response, Topology};
 use glam::Vec3;
 
 /// Field and error of CPFM, CFFM and a grid on the bent, cut disc.
@@ -143,7 +141,7 @@ pub fn forces() -> (Image, [usize; 2]) {
 /// Depths as far as the colliding tetrahedra need them.
 pub fn fields(
     objects: &[Object<'_>; 2],
-    pairs: &[[fracas_core::tet_distance::TetOf; 2]],
+    pairs: &[[fracas_tet_distance::TetOf; 2]],
 ) -> [DepthField; 2] {
     [0_u32, 1].map(|i| {
         let mut marks: Vec<u32> = pairs

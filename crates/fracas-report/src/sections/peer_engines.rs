@@ -1,6 +1,5 @@
 //! Mesh against mesh, and deforming meshes, beside what PyPI has for them.
 
-use fracas_core::tet_distance::specimens::bumpy_ball;
 use fracas_core::{Pose, TetMesh};
 use fracas_fastcd::{Contacts, FastBvh, Scratch, Settings};
 use fracas_rapier::ContactMode;
@@ -10,6 +9,7 @@ use fracas_scenes::experiments::rivals::{Rival, RivalPair, VERSION};
 use fracas_scenes::sequences::cloth::Cloth;
 use fracas_scenes::sequences::ripple::ripple;
 use fracas_scenes::sequences::{Change, Sequence as _};
+use fracas_tet_distance::unstable::specimens::bumpy_ball;
 use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 

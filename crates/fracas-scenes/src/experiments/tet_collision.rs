@@ -3,8 +3,8 @@
 //! placements, from a touch to half the volume.
 
 use fracas_core::testing::Rng;
-use fracas_core::tet_distance::specimens::shaken_box;
-use fracas_core::tet_distance::{DepthField, Detector, Method, Object, Responder, Response, TetOf};
+use fracas_tet_distance::unstable::specimens::shaken_box;
+use fracas_tet_distance::{DepthField, Detector, Method, Object, Responder, Response, TetOf};
 use glam::{Mat3, Vec3};
 
 /// One placement.

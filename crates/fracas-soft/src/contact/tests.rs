@@ -1,6 +1,6 @@
 //! Contact against the energy and momentum that it may not make.
 
-use fracas_core::testing::Rng;
+use fracas_geometry::testing::Rng;
 use glam::{DVec3, Mat3};
 
 use super::*;

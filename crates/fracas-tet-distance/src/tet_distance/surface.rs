@@ -28,7 +28,7 @@ use super::detect::{EdgeInTet, Object, TetOf};
 use super::respond::{Response, TetFrame, clip};
 use super::topology::Topology;
 use super::voxel_hash::{GroupedBox, VoxelHash};
-use crate::tet_mesh::NONE;
+use fracas_geometry::tet_mesh::NONE;
 
 /// The share of a tetrahedron's height by which the middle of what is clipped lies inside:
 /// less is what rounding of positions makes of things that touch.

@@ -94,7 +94,7 @@ impl ArrivalQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     #[test]
     fn pops_in_exact_order_whatever_the_width() {

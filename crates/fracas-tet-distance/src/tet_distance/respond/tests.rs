@@ -1,10 +1,10 @@
 //! Forces separate, cancel, and follow the linear field.
 
 use super::*;
-use crate::testing::{Rng, box_grid};
 use crate::tet_distance::detect::Detector;
 use crate::tet_distance::march::Method;
 use crate::tet_distance::topology::Topology;
+use fracas_geometry::testing::{Rng, box_grid};
 
 /// A tetrahedron with a node at its centre: the smallest object that has depth.
 fn split_tet(corners: [Vec3; 4]) -> (Topology, Vec<Vec3>) {
@@ -167,7 +167,7 @@ fn point_depth_and_direction_are_those_of_a_linear_field() {
         let Some(tet) = DepthTet::new(corners, corners.map(depth)) else {
             continue;
         };
-        if crate::tet_mesh::signed_volume(corners).abs() < 1e-3 {
+        if fracas_geometry::tet_mesh::signed_volume(corners).abs() < 1e-3 {
             continue;
         }
         assert!(tet.normal().distance(-direction) < 1e-3);

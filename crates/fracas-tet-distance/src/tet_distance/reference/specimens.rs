@@ -6,9 +6,9 @@
 
 use glam::{Vec2, Vec3};
 
-use super::topology::Topology;
-use crate::testing::{Rng, box_grid};
-use crate::tet_mesh::NONE;
+use super::super::topology::Topology;
+use fracas_geometry::testing::{Rng, box_grid};
+use fracas_geometry::tet_mesh::NONE;
 
 /// A mesh to march on.
 #[derive(Clone, Debug)]
@@ -253,7 +253,7 @@ fn slab(name: &'static str, points: Vec<Vec2>, triangles: &[[u32; 3]], height: f
             [a, up(b), up(c), up(a)],
         ] {
             let corners = tet.map(|n| positions[n as usize]);
-            if crate::tet_mesh::signed_volume(corners) < 0.0 {
+            if fracas_geometry::tet_mesh::signed_volume(corners) < 0.0 {
                 tet.swap(0, 1);
             }
             tets.push(tet);
@@ -275,7 +275,7 @@ fn slab(name: &'static str, points: Vec<Vec2>, triangles: &[[u32; 3]], height: f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TetMesh;
+    use fracas_geometry::TetMesh;
 
     #[test]
     fn specimens_are_meshes() {

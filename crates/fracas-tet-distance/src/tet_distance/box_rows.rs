@@ -196,7 +196,7 @@ impl BoxRows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     #[test]
     fn finds_exactly_the_boxes_that_meet() {

@@ -24,7 +24,7 @@ use glam::Vec3;
 use super::bound::Bound;
 use super::march::{CAUSALITY, DepthField, Method, boundary_scale};
 use super::topology::Topology;
-use crate::tet_mesh::{NONE, TET_EDGES};
+use fracas_geometry::tet_mesh::{NONE, TET_EDGES};
 
 /// Share of the bound that is kept back for rounding: a chain of a thousand nodes
 /// accumulates less than a tenth of it.
@@ -231,7 +231,7 @@ fn longest_edge(topology: &Topology, positions: &[Vec3], tets: &[u32]) -> f32 {
 mod tests {
     use super::super::test_meshes::{shaken, shaken_and_cut};
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     #[test]
     fn a_partial_march_is_bit_equal_where_it_reached() {

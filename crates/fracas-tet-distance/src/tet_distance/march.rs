@@ -53,7 +53,7 @@ use super::features::{Feature, TriangleDistance};
 use super::bound::Bound;
 use super::queue::ArrivalQueue;
 use super::topology::Topology;
-use crate::tet_mesh::NONE;
+use fracas_geometry::tet_mesh::NONE;
 
 /// Widens a comparison of squares so that rounding loses no ties of roots.
 const TIE: f32 = 1.000_001;
@@ -563,7 +563,7 @@ pub(super) fn boundary_scale(topology: &Topology, positions: &[Vec3]) -> (f32, f
 
 #[cfg(test)]
 mod tests {
-    use super::super::features::exact_squared_distance;
+    use super::super::reference::exact::exact_squared_distance;
     use super::super::test_meshes::{shaken, shaken_and_cut};
     use super::*;
 
@@ -587,7 +587,9 @@ mod tests {
             }
             Method::ClosestFeature => {
                 let corners = topology.faces()[feature as usize].map(|n| positions[n as usize]);
-                TriangleDistance::new(corners).squared(positions[v as usize])
+                TriangleDistance::new(corners)
+                    .squared_within(positions[v as usize], f32::INFINITY)
+                    .0
             }
         };
         // (arrival, depth, feature), final

@@ -20,8 +20,8 @@ use std::collections::BinaryHeap;
 
 use glam::Vec3;
 
-use super::features::TriangleDistance;
-use super::topology::Topology;
+use super::super::features::TriangleDistance;
+use super::super::topology::Topology;
 
 /// How the surface is entered into the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl Grid {
                         let at = Vec3::new(x as f32, y as f32, z as f32);
                         let p = self.origin + at * self.size;
                         let i = self.index([x, y, z]);
-                        let distance = triangle.squared(p).sqrt();
+                        let distance = triangle.squared_within(p, f32::INFINITY).0.sqrt();
                         if distance < 1.01 * self.size && distance < self.values[i] {
                             self.values[i] = distance;
                         }
@@ -271,7 +271,7 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::box_grid;
+    use fracas_geometry::testing::box_grid;
 
     #[test]
     fn a_box_is_measured_to_a_cell() {

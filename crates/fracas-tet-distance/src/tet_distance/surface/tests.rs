@@ -2,8 +2,8 @@
 //! test of tetrahedra.
 
 use super::*;
-use crate::primitives::tet_tet::tet_tet_overlap;
-use crate::testing::{Rng, box_grid};
+use fracas_geometry::primitives::tet_tet::tet_tet_overlap;
+use fracas_geometry::testing::{Rng, box_grid};
 
 /// All edges (or nodes) of surfaces in tetrahedra of other parts, one by one.
 fn one_by_one(objects: &[Object], response: Response) -> Vec<EdgeInTet> {

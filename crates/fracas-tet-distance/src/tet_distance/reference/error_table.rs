@@ -7,9 +7,9 @@
 //! paper: their error is zero in every method but the grid's, which is given zero
 //! there too.
 
-use super::features::exact_squared_distance;
+use super::super::march::{DepthField, Method};
+use super::exact::exact_squared_distance;
 use super::grid_march::{Seeds, grid_depths};
-use super::march::{DepthField, Method};
 use super::specimens::Specimen;
 
 /// One line of the table.

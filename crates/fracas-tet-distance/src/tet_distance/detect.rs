@@ -11,15 +11,15 @@
 //! tetrahedra the same way [section 6].
 //!
 //! **Guarantee.** Exactly the pairs of tetrahedra of different parts whose interiors
-//! meet, by the rule of [`crate::primitives::tet_tet`], each once, in a fixed order.
+//! meet, by the rule of [`fracas_geometry::primitives::tet_tet`], each once, in a fixed order.
 //! Overlaps *within* one part (a body folded into itself) are not looked for.
 
 use glam::Vec3;
 
 use super::topology::Topology;
 use super::voxel_hash::{GroupedBox, VoxelHash};
-use crate::primitives::prepared_tet::{PreparedTet, Sure, prepared_overlap};
-use crate::primitives::tri_tet::tri_tet_overlap;
+use fracas_geometry::primitives::prepared_tet::{PreparedTet, Sure, prepared_overlap};
+use fracas_geometry::primitives::tri_tet::tri_tet_overlap;
 
 /// An object as it is in this step.
 #[derive(Clone, Copy, Debug)]
@@ -295,8 +295,8 @@ impl Detector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::tet_tet::tet_tet_overlap;
-    use crate::testing::{Rng, box_grid};
+    use fracas_geometry::primitives::tet_tet::tet_tet_overlap;
+    use fracas_geometry::testing::{Rng, box_grid};
 
     #[test]
     fn finds_exactly_the_overlapping_pairs() {

@@ -3,8 +3,8 @@
 use glam::Vec3;
 
 use super::topology::Topology;
-use crate::testing::{Rng, box_grid};
-use crate::tet_mesh::NONE;
+use fracas_geometry::testing::{Rng, box_grid};
+use fracas_geometry::tet_mesh::NONE;
 
 /// A box of tetrahedra whose nodes are shaken, in shuffled node order.
 pub(super) fn shaken(cells: [u32; 3], seed: u64) -> (Topology, Vec<Vec3>) {

@@ -69,12 +69,6 @@ impl TriangleDistance {
         }
     }
 
-    /// Squared distance from `p` to the closed triangle.
-    #[inline]
-    pub fn squared(&self, p: Vec3) -> f32 {
-        self.squared_within(p, f32::INFINITY).0
-    }
-
     /// Squared distance from `p` to the closed triangle, and whether the closest
     /// point lies inside it; infinite if the plane alone is farther than `limit`.
     #[inline(always)] // most calls end at the height
@@ -136,39 +130,11 @@ impl TriangleDistance {
     }
 }
 
-/// Squared distance to a triangle in f64, by projection and clamping: the slow and
-/// certain answer that marches are measured against.
-#[must_use]
-pub fn exact_squared_distance(p: Vec3, triangle: [Vec3; 3]) -> f64 {
-    let p = p.as_dvec3();
-    let [a, b, c] = triangle.map(Vec3::as_dvec3);
-    let normal = (b - a).cross(c - a);
-    let squared_area = normal.length_squared();
-    if squared_area > 0.0 {
-        let inside =
-            |from: glam::DVec3, to: glam::DVec3| (to - from).cross(p - from).dot(normal) >= 0.0;
-        if inside(a, b) && inside(b, c) && inside(c, a) {
-            let height = normal.dot(p - a);
-            return height * height / squared_area;
-        }
-    }
-    let to_edge = |from: glam::DVec3, to: glam::DVec3| {
-        let edge = to - from;
-        let length_squared = edge.length_squared();
-        let s = if length_squared > 0.0 {
-            ((p - from).dot(edge) / length_squared).clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
-        p.distance_squared(from + edge * s)
-    };
-    to_edge(a, b).min(to_edge(b, c)).min(to_edge(c, a))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::reference::exact::exact_squared_distance;
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     #[test]
     fn agrees_with_f64_on_random_and_flat_triangles() {
@@ -186,7 +152,7 @@ mod tests {
             let p = rng.in_box(lo * 2.0, hi * 2.0);
             let frame = TriangleDistance::new([a, b, c]);
             let exact = exact_squared_distance(p, [a, b, c]).sqrt();
-            let fast = f64::from(frame.squared(p).sqrt());
+            let fast = f64::from(frame.squared_within(p, f32::INFINITY).0.sqrt());
             assert!(
                 (fast - exact).abs() < 2e-6,
                 "{a} {b} {c} {p}: {fast} {exact}"
@@ -210,6 +176,9 @@ mod tests {
     #[test]
     fn nan_is_never_a_distance() {
         let frame = TriangleDistance::new([Vec3::NAN, Vec3::X, Vec3::Y]);
-        assert!(frame.squared(Vec3::ONE).is_nan() || frame.squared(Vec3::ONE) >= 0.0);
+        assert!(
+            frame.squared_within(Vec3::ONE, f32::INFINITY).0.is_nan()
+                || frame.squared_within(Vec3::ONE, f32::INFINITY).0 >= 0.0
+        );
     }
 }

@@ -228,7 +228,7 @@ fn slot([x, y, z]: Voxel, slots: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     fn brute(boxes: &[GroupedBox]) -> Vec<[u32; 2]> {
         let mut pairs = Vec::new();

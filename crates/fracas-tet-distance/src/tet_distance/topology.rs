@@ -17,7 +17,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::tet_mesh::{NONE, TET_EDGES, TET_FACES, TetMeshError};
+use fracas_geometry::tet_mesh::{NONE, TET_EDGES, TET_FACES, TetMeshError};
 
 /// Adjacency, boundary and parts of a tet mesh. Immutable once built.
 #[derive(Clone, Debug)]
@@ -590,7 +590,7 @@ mod tests {
     use glam::Vec3;
 
     use super::*;
-    use crate::testing::box_grid;
+    use fracas_geometry::testing::box_grid;
 
     #[test]
     fn agrees_with_the_adjacency_of_tet_mesh() {

@@ -36,7 +36,7 @@ use glam::{DMat3, DVec3, Vec3};
 
 use super::detect::{EdgeInTet, Object, Sheet, TetOf, TriangleInTet};
 use super::march::DepthField;
-use crate::tet_mesh::TET_EDGES;
+use fracas_geometry::tet_mesh::TET_EDGES;
 
 /// Which parts of an object answer for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
