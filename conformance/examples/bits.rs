@@ -12,7 +12,6 @@ use fracas_bake::shatter::{Pattern, ShatterOptions, plan, shared_areas};
 use fracas_bake::tetrahedralize::{Size, Thicken};
 use fracas_bake::{boundary_surface, shapes};
 use fracas_core::sphere_tree::BuildOptions;
-use fracas_core::voxel_tree::{VoxTree, VoxelGrid};
 use fracas_core::{
     FieldOptions, FragmentField, FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh,
 };
@@ -21,6 +20,7 @@ use fracas_fracture::random::Random;
 use fracas_fracture::{Breaker, FractureSettings, Material, Modes, ModesOptions, RefractureRule};
 use fracas_rapier::{Blueprint, Breakable, World, WorldSettings};
 use fracas_tet_distance::{DepthField, Method, Topology};
+use fracas_voxel::{VoxTree, VoxelGrid};
 use glam::{DVec3, Vec3};
 use rapier3d::prelude::Pose;
 use serde_json::{Value, json};

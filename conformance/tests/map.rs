@@ -1,14 +1,23 @@
 //! The map, held by a test: nothing imports what stands above it.
 //!
 //! In every crate the modules, and in every folder its files, are looked through for what
-//! they name of each other. Circles are refused. Tests inside modules may use anything.
+//! they name of each other. Circles are refused. Tests inside modules may use anything. Of the
+//! crates of the four systems, each depends on the shared geometry alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The four systems of the core (the first stands on `fragment_field`): none knows another.
-const SYSTEMS: [&str; 4] = ["sphere_tree", "fast_bvh", "tet_distance", "voxel_tree"];
+/// The crates of the four systems. None depends on another.
+const SYSTEMS: [&str; 4] = [
+    "fracas-core",
+    "fracas-fastcd",
+    "fracas-tet-distance",
+    "fracas-voxel",
+];
+
+/// What they share.
+const GEOMETRY: &str = "fracas-geometry";
 
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
@@ -30,13 +39,34 @@ fn no_import_runs_back() {
                 imports["sphere_tree"].contains("fragment_field"),
                 "{imports:?}"
             );
-            for (a, b) in SYSTEMS.iter().flat_map(|a| SYSTEMS.map(|b| (a, b))) {
-                assert!(!imports[*a].contains(b), "{a} imports {b}");
-            }
         }
     }
     assert!(folders > 20, "the folders are found");
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn systems_depend_on_the_shared_geometry_alone() {
+    assert!(own_dependencies(GEOMETRY).is_empty());
+    for system in SYSTEMS {
+        assert_eq!(own_dependencies(system), [GEOMETRY], "{system}");
+    }
+    // The reader of manifests sees what is there.
+    let of_soft = own_dependencies("fracas-soft");
+    assert_eq!(of_soft, [GEOMETRY, "fracas-tet-distance"]);
+}
+
+/// The crates of this workspace that a crate depends on when it is used, in order.
+fn own_dependencies(name: &str) -> Vec<String> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let manifest = fs::read_to_string(crates.join(name).join("Cargo.toml")).unwrap();
+    let (_, rest) = manifest.split_once("\n[dependencies]\n").unwrap();
+    let section = rest.split("\n[").next().unwrap();
+    let name_of = |line: &str| line.split(['.', ' ']).next().unwrap_or_default().to_owned();
+    let mut own: Vec<String> = section.lines().map(name_of).collect();
+    own.retain(|name| name.starts_with("fracas"));
+    own.sort();
+    own
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use fracas_conformance::data::{self, NamedMesh};
 use fracas_conformance::procedural;
-use fracas_core::voxel_tree::{LEAST_OCCUPANCY, ObjectVoxels, SplitScratch, VoxTree, VoxelGrid};
 use fracas_core::{FragmentId, FragmentSurface, Fragments, SurfaceScratch, TetMesh};
 use fracas_fracture::patterns::{VoronoiOptions, voronoi};
+use fracas_voxel::{LEAST_OCCUPANCY, ObjectVoxels, SplitScratch, VoxTree, VoxelGrid};
 
 /// An edge of which `across` make the longest side.
 fn cell(mesh: &TetMesh, across: f32) -> f32 {

@@ -3,15 +3,15 @@
 use std::time::Instant;
 
 use fracas_core::testing::{Rng, box_grid};
-use fracas_core::voxel_tree::{
-    Averaging, Budget, Detection, Grouping, ObjectVoxels, Primitive, SplitScratch, Stop,
-    TriangleLevel, TriangleScratch, VoxTree, VoxelGrid, WithTriangles, primitive, reduce,
-    triangle_primitives,
-};
 use fracas_core::{Crack, Fracture, FragmentId, Fragments, Pose};
 use fracas_rapier::FrameBudget;
 use fracas_scenes::experiments::voxel_contacts::{LevelErrors, contact_errors};
 use fracas_scenes::experiments::voxel_contacts_deadline::{Method, falling_rabbits};
+use fracas_voxel::{
+    Averaging, Budget, Detection, Grouping, ObjectVoxels, Primitive, SplitScratch, Stop,
+    TriangleLevel, TriangleScratch, VoxTree, VoxelGrid, WithTriangles, primitive, reduce,
+    triangle_primitives,
+};
 use glam::{Mat3, Vec3};
 
 use crate::board::{Board, Measured, Target, best_ms};

@@ -2,7 +2,7 @@
 
 use fracas_bake::bake::Source;
 use fracas_core::Pose;
-use fracas_core::voxel_tree::{
+use fracas_voxel::{
     Averaging, Budget, Detection, GroupContact, Grouping, Stop, VoxTree, VoxelGrid, primitive,
     reduce, roots_gap,
 };

@@ -21,20 +21,19 @@
 //! | --- | --- | --- | --- |
 //! | what an object is made of | [`tet_mesh`] | | [`TetMesh`] |
 //! | cracks and fragments | [`Crack`], [`fragment`] | Glondu 2013, §4.1 | [`Fragments`] |
-//! | deforming, fracturing surfaces | [`fast_bvh`] | Heo 2010 | [`fast_bvh::FastBvh`] |
 //! | closed surfaces and masses of fragments | [`fragment_surface`], [`FragmentMass`], [`MassProperties`] | | [`FragmentSurface`] |
 //! | skins of fragments, for drawing | [`dressing`] | | [`dressing::SkinMap`] |
 //! | distances to fragments | [`fragment_field`] | Glondu 2013, §4 | [`FragmentField`] |
-//! | time-critical contacts | [`voxel_tree`] | Dingliana 2004 | [`voxel_tree::VoxTree`] |
 //! | the slow and certain answers | [`brute_force`] | | |
 //! | points and contact query | [`sphere_tree`] | Glondu 2013, §3, §5, §6 | [`SphereTree`] |
 //! | triangles of a game level | [`sphere_tree`] | | [`StaticMesh`] |
-//! | deforming, cut tet meshes | [`tet_distance`] | Marchal 2004 | [`tet_distance::DepthField`] |
-//! | pairs of simple shapes | [`primitives`] | | |
 //!
-//! **Features.** A world of bodies that break needs less than half of this. `tet-distance` adds
-//! the module of that name, for soft bodies. `research` adds everything else of the table
-//! (`fast_bvh`, `primitives`, `brute_force`), the slower ways of the papers, and what report,
+//! Meshes, cracks, fragments and pairs of simple shapes are the crate `fracas-geometry`; their
+//! names are exported here, too. Three further systems are crates of their own on the same
+//! ground: `fracas-fastcd` (deforming triangle meshes), `fracas-tet-distance` (soft bodies) and
+//! `fracas-voxel` (contacts that must be ready in time).
+//!
+//! **Features.** `research` shows the slower ways of the paper, exact answers, and what report,
 //! scenes and tests look at. What only `research` shows may change in any version.
 
 // What only `research` shows is compiled without it, too, where the library uses a part of it.
@@ -55,7 +54,6 @@ pub mod object_trial;
 pub mod sphere_tree;
 mod triangle_tree;
 pub mod used_vertices;
-pub mod voxel_tree;
 mod whole_object;
 
 pub use contact::Contact;

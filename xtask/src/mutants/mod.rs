@@ -70,7 +70,7 @@ const SUBJECTS: [&str; 9] = [
     "fracas-core/fragment_field",
     "fracas-fastcd/fast_bvh",
     "fracas-tet-distance/tet_distance",
-    "fracas-core/voxel_tree",
+    "fracas-voxel/voxel_tree",
     "fracas-core/split",
     "fracas-rapier/pair",
     "fracas-rapier/manifold",

@@ -1,8 +1,8 @@
 //! What the library works with, as flat numbers to be shown: sphere trees, distance
 //! fields, tetrahedra, voxels. (Contacts: see [`fracas_scenes::film::contacts`].)
 
-use fracas_core::voxel_tree::{VoxTree, VoxelGrid};
 use fracas_rapier::World;
+use fracas_voxel::{VoxTree, VoxelGrid};
 use glam::Vec3;
 
 /// Spheres of one level, four numbers each: centre, radius. A leaf above the level is

@@ -19,7 +19,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use fracas_core::voxel_tree::{VolumeError, VoxelGrid};
+use fracas_voxel::{VolumeError, VoxelGrid};
 use glam::Vec3;
 
 use super::binary::Scalar;

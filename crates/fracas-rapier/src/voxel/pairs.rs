@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use fracas_core::voxel_tree::{VoxTree, roots_gap};
+use fracas_voxel::{VoxTree, roots_gap};
 use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Pose;
@@ -488,7 +488,7 @@ fn key(one: &Swept, other: &Swept, bodies: &[Body]) -> Option<(u32, u32)> {
 mod tests {
     use super::*;
     use fracas_core::testing::{Rng, box_grid};
-    use fracas_core::voxel_tree::VoxelGrid;
+    use fracas_voxel::VoxelGrid;
 
     fn cube() -> Arc<VoxTree> {
         let mesh = box_grid([1, 1, 1], Vec3::splat(0.2));

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fracas_core::voxel_tree::{FragmentVoxels, ObjectVoxels, SplitScratch, VoxTree};
 use fracas_core::{FragmentId, TetMesh};
+use fracas_voxel::{FragmentVoxels, ObjectVoxels, SplitScratch, VoxTree};
 use glam::Vec3;
 
 use super::VoxelSettings;

@@ -1,6 +1,6 @@
 //! From the cubes of a pair to its contacts in the engine, and to what is remembered of it.
 
-use fracas_core::voxel_tree::{
+use fracas_voxel::{
     Averaging, GroupContact, Grouping, Other, Primitive, SharedPair, Stop, VoxTree, primitive,
     primitive_against, reduce,
 };

@@ -1,7 +1,7 @@
 //! The engine's plain shapes as signed distances, for cubes to be tested against.
 
 use fracas_core::sphere_tree::{Partner, Sample};
-use fracas_core::voxel_tree::Plane;
+use fracas_voxel::Plane;
 use glam::{Mat3, Vec3};
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Pose;

@@ -25,7 +25,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fracas_core::voxel_tree::{
+use fracas_voxel::{
     Budget, Detection, Other, Progress, SharedPair, Stop, refine_all, refine_while,
 };
 use rapier3d::prelude::{Collider, ColliderSet, RigidBodySet};

@@ -3,12 +3,12 @@
 
 use fracas_core::testing::box_grid;
 use fracas_core::used_vertices::used_vertices;
-use fracas_core::voxel_tree::{
+use fracas_core::{Pose, TetMesh};
+use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet};
+use fracas_voxel::{
     Averaging, Budget, Detection, GroupContact, Grouping, Level, Primitive, VoxTree, VoxelGrid,
     primitive, reduce,
 };
-use fracas_core::{Pose, TetMesh};
-use fracas_picture::{Camera, Colour, Image, Mesh, Quality, Scene, Sheet};
 use glam::{Mat3, Vec3};
 
 fn shape(name: &str) -> TetMesh {
@@ -94,7 +94,7 @@ pub fn groups() -> Image {
             .map(|t| {
                 let middle = t.map(|n| positions[n as usize]).iter().sum::<Vec3>() / 3.0;
                 let nearest = finest.nodes.iter().filter(|n| n.group != 0).min_by(|a, b| {
-                    let d = |n: &fracas_core::voxel_tree::Node| n.centre.distance_squared(middle);
+                    let d = |n: &fracas_voxel::Node| n.centre.distance_squared(middle);
                     d(a).total_cmp(&d(b))
                 });
                 nearest.map_or(group_colour(0), |n| group_colour(n.group))

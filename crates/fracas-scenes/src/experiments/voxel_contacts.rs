@@ -8,9 +8,10 @@
 
 use fracas_core::Pose;
 use fracas_core::testing::{Rng, box_grid};
-use fracas_core::voxel_tree::{
-    Averaging, Budget, CubePair, Detection, Grouping, Primitive, VoxTree, VoxelGrid, overlap_share,
-    primitive, reduce,
+use fracas_voxel::unstable::overlap_share;
+use fracas_voxel::{
+    Averaging, Budget, CubePair, Detection, Grouping, Primitive, VoxTree, VoxelGrid, primitive,
+    reduce,
 };
 use glam::{Mat3, Vec3};
 

@@ -26,7 +26,7 @@
 use glam::{DVec3, Vec3};
 use thiserror::Error;
 
-use crate::TetMesh;
+use fracas_geometry::TetMesh;
 
 /// What a touched voxel holds at the least, however little of the object is in it.
 /// Small enough to change no sum that is looked at, large enough to survive the
@@ -118,8 +118,7 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// See [`VoxelizeError`].
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn from_surface(
+    pub fn from_surface(
         positions: &[Vec3],
         triangles: &[[u32; 3]],
         cell: f32,
@@ -151,8 +150,7 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// See [`VoxelizeError`].
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn from_tets(mesh: &TetMesh, cell: f32) -> Result<Self, VoxelizeError> {
+    pub fn from_tets(mesh: &TetMesh, cell: f32) -> Result<Self, VoxelizeError> {
         let triangles: Vec<[u32; 3]> = mesh.boundary().map(|f| f.nodes).collect();
         Self::from_surface(mesh.positions(), &triangles, cell)
     }
@@ -197,29 +195,25 @@ impl VoxelGrid {
 
     /// The low corner of the first voxel.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn origin(&self) -> Vec3 {
+    pub fn origin(&self) -> Vec3 {
         self.origin
     }
 
     /// The edge of a voxel.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn cell(&self) -> f32 {
+    pub fn cell(&self) -> f32 {
         self.cell
     }
 
     /// Voxels along x, y and z.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn counts(&self) -> [u32; 3] {
+    pub fn counts(&self) -> [u32; 3] {
         self.counts
     }
 
     /// How full a voxel is, 0 outside the grid.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn occupancy(&self, at: [i64; 3]) -> f32 {
+    pub fn occupancy(&self, at: [i64; 3]) -> f32 {
         let [nx, ny, nz] = self.counts.map(i64::from);
         let [x, y, z] = at;
         if x < 0 || y < 0 || z < 0 || x >= nx || y >= ny || z >= nz {
@@ -230,8 +224,7 @@ impl VoxelGrid {
 
     /// The volume of the object: occupancies times the volume of a voxel.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn volume(&self) -> f64 {
+    pub fn volume(&self) -> f64 {
         self.occupancy.iter().map(|&o| f64::from(o)).sum::<f64>() * f64::from(self.cell).powi(3)
     }
 }
@@ -608,8 +601,8 @@ impl Polygon {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TetMesh;
-    use crate::testing::{Rng, box_grid};
+    use fracas_geometry::TetMesh;
+    use fracas_geometry::testing::{Rng, box_grid};
 
     #[test]
     fn a_voxel_whose_content_nobody_saw_is_whole() {

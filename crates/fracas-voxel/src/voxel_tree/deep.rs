@@ -21,7 +21,7 @@ use std::collections::BinaryHeap;
 use super::box_test::BoxTest;
 use super::detect::{CubePair, Detection, Stop, finer, is_finest, voxels};
 use super::tree::VoxTree;
-use crate::Pose;
+use fracas_geometry::Pose;
 
 /// Bodies are deep in each other where a voxel of each, which overlap, lie so many edges under
 /// their surfaces.
@@ -171,8 +171,8 @@ mod tests {
     use glam::{Mat3, Vec3};
 
     use super::*;
-    use crate::testing::Rng;
     use crate::voxel_tree::{Budget, box_tree};
+    use fracas_geometry::testing::Rng;
 
     #[test]
     fn the_deepest_pairs_of_all_are_found_and_only_where_bodies_are_deep() {

@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 use super::deep::MOST_TESTS;
 use super::detect::{Budget, Detection, Plane, Solid, Stop};
 use super::tree::VoxTree;
-use crate::Pose;
+use fracas_geometry::Pose;
 
 /// The other body of a pair.
 #[derive(Clone, Copy)]
@@ -196,8 +196,8 @@ fn need(pair: &SharedPair<'_>) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::box_grid;
     use crate::voxel_tree::VoxelGrid;
+    use fracas_geometry::testing::box_grid;
     use glam::{Mat3, Vec3};
 
     fn tree(size: f32) -> VoxTree {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use glam::{Mat3, Vec3};
 
-use crate::Pose;
+use fracas_geometry::Pose;
 
 /// Overlap of the voxels' boxes of a cube of A and a cube of B by separating axes, with
 /// what depends on the rotation alone computed once.
@@ -282,7 +282,7 @@ fn edge_gap(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Rng;
+    use fracas_geometry::testing::Rng;
 
     #[test]
     fn what_is_not_a_number_overlaps_one_by_one_and_in_rows() {

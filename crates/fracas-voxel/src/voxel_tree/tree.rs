@@ -100,15 +100,13 @@ impl VoxTree {
 
     /// How many cubes to a side of their parent.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn branching(&self) -> u32 {
+    pub fn branching(&self) -> u32 {
         self.branching
     }
 
     /// How many near-planar regions the surface has.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn group_count(&self) -> u32 {
+    pub fn group_count(&self) -> u32 {
         self.group_count
     }
 
@@ -121,8 +119,7 @@ impl VoxTree {
 
     /// Whether there is nothing in it.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.levels[0].nodes.is_empty()
     }
 
@@ -136,8 +133,7 @@ impl VoxTree {
     ///
     /// # Errors
     /// What does not hold, in words.
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn validate(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), String> {
         for (l, pair) in self.levels.windows(2).enumerate() {
             let (coarse, fine) = (&pair[0], &pair[1]);
             let mut expected = 0;
@@ -383,7 +379,7 @@ fn most_common(nodes: &[Node]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::box_grid;
+    use fracas_geometry::testing::box_grid;
 
     fn box_tree(cell: f32, branching: u32) -> VoxTree {
         let mesh = box_grid([1, 1, 1], Vec3::new(1.0, 0.7, 0.4));

@@ -116,8 +116,8 @@ fn neighbours(cell: [u32; 3]) -> impl Iterator<Item = ([u32; 3], bool)> {
 mod tests {
     use glam::{Mat3, Vec3};
 
-    use crate::testing::{Rng, box_grid};
     use crate::voxel_tree::{VoxTree, VoxelGrid};
+    use fracas_geometry::testing::{Rng, box_grid};
 
     /// A box about the origin, turned.
     fn turned_box(size: Vec3, cell: f32, turn: Mat3) -> VoxTree {

@@ -9,7 +9,7 @@
 //! scaled so that they add up to what the voxel held.
 //!
 //! Source: none; [Dingliana 2004] has no fracture. The pieces of a cut tetrahedron
-//! are those of [`crate::crack`].
+//! are those of [`fracas_geometry::crack`].
 //!
 //! **Guarantee**: conservative. No voxel that a fragment touches is empty in it; the
 //! shares of a voxel add up to the broken fragment's, but for [`LEAST_OCCUPANCY`] per
@@ -20,9 +20,9 @@ use glam::{DVec3, Vec3};
 use super::voxelize::{
     ContentBox, LEAST_OCCUPANCY, NO_BOX, Sums, VoxelGrid, VoxelizeError, join_boxes,
 };
-use crate::fragment::{FragmentId, Fragments};
-use crate::tet_mesh::{NONE, TET_FACES, TetMesh};
-use crate::tet_part::{CornerPoints, Side, TetPart};
+use fracas_geometry::fragment::{FragmentId, Fragments};
+use fracas_geometry::tet_mesh::{NONE, TET_FACES, TetMesh};
+use fracas_geometry::tet_part::{CornerPoints, Side, TetPart};
 
 /// Shares that differ by less are the same but for rounding.
 const SAME_SHARE: f64 = 1e-3;
@@ -45,15 +45,13 @@ pub struct FragmentVoxels {
 impl FragmentVoxels {
     /// How many voxels it touches.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.shares.len()
     }
 
     /// Whether it touches none.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.shares.is_empty()
     }
 }
@@ -128,8 +126,7 @@ impl ObjectVoxels {
 
     /// The edge of a voxel.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn cell(&self) -> f32 {
+    pub fn cell(&self) -> f32 {
         self.cell
     }
 
@@ -141,8 +138,7 @@ impl ObjectVoxels {
 
     /// Memory in use.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         size_of_val(&self.first[..])
             + size_of_val(&self.shares[..])
             + size_of_val(&self.whole.shares[..])
@@ -235,7 +231,7 @@ impl ObjectVoxels {
     }
 
     /// Adds up what the pieces of one fragment fill.
-    fn collect(&self, fragments: &Fragments, child: crate::FragmentId, scratch: &mut SplitScratch) {
+    fn collect(&self, fragments: &Fragments, child: FragmentId, scratch: &mut SplitScratch) {
         let SplitScratch {
             sums,
             filled,
@@ -352,10 +348,38 @@ impl ObjectVoxels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Rng, box_grid};
     use crate::voxel_tree::VoxTree;
-    use crate::{Crack, Fracture, FragmentSurface, SurfaceScratch};
+    use fracas_geometry::testing::{Rng, box_grid};
+    use fracas_geometry::{Crack, Fracture};
+    use std::collections::BTreeMap;
     use std::sync::Arc;
+
+    /// The closed surface of a fragment: the polygons of its pieces without those that two of
+    /// its pieces share, as triangles.
+    fn surface_of(fragments: &Fragments, id: FragmentId) -> Vec<[DVec3; 3]> {
+        let mut polygons: BTreeMap<Vec<[u32; 4]>, Option<Vec<DVec3>>> = BTreeMap::new();
+        for tet in fragments.tets_of(id) {
+            let nodes = fragments.mesh().tets()[tet as usize];
+            let own = |&i: &usize| fragments.node_fragment()[nodes[i] as usize] == id;
+            let local = (0..4).find(own).unwrap();
+            let cut = fragments.cut(tet);
+            let points = CornerPoints::new(fragments.mesh(), tet, cut);
+            for (k, polygon) in TetPart::of(cut, local).polygons().iter().enumerate() {
+                let corners = polygon.corners();
+                let mut name: Vec<[u32; 4]> = corners.iter().map(|&c| points.name(c)).collect();
+                name.sort_unstable();
+                if let Side::Plane(_) = polygon.side {
+                    // Caps of two tetrahedra never are one, but may have one name.
+                    name.push([tet, k as u32, 0, 0]);
+                }
+                let places = corners.iter().map(|&c| points.at(c)).collect();
+                let known = polygons.entry(name);
+                known.and_modify(|p| *p = None).or_insert(Some(places));
+            }
+        }
+        let fan = |p: Vec<DVec3>| (2..p.len()).map(move |i| [p[0], p[i - 1], p[i]]);
+        polygons.into_values().flatten().flat_map(fan).collect()
+    }
 
     /// A random plane through a fragment, each node's level off by up to `rough`.
     fn plane_crack(
@@ -384,14 +408,14 @@ mod tests {
         id: FragmentId,
         held: &FragmentVoxels,
     ) {
-        let surface = FragmentSurface::extract(fragments, id, &mut SurfaceScratch::default());
+        let surface = surface_of(fragments, id);
         let mut sums = Sums::new(
             voxels.origin.as_dvec3(),
             f64::from(voxels.cell),
             voxels.counts.map(|c| c as usize),
         );
-        for t in surface.triangles() {
-            sums.add(t.map(|v| surface.positions()[v as usize].as_dvec3()));
+        for &triangle in &surface {
+            sums.add(triangle);
         }
         let anew = sums.finish(voxels.origin, voxels.cell).unwrap();
         let mut dense = vec![None; anew.occupancy.len()];
@@ -410,7 +434,10 @@ mod tests {
             );
         }
         let volume = voxels.grid(held).volume();
-        let expected = surface.mass_properties().volume;
+        let expected: f64 = surface
+            .iter()
+            .map(|[a, b, c]| a.cross(*b).dot(*c) / 6.0)
+            .sum();
         assert!((volume - expected).abs() < 1e-3 * expected + 1e-9);
     }
 

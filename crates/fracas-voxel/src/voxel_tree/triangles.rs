@@ -18,7 +18,7 @@
 //! | depth | how deep the corners of one are behind the plane of the other, the lesser of the two ways; at most a triangle's size |
 //!
 //! **Guarantee**: the pairs are exactly those that meet among all pairs of triangles, by
-//! the signs of [`crate::primitives::tri_tri`] on positions rounded to `f32` in A's
+//! the signs of [`fracas_geometry::primitives::tri_tri`] on positions rounded to `f32` in A's
 //! frame (tested against all pairs). Interruptible: what is not tested keeps its cubes.
 
 use glam::{DVec3, Vec3};
@@ -28,8 +28,8 @@ use super::detect::{CubePair, Detection};
 use super::reduce::{Primitive, primitive};
 use super::tree::VoxTree;
 use super::voxelize::for_each_touched;
-use crate::Pose;
-use crate::primitives::tri_tri;
+use fracas_geometry::Pose;
+use fracas_geometry::primitives::tri_tri;
 
 /// The triangles of a surface by the finest voxels of its tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -314,8 +314,8 @@ fn middle_of_meeting(a: &[DVec3; 3], b: &[DVec3; 3]) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Rng, box_grid};
     use crate::voxel_tree::{Averaging, Budget, GroupContact, Grouping, Stop, VoxelGrid, reduce};
+    use fracas_geometry::testing::{Rng, box_grid};
     use glam::Mat3;
 
     #[test]

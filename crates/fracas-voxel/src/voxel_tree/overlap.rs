@@ -109,8 +109,8 @@ fn volume(faces: &[Vec<DVec3>]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Rng;
     use crate::voxel_tree::interpenetration;
+    use fracas_geometry::testing::Rng;
 
     #[test]
     fn cubes_of_one_direction_share_a_box() {

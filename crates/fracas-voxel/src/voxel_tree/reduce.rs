@@ -33,7 +33,7 @@ use glam::Vec3;
 use super::deep::DEEP;
 use super::detect::{CubePair, Solid, is_finest};
 use super::tree::VoxTree;
-use crate::Pose;
+use fracas_geometry::Pose;
 
 /// How a group of primitives becomes one contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -346,8 +346,8 @@ fn span(group: &[Primitive], normal: Vec3) -> ([SpanPoint; MOST_POINTS], u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Rng, box_grid};
     use crate::voxel_tree::{Budget, Detection, VoxelGrid, box_tree};
+    use fracas_geometry::testing::{Rng, box_grid};
     use glam::Mat3;
 
     #[test]

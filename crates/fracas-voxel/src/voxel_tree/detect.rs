@@ -28,7 +28,7 @@ use glam::Vec3;
 
 use super::box_test::BoxTest;
 use super::tree::VoxTree;
-use crate::Pose;
+use fracas_geometry::Pose;
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, Default)]
@@ -155,8 +155,7 @@ impl Detection {
 
     /// Cube tests made so far.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn tests(&self) -> u64 {
+    pub fn tests(&self) -> u64 {
         self.tests
     }
 
@@ -168,8 +167,7 @@ impl Detection {
 
     /// How many pairs of overlapping cubes are in hand.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn in_hand(&self) -> usize {
+    pub fn in_hand(&self) -> usize {
         self.finer.len() + self.current.len() - self.next
     }
 
@@ -179,14 +177,7 @@ impl Detection {
     }
 
     /// Goes on until something stops it. `b_to_a` places B in A's frame.
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn refine(
-        &mut self,
-        a: &VoxTree,
-        b: &VoxTree,
-        b_to_a: &Pose,
-        budget: &Budget,
-    ) -> Stop {
+    pub fn refine(&mut self, a: &VoxTree, b: &VoxTree, b_to_a: &Pose, budget: &Budget) -> Stop {
         let test = BoxTest::new(b_to_a);
         let root = CubePair {
             a: (0, 0),
@@ -208,8 +199,7 @@ impl Detection {
 
     /// As [`Detection::refine`] against a plain shape, told in A's frame. Cubes whose
     /// content may be nearer than `reach` count as overlapping.
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn refine_against(
+    pub fn refine_against(
         &mut self,
         a: &VoxTree,
         solid: Solid<'_>,
@@ -227,8 +217,7 @@ impl Detection {
 
     /// As [`Detection::refine_against`] a floor: by the box of a cube's content rather than
     /// the ball around it, so that only cubes that reach the floor are left.
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn refine_against_plane(
+    pub fn refine_against_plane(
         &mut self,
         a: &VoxTree,
         plane: &Plane,
@@ -401,8 +390,8 @@ mod tests {
     use glam::Mat3;
 
     use super::*;
-    use crate::testing::{Rng, box_grid};
     use crate::voxel_tree::VoxelGrid;
+    use fracas_geometry::testing::{Rng, box_grid};
 
     fn tree(size: Vec3, cell: f32) -> VoxTree {
         let mesh = box_grid([1, 1, 1], size);
