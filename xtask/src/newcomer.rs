@@ -3,8 +3,10 @@
 //! Every Rust block of the guide and of the first page, every example of the crate `fracas`, and
 //! the game of `examples/game` become a program of a package outside the workspace that depends on `fracas` and
 //! `rapier3d` alone, with default features. All are compiled; those that need no files of the
-//! user (`no_run`) are run. The package lies in the target folder, with a target folder of its
-//! own there, so that a second run compiles only what changed.
+//! user (`no_run`) are run. So does every Rust block in the README of each crate that is used
+//! without `fracas`: a package for each, which depends on that crate and on `glam` alone. The
+//! packages lie in the target folder and share a target folder of their own there, so that a
+//! second run compiles only what changed.
 
 use std::env;
 use std::fs;
@@ -13,9 +15,57 @@ use std::process::Command;
 
 use crate::stage::{Outcome, cargo};
 
-const PAGES: [(&str, &str); 2] = [("guide", "docs/guide.md"), ("first_page", "README.md")];
+/// Crates that are used without `fracas`.
+const ALONE: [&str; 4] = [
+    "fracas-geometry",
+    "fracas-fastcd",
+    "fracas-tet-distance",
+    "fracas-voxel",
+];
 
-const EXAMPLES: &str = "crates/fracas/examples";
+/// A package outside the workspace.
+struct Package {
+    /// The crate that it depends on, and what a program needs beside it.
+    depends_on: &'static str,
+    beside: &'static str,
+    /// Names and places of the pages whose Rust blocks are its programs.
+    pages: Vec<(String, String)>,
+    /// A folder of examples that are its programs, too.
+    examples: Option<&'static str>,
+}
+
+/// One package for each crate that is used alone, and that of those who use worlds.
+fn packages() -> Vec<Package> {
+    let page = |name: &str, place: &str| (name.to_owned(), place.to_owned());
+    let world = Package {
+        depends_on: "fracas",
+        beside: r#"rapier3d = "0.36""#,
+        pages: vec![
+            page("guide", "docs/guide.md"),
+            page("first_page", "README.md"),
+        ],
+        examples: Some("crates/fracas/examples"),
+    };
+    let alone = ALONE.map(|name| Package {
+        depends_on: name,
+        beside: r#"glam = "0.33""#,
+        pages: vec![page(
+            &name.replace('-', "_"),
+            &format!("crates/{name}/README.md"),
+        )],
+        examples: None,
+    });
+    alone.into_iter().chain([world]).collect()
+}
+
+/// What would run for minutes where it is not optimised.
+const PROFILES: &str = "[profile.dev.package]
+fracas-core = { opt-level = 1 }
+fracas-geometry = { opt-level = 1 }
+fracas-sparse = { opt-level = 2 }
+fracas-fracture = { opt-level = 1 }
+glam = { opt-level = 1 }
+";
 
 const GAME: &str = "examples/game/src/main.rs";
 
@@ -27,22 +77,32 @@ struct Program {
     is_run: bool,
 }
 
-/// Writes the package, builds it and runs its programs.
+/// Writes the packages, builds them and runs their programs.
 pub fn check() -> Outcome {
     let root = env::current_dir().map_err(|e| format!("where are we? {e}"))?;
     let target = env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
-    let folder = root.join(target).join("newcomer");
-    let programs = programs()?;
-    write_package(&root, &folder, &programs)?;
+    let all = root.join(target).join("newcomer");
+    packages().iter().try_for_each(|package| {
+        let folder = all.join(package.depends_on);
+        check_package(package, &root, &folder, &all.join("target"))
+    })
+}
+
+fn check_package(package: &Package, root: &Path, folder: &Path, built: &Path) -> Outcome {
+    let programs = programs(package)?;
+    if programs.is_empty() {
+        return Err(format!("no Rust block shows {}", package.depends_on));
+    }
+    write_package(package, root, folder, &programs)?;
     let manifest = folder.join("Cargo.toml");
-    let built = folder.join("target");
-    let [manifest, built] = [&manifest, &built].map(|p| p.to_string_lossy().into_owned());
+    let programs_at = built.join("debug");
+    let [manifest, built] = [&manifest, built].map(|p| p.to_string_lossy().into_owned());
     let place = ["--manifest-path", &manifest, "--target-dir", &built];
     cargo(&[&["build", "--quiet", "--bins"], &place[..]].concat(), &[])?;
     for program in programs.iter().filter(|p| p.is_run) {
-        let file = folder.join("target/debug").join(&program.name);
+        let file = programs_at.join(&program.name);
         println!("   {}", program.name);
-        let out = Command::new(file).current_dir(&folder).output();
+        let out = Command::new(file).current_dir(folder).output();
         let out = out.map_err(|e| format!("cannot run {}: {e}", program.name))?;
         if !out.status.success() {
             let told = String::from_utf8_lossy(&out.stderr);
@@ -52,15 +112,18 @@ pub fn check() -> Outcome {
     Ok(())
 }
 
-fn programs() -> Result<Vec<Program>, String> {
+fn programs(package: &Package) -> Result<Vec<Program>, String> {
     let read = |path: &Path| {
         fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))
     };
     let mut all = Vec::new();
-    for (name, page) in PAGES {
+    for (name, page) in &package.pages {
         all.extend(blocks(name, &read(Path::new(page))?));
     }
-    let folder = fs::read_dir(EXAMPLES).map_err(|e| format!("cannot read {EXAMPLES}: {e}"))?;
+    let Some(examples) = package.examples else {
+        return Ok(all);
+    };
+    let folder = fs::read_dir(examples).map_err(|e| format!("cannot read {examples}: {e}"))?;
     let mut files: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
     files.sort();
     for file in files {
@@ -106,8 +169,17 @@ fn blocks(page: &str, text: &str) -> Vec<Program> {
 }
 
 /// Files that are as they were keep their time, so that cargo need not build them anew.
-fn write_package(root: &Path, folder: &Path, programs: &[Program]) -> Outcome {
-    let path = root.join("crates/fracas");
+fn write_package(package: &Package, root: &Path, folder: &Path, programs: &[Program]) -> Outcome {
+    let Package {
+        depends_on, beside, ..
+    } = package;
+    let path = root.join("crates").join(depends_on);
+    // Cargo warns of a profile for a package that is not used.
+    let profiles = if *depends_on == "fracas" {
+        PROFILES
+    } else {
+        ""
+    };
     let manifest = format!(
         r#"# Written by `cargo xtask test --only newcomer`.
 [workspace]
@@ -117,8 +189,8 @@ name = "newcomer"
 edition = "2024"
 
 [dependencies]
-fracas = {{ path = {:?} }}
-rapier3d = "0.36"
+{depends_on} = {{ path = {:?} }}
+{beside}
 
 # Quick to compile; only what would run for minutes is optimised.
 [profile.dev]
@@ -126,13 +198,7 @@ opt-level = 0
 debug = false
 incremental = false
 
-[profile.dev.package]
-fracas-core = {{ opt-level = 1 }}
-fracas-geometry = {{ opt-level = 1 }}
-fracas-sparse = {{ opt-level = 2 }}
-fracas-fracture = {{ opt-level = 1 }}
-glam = {{ opt-level = 1 }}
-"#,
+{profiles}"#,
         path.display().to_string()
     );
     let bin = folder.join("src/bin");

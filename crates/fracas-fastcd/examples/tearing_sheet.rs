@@ -37,23 +37,24 @@ fn main() -> Result<(), EditError> {
     let halves = scene.split(whole, &parts, &[])?;
     println!("{count} triangles torn into {} parts", halves.len());
 
-    // Both fall; the second half twists while it does.
+    // Both fall; the second half drifts off and twists. In the first step they still touch
+    // along the tear.
     let (mut scratch, mut contacts) = (Scratch::default(), Contacts::default());
     for step in 1..=8 {
         for p in &mut at {
             p.y -= 0.08;
         }
         for (i, half) in halves.iter().enumerate() {
-            let twist = |p: DVec3| p + dvec3(0.0, 0.01 * f64::from(step) * p.x * i as f64, 0.0);
-            let places = half.vertex_origin.iter().map(|&v| twist(at[v as usize]));
+            let by = 0.01 * f64::from(step) * i as f64;
+            let place = |&v: &u32| at[v as usize] + by * dvec3(0.0, at[v as usize].x, 1.0);
+            let places = half.vertex_origin.iter().map(place);
             scene.move_vertices(half.id, &places.collect::<Vec<_>>())?;
         }
-        let stats = scene.update();
+        scene.update();
         scene.contacts(&mut scratch, &mut contacts);
         let (faces, edges) = (contacts.vertex_face.len(), contacts.edge_edge.len());
         let first = contacts.earliest();
         println!("step {step}: {faces} vertex-face, {edges} edge-edge, first at {first:?}");
-        assert!(stats.nodes > 0);
     }
     Ok(())
 }

@@ -5,8 +5,8 @@
 
 use std::time::Instant;
 
-use fracas_geometry::TetMeshError;
-use fracas_geometry::grid::bent_grid;
+use fracas_tet_distance::geometry::TetMeshError;
+use fracas_tet_distance::geometry::grid::bent_grid;
 use fracas_tet_distance::{DepthField, Method, Topology};
 
 /// Cubes along a side of the block, six tetrahedra each.

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p fracas-tet-distance --example two_blocks`
 
-use fracas_geometry::TetMeshError;
-use fracas_geometry::grid::bent_grid;
+use fracas_tet_distance::geometry::TetMeshError;
+use fracas_tet_distance::geometry::grid::bent_grid;
 use fracas_tet_distance::{DepthField, Detector, Method, Object, Responder, Response, Topology};
 use glam::Vec3;
 
@@ -42,13 +42,10 @@ fn main() -> Result<(), TetMeshError> {
         pushes.clear();
         responder.pushes(&objects, &fields, &pairs, Response::Segment, &mut pushes);
         let deepest = pushes.iter().map(|push| push.depth).fold(0.0, f32::max);
-        let upward: f32 = pushes
-            .iter()
-            .filter(|push| push.object == 1)
-            .map(|push| push.measure * push.normal.y)
-            .sum();
+        let raised = pushes.iter().filter(|push| push.object == 1);
+        let upward = raised.fold(0.0, |sum, push| sum + push.measure * push.normal.y);
         println!(
-            "step {step}: {:4} pairs of tetrahedra, {:4} pushes, deepest {deepest:.3} m, upward {upward:.4}",
+            "step {step}: {:4} pairs of tetrahedra, {:4} pushes, deepest {deepest:.3} m, upward {upward:.2} m2",
             pairs.len(),
             pushes.len()
         );

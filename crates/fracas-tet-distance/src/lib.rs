@@ -6,7 +6,7 @@
 //! the contact reaches, so nothing is precomputed and a cut costs nothing extra.
 //!
 //! ```
-//! use fracas_geometry::grid::bent_grid;
+//! use fracas_tet_distance::geometry::grid::bent_grid;
 //! use fracas_tet_distance::{DepthField, Detector, Method, Object, Responder, Response, Topology};
 //! use glam::Vec3;
 //!
@@ -28,7 +28,7 @@
 //! let mut pushes = Vec::new();
 //! Responder::default().pushes(&objects, &fields, &pairs, Response::Point, &mut pushes);
 //! assert!(pushes.iter().all(|push| (push.depth - 0.5).abs() < 1e-3));
-//! # Ok::<(), fracas_geometry::TetMeshError>(())
+//! # Ok::<(), fracas_tet_distance::geometry::TetMeshError>(())
 //! ```
 //!
 //! ```text
@@ -61,6 +61,8 @@
 
 mod tet_distance;
 
+/// Meshes and their errors: the types that this crate takes.
+pub use fracas_geometry as geometry;
 pub use tet_distance::{
     CAUSALITY, DepthField, DepthTet, Detector, EdgeInTet, Feature, Method, Object, Push, Pushed,
     Responder, Response, SegmentInTet, Sheet, SurfaceFinder, TetOf, Topology, TriangleInTet,

@@ -8,8 +8,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fracas_geometry::grid::bent_grid;
-use fracas_geometry::{Crack, Fracture, FragmentId, Fragments, Pose};
+use fracas_voxel::geometry::grid::bent_grid;
+use fracas_voxel::geometry::{Crack, Fracture, FragmentId, Fragments, Pose};
 use fracas_voxel::{
     Averaging, Budget, Detection, Grouping, ObjectVoxels, SplitScratch, VoxTree, VoxelGrid,
     primitive, reduce,

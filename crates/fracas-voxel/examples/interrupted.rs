@@ -4,8 +4,8 @@
 
 use std::error::Error;
 
-use fracas_geometry::Pose;
-use fracas_geometry::grid::bent_grid;
+use fracas_voxel::geometry::Pose;
+use fracas_voxel::geometry::grid::bent_grid;
 use fracas_voxel::{
     Averaging, Budget, Detection, Grouping, Stop, VoxTree, VoxelGrid, primitive, reduce,
 };

@@ -2,8 +2,8 @@
 //! a budget is spent (Dingliana and O'Sullivan 2004).
 //!
 //! ```
-//! use fracas_geometry::Pose;
-//! use fracas_geometry::grid::bent_grid;
+//! use fracas_voxel::geometry::Pose;
+//! use fracas_voxel::geometry::grid::bent_grid;
 //! use fracas_voxel::{
 //!     Averaging, Budget, Detection, Grouping, VoxTree, VoxelGrid, primitive, reduce,
 //! };
@@ -57,6 +57,8 @@
 
 mod voxel_tree;
 
+/// Meshes, fragments and poses: the types that this crate takes.
+pub use fracas_geometry as geometry;
 pub use voxel_tree::{
     Averaging, Budget, CubePair, Detection, FragmentVoxels, GroupContact, Grouping,
     LEAST_OCCUPANCY, Level, Node, ObjectVoxels, Other, Plane, Primitive, Progress, SharedPair,

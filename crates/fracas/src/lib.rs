@@ -45,16 +45,28 @@
 //! | a model in pieces without a simulation | [`shatter()`] |
 //!
 //! A guide that goes through all of it: `docs/guide.md`. This crate is the door; behind it
-//! are [`core`] (tet meshes, fields, trees, contacts: no files, no engine), [`fracture`] (what
-//! breaks, and where), [`bake`](mod@bake) (mesh files, tetrahedra, assets) and [`rapier`] (bodies in the
-//! engine), each a crate of its own.
+//! are [`core`] (fields, trees, contacts: no files, no engine), [`geometry`] (tet meshes, cracks,
+//! fragments), [`fracture`] (what breaks, and where), [`bake`](mod@bake) (mesh files, tetrahedra,
+//! assets) and [`rapier`] (bodies in the engine), each a crate of its own.
+//!
+//! Four more are exported by a feature of their name: `soft` (soft bodies that deform, tear and
+//! are cut), `fastcd` (collision detection for triangle meshes that deform and break),
+//! `tet-distance` (depths inside tet meshes that deform and are cut) and `voxel` (contacts that
+//! are ready whenever the time is up).
 
 pub use fracas_bake as bake;
 pub use fracas_core as core;
+#[cfg(feature = "fastcd")]
+pub use fracas_fastcd as fastcd;
 pub use fracas_fracture as fracture;
+pub use fracas_geometry as geometry;
 pub use fracas_rapier as rapier;
 #[cfg(feature = "soft")]
 pub use fracas_soft as soft;
+#[cfg(feature = "tet-distance")]
+pub use fracas_tet_distance as tet_distance;
+#[cfg(feature = "voxel")]
+pub use fracas_voxel as voxel;
 
 pub use fracas_bake::Asset;
 pub use fracas_bake::shatter::{Pattern, ShatterError, ShatterOptions};
