@@ -1,19 +1,14 @@
 //! What an early stop saves: contacts of two balls of voxels at every level of their trees,
-//! against the finest; and what breaking voxels costs against voxelizing both halves anew.
+//! against the finest.
 //!
 //! `cargo bench -p fracas-voxel`. Prints microseconds and ratios.
 
 use std::error::Error;
-use std::hint::black_box;
-use std::sync::Arc;
 use std::time::Instant;
 
+use fracas_voxel::geometry::Pose;
 use fracas_voxel::geometry::grid::bent_grid;
-use fracas_voxel::geometry::{Crack, Fracture, FragmentId, Fragments, Pose};
-use fracas_voxel::{
-    Averaging, Budget, Detection, Grouping, ObjectVoxels, SplitScratch, VoxTree, VoxelGrid,
-    primitive, reduce,
-};
+use fracas_voxel::{Averaging, Budget, Detection, Grouping, VoxTree, VoxelGrid, primitive, reduce};
 use glam::Vec3;
 
 /// Runs of which the fastest counts.
@@ -51,29 +46,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         let share = us / times[finest as usize];
         println!("level {level}: {us:9.1} us, {share:.3} of the finest level");
     }
-
-    let mesh = Arc::new(ball);
-    let voxels = ObjectVoxels::build(&mesh, cell)?;
-    let mut fragments = Fragments::new(mesh.clone());
-    let fragment = FragmentId(0);
-    let nodes = fragments.fragment(fragment).nodes();
-    let level = |node: u32| mesh.positions()[node as usize].x - 0.11;
-    let cracks = Crack::from_level(&mesh, 0, nodes, level)
-        .into_iter()
-        .collect();
-    let split = fragments.apply(&Fracture { fragment, cracks })?;
-    let mut scratch = SplitScratch::default();
-    let broken = best_us(|| {
-        let children = voxels.split(&fragments, voxels.whole(), &split.children, &mut scratch);
-        black_box(children);
-    });
-    let anew = best_us(|| {
-        let _ = black_box(VoxelGrid::from_tets(&mesh, cell));
-    });
-    println!(
-        "breaking: {broken:.1} us, {:.2} of voxelizing the whole ball",
-        broken / anew
-    );
     Ok(())
 }
 
