@@ -80,6 +80,7 @@ pub mod write;
 
 pub use asset::{Asset, AssetError, SectionTag};
 pub use error::{Place, ReadError, ReadErrorKind};
+pub use fill::FillNote;
 #[cfg(feature = "research")]
 pub use inspect::{SurfaceReport, TetReport, boundary_surface, inspect_surface, inspect_tets};
 #[cfg(feature = "research")]

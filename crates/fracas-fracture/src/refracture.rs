@@ -188,6 +188,18 @@ impl Breaker {
         self
     }
 
+    /// The same for an object at `scale` times the size: modes are replaced by those of
+    /// `modes`, which is called with the modes of each fragment, and lengths are scaled.
+    #[must_use]
+    pub fn scaled(mut self, scale: f32, mut modes: impl FnMut(&Arc<Modes>) -> Arc<Modes>) -> Self {
+        for own in self.modes.values_mut() {
+            *own = modes(own);
+        }
+        self.settings.relief = self.settings.relief.map(|length| length * scale);
+        self.mean_edge = self.mean_edge.map(|length| length * scale);
+        self
+    }
+
     /// The same with another rule for fragments.
     #[must_use]
     pub fn with_rule(mut self, rule: RefractureRule) -> Self {

@@ -43,6 +43,19 @@ pub struct StressModes {
 pub type LaneStress = [[f32; LANES]; 6];
 
 impl StressModes {
+    /// All stresses times `factor`.
+    pub(crate) fn scaled(&self, factor: f32) -> Self {
+        let scaled = |values: &[f32]| values.iter().map(|x| x * factor).collect();
+        Self {
+            nodes: self.nodes,
+            modes: self.modes,
+            values: scaled(&self.values),
+            group_norms: scaled(&self.group_norms),
+            cluster_norms: scaled(&self.cluster_norms),
+            largest_norms: scaled(&self.largest_norms),
+        }
+    }
+
     /// Averages element stresses of the mode shapes over nodes.
     pub(crate) fn build(
         body: &ElasticBody,

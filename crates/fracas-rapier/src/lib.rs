@@ -71,7 +71,9 @@ mod prepared;
 #[cfg(feature = "world")]
 mod saved_workspace;
 mod shape;
+mod skin;
 pub mod trace;
+mod vertex_buffers;
 mod voxel;
 mod workspace;
 #[cfg(feature = "world")]
@@ -82,13 +84,13 @@ pub use blueprint::{Blueprint, ObjectError};
 pub use break_apart::{BreakTimes, Broken, Trees};
 #[cfg(all(feature = "world", feature = "research"))]
 pub use breakables::BreakScript;
-#[cfg(all(feature = "world", feature = "assets"))]
-pub use breakables::OpenError;
 #[cfg(feature = "world")]
 pub use breakables::{
     BreakStages, Breakable, Contact, Event, Falloff, FragmentModesPolicy, JointHandle, NewFragment,
     ObjectId, PieceId,
 };
+#[cfg(all(feature = "world", feature = "assets"))]
+pub use breakables::{OpenError, OpenNote, OpenOptions};
 pub use dispatcher::{FragmentDispatcher, dispatcher};
 pub use manifold::SolverPoints;
 pub use object::{ObjectState, SharedObject};
@@ -97,11 +99,13 @@ pub use pair::{ContactMode, ContactSettings, Normals};
 pub use parry_shape::ParryShape;
 pub use partner::{UnsupportedShape, check_shape};
 pub use shape::FragmentShape;
+#[cfg(feature = "world")]
+pub use vertex_buffers::VertexBuffers;
 pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};
 #[cfg(feature = "world")]
 pub use world::{
     ActionError, Coupling, DebrisPolicy, HandId, RayHit, RestoreError, SnapshotError, StepStats,
-    StepTimes, World, WorldSettings,
+    StepTimes, VertexBufferJob, World, WorldSettings,
 };
 #[cfg(all(feature = "world", feature = "research"))]
 pub use world::{Overlap, Wrench};

@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use fracas_core::{
-    FragmentId, FragmentMass, FragmentSurface, MassProperties as UnitMass, SphereTree,
+    FragmentId, FragmentMass, FragmentSurface, Fragments, MassProperties as UnitMass, SphereTree,
     SurfaceScratch,
 };
 use glam::Vec3;
@@ -19,6 +19,7 @@ use parry3d::shape::{FeatureId, Shape, ShapeType, SharedShape, TriMesh, TypedSha
 
 use crate::late_tree::LateTrees;
 use crate::object::SharedObject;
+use crate::vertex_buffers::VertexBuffers;
 
 /// The shape of one fragment (or of the whole object). Cheap to clone. Lives in the
 /// object's own frame, whatever broke off since.
@@ -37,6 +38,8 @@ pub struct FragmentShape {
     surface: Arc<OnceLock<Arc<FragmentSurface>>>,
     /// Made at the first ray or projection; `None` inside where it cannot be made.
     triangles: Arc<OnceLock<Option<TriMesh>>>,
+    /// What a renderer uploads; see [`crate::vertex_buffers`].
+    buffers: Arc<OnceLock<Arc<VertexBuffers>>>,
     /// The same body as the engine's own convex shape, where it is one.
     convex: Option<SharedShape>,
 }
@@ -95,6 +98,7 @@ impl FragmentShape {
             inner_radius: deepest.max(0.25 * thinnest),
             surface: Arc::new(surface.map_or_else(OnceLock::new, OnceLock::from)),
             triangles: Arc::new(OnceLock::new()),
+            buffers: Arc::new(OnceLock::new()),
             convex: None,
         }
     }
@@ -178,14 +182,24 @@ impl FragmentShape {
     /// that nobody asked for before, gets an empty one.
     #[must_use]
     pub fn surface(&self) -> &Arc<FragmentSurface> {
+        if let Some(made) = self.surface.get() {
+            return made;
+        }
+        let state = self.object.read();
+        self.surface_in(state.fragments())
+    }
+
+    /// The same, of the object as it was at some time.
+    pub(crate) fn surface_in(&self, fragments: &Fragments) -> &Arc<FragmentSurface> {
         self.surface.get_or_init(|| {
-            let state = self.object.read();
-            Arc::new(FragmentSurface::extract(
-                state.fragments(),
-                self.id,
-                &mut SurfaceScratch::default(),
-            ))
+            let mut scratch = SurfaceScratch::default();
+            Arc::new(FragmentSurface::extract(fragments, self.id, &mut scratch))
         })
+    }
+
+    /// Where the vertex buffers are, once they are made.
+    pub(crate) fn buffers(&self) -> &OnceLock<Arc<VertexBuffers>> {
+        &self.buffers
     }
 
     /// Whether somebody has asked for the surface, so that it is there.

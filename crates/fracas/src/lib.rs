@@ -36,7 +36,7 @@
 //! | a world in which it breaks | [`World`], [`WorldSettings`] |
 //! | what it is made of | [`Material`] |
 //! | what happened, to show and to hear it | [`Event`], [`World::take_events`] |
-//! | what a renderer draws of a piece, and where | [`World::surface`], [`World::pose`] |
+//! | what a renderer draws of a piece, and where | [`World::vertex_buffers`], [`World::surface`], [`World::pose`] |
 //! | to hit, blow up, damage, break | [`World::hit`], [`World::explode`], [`World::damage`], [`World::break_with`] |
 //! | what the floor is made of | [`World::set_collider_material`] |
 //! | to find a piece by ray or point | [`World::cast_ray`], [`World::piece_at`] |
@@ -69,12 +69,14 @@ pub use fracas_tet_distance as tet_distance;
 pub use fracas_voxel as voxel;
 
 pub use fracas_bake::Asset;
+pub use fracas_bake::cache::BakeCache;
 pub use fracas_bake::shatter::{Pattern, ShatterError, ShatterOptions};
 pub use fracas_core::FragmentId;
 pub use fracas_fracture::{BreakPattern, Breaker, Material, Strength};
 pub use fracas_rapier::{
     ActionError, Blueprint, Breakable, Contact, DebrisPolicy, Event, Falloff, JointHandle,
-    NewFragment, ObjectId, OpenError, PieceId, RayHit, World, WorldSettings,
+    NewFragment, ObjectId, OpenError, OpenNote, OpenOptions, PieceId, RayHit, VertexBufferJob,
+    VertexBuffers, World, WorldSettings,
 };
 
 use std::path::{Path, PathBuf};
@@ -84,9 +86,10 @@ use fracas_bake::shatter::Subject;
 /// Everything that a program with breaking things names.
 pub mod prelude {
     pub use crate::{
-        ActionError, Asset, Blueprint, BreakPattern, Breakable, Breaker, Contact, DebrisPolicy,
-        Event, Falloff, FragmentId, JointHandle, Material, ObjectId, Pattern, PieceId, RayHit,
-        ShatterOptions, Strength, World, WorldSettings, shatter,
+        ActionError, Asset, BakeCache, Blueprint, BreakPattern, Breakable, Breaker, Contact,
+        DebrisPolicy, Event, Falloff, FragmentId, JointHandle, Material, ObjectId, OpenOptions,
+        Pattern, PieceId, RayHit, ShatterOptions, Strength, VertexBuffers, World, WorldSettings,
+        shatter,
     };
 }
 

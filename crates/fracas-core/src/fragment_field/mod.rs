@@ -330,8 +330,7 @@ impl FragmentField {
 
     /// The options it was built with.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn options(&self) -> &FieldOptions {
+    pub fn options(&self) -> &FieldOptions {
         &self.options
     }
 

@@ -219,6 +219,39 @@ impl Modes {
         })
     }
 
+    /// The modes of the same body at `scale` times its size.
+    ///
+    /// A body of the same material has a mass proportional to the cube of its size, and a
+    /// stiffness proportional to its size. So frequencies go with `1 / scale`, displacements
+    /// of modes of unit modal mass with `scale^(-3/2)`, and their stresses, which are
+    /// displacements over lengths, with `scale^(-5/2)`.
+    ///
+    /// `scale` must be finite and above zero; else the modes are of no use.
+    #[must_use]
+    pub fn scaled(&self, scale: f32) -> Self {
+        let s = f64::from(scale);
+        let shape = (1.0 / (s * s.sqrt())) as f32;
+        let stress = (1.0 / (s * s * s.sqrt())) as f32;
+        Self {
+            material: self.material,
+            nodes: self.nodes.clone(),
+            omegas: self.omegas.iter().map(|w| w / s).collect(),
+            surface: self.surface.clone(),
+            surface_positions: self.surface_positions.iter().map(|p| *p * scale).collect(),
+            shapes: self.shapes.iter().map(|u| *u * shape).collect(),
+            stress: self.stress.scaled(stress),
+            volumes: self
+                .volumes
+                .iter()
+                .map(|v| v * (scale * scale * scale))
+                .collect(),
+            mass: self.mass * (s * s * s),
+            radius: self.radius * scale,
+            thickness: self.thickness * scale,
+            mean_edge: self.mean_edge * scale,
+        }
+    }
+
     /// The material they were computed for.
     #[must_use]
     pub fn material(&self) -> &Material {

@@ -106,7 +106,7 @@ fn shapes_are_mass_orthonormal_and_free_of_rigid_motion() {
         &stiffness,
         FragmentId(0),
         &ModesOptions::default(),
-        &mut |_| (),
+        &mut |_| ControlFlow::Continue(()),
     )
     .unwrap();
     let roots: Vec<f64> = body.masses().iter().map(|m| m.sqrt()).collect();
@@ -223,4 +223,25 @@ fn fragments_have_modes_and_small_or_dead_ones_say_why_not() {
         compute(FragmentId(0)).unwrap_err(),
         ModesError::NoSuchFragment(FragmentId(0))
     );
+}
+
+#[test]
+fn scaled_modes_are_those_of_the_scaled_body() {
+    // With a power of four nothing is rounded on the way, so all bits are equal.
+    let compute = |scale: f32| {
+        let bar = grid([7, 3, 2], [0.31, 0.07, 0.04].map(|x| x * scale));
+        let options = ModesOptions {
+            count: 10,
+            ..Default::default()
+        };
+        let found = Modes::compute(&bar, FragmentId(0), &reference(), &options, &mut |_| ());
+        found.unwrap()
+    };
+    let own = compute(1.0);
+    assert_eq!(own.scaled(4.0), compute(4.0));
+    assert_eq!(own.scaled(0.25), compute(0.25));
+    let (scaled, computed) = (own.scaled(1.3), compute(1.3));
+    for (a, b) in scaled.omegas().iter().zip(computed.omegas()) {
+        assert!((a / b - 1.0).abs() < 1e-5, "{a} and {b} rad/s");
+    }
 }

@@ -47,7 +47,7 @@ pub use blows::Falloff;
 pub(crate) use blows::{Blast, Blow};
 pub use breakable::Breakable;
 #[cfg(feature = "assets")]
-pub use breakable::OpenError;
+pub use breakable::{OpenError, OpenNote, OpenOptions};
 pub(crate) use contacts::ColliderMaterials;
 pub use contacts::Contact;
 pub use events::{Event, JointHandle};
@@ -409,19 +409,16 @@ impl Breakables {
         let (shared, shape) = options.blueprint.object();
         let shape = shape.with_margin(self.settings.margin);
         let anchored = split::is_anchored(&shape, &options);
+        let ahead = self.settings.look_ahead * shape.reach();
         let body = options
-            .body(anchored, options.pose)
-            .linvel(options.velocity)
-            .angvel(options.spin)
-            .can_sleep(self.settings.sleep)
-            .soft_ccd_prediction(self.settings.look_ahead * shape.reach())
+            .first_body(anchored, self.settings.sleep, ahead)
             .build();
         let engine_shape = match self.settings.contacts.parry_shape() {
             Some(kind) => options.blueprint.parry_shape(kind),
             None => SharedShape(Arc::new(shape.clone())),
         };
         let body = bodies.insert(body);
-        let collider = collider(&shape, engine_shape, &options);
+        let collider = options.first_collider(&shape, engine_shape);
         let collider = colliders.insert_with_parent(collider, body, bodies);
         weigh(body, bodies, colliders);
         self.owners.insert(collider, id);

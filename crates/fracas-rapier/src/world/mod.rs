@@ -8,6 +8,7 @@
 mod adopt;
 mod blows;
 mod budget;
+mod buffers;
 pub(crate) mod debris;
 mod depth;
 mod hand;
@@ -38,6 +39,7 @@ use rapier3d::prelude::{
 };
 
 pub use blows::ActionError;
+pub use buffers::VertexBufferJob;
 pub use debris::DebrisPolicy;
 pub use depth::Overlap;
 pub use hand::{Coupling, Wrench};
