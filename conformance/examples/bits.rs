@@ -169,10 +169,10 @@ fn of_world() -> Result<Value, Box<dyn Error>> {
     let breaker = Breaker::new(material, Some(Arc::new(modes)));
     let breaker = breaker.with_settings(settings).with_rule(rule);
     let mut world = World::new(WorldSettings {
-        step: 0.01,
         length_unit: 0.05,
         ..WorldSettings::default()
     });
+    world.physics.integration_parameters.dt = 0.01;
     world.add_floor(0.0, 0.6);
     let options = Breakable::new(blueprint).at(Pose::translation(0.0, 0.3, 0.0));
     world.add(Breakable {

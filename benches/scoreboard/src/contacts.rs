@@ -166,7 +166,7 @@ fn resting(bricks: u32) -> World {
     let (field, tree) = (FieldOptions::default(), BuildOptions::default());
     let brick = Blueprint::build(Arc::new(mesh), &field, &tree).expect("a blueprint");
     let brick = Arc::new(brick);
-    let mut world = World::new(WorldSettings::measured(1.0 / 60.0));
+    let mut world = World::new(WorldSettings::measured());
     world.add_floor(0.0, 0.6);
     let across = f64::from(bricks).sqrt().ceil() as u32;
     for i in 0..bricks {

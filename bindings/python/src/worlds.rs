@@ -227,9 +227,9 @@ impl World {
         if event_impulse.is_nan() {
             return Err(PyValueError::new_err("event_impulse: must be a number"));
         }
+        let step = within(step, "step", 1e-5, 0.2)?;
         let defaults = WorldSettings::default();
         let settings = WorldSettings {
-            step: within(step, "step", 1e-5, 0.2)?,
             gravity: bounded(gravity, "gravity", 1e3)?,
             length_unit: within(length_unit, "length_unit", 1e-4, 100.0)?,
             contacts: ContactSettings {
@@ -242,6 +242,7 @@ impl World {
             ..defaults
         };
         let mut made = fracas_rapier::World::new(settings);
+        made.physics.integration_parameters.dt = step;
         if let Some(threads) = threads {
             if !(1..=1024).contains(&threads) {
                 return Err(PyValueError::new_err("threads: must be from 1 to 1024"));
@@ -392,7 +393,7 @@ impl World {
     #[pyo3(signature = (seconds = 10.0))]
     fn settle(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let seconds = within(seconds, "seconds", 0.0, 3600.0)?;
-        let step = self.look(py, |inside| inside.world.settings().step)?;
+        let step = self.look(py, |inside| inside.world.dt())?;
         for _ in 0..(seconds / step).ceil() as u64 {
             if self.moving(py)? == 0 {
                 return Ok(true);

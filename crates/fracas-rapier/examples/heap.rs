@@ -59,7 +59,7 @@ fn throw(mode: ContactMode, seed: u64, ahead: bool) -> (f32, f32) {
             mode,
             ..ContactSettings::default()
         },
-        ..WorldSettings::measured(1.0 / 60.0)
+        ..WorldSettings::measured()
     });
     world.add_floor(0.0, 0.6);
     let at = Pose::from_translation(Vec3::Y * 0.04);

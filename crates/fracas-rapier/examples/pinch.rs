@@ -86,7 +86,7 @@ fn fastest(crumb: Crumb, (offset, phase): (f32, f32), beside: bool, iterations: 
             mode,
             ..ContactSettings::default()
         },
-        ..WorldSettings::measured(1.0 / 60.0)
+        ..WorldSettings::measured()
     });
     let parameters = &mut world.physics.integration_parameters;
     parameters.num_solver_iterations = iterations;

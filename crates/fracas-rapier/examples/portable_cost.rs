@@ -50,7 +50,7 @@ fn play_steps(world: &mut World, steps: u64) {
 
 /// Ten bricks on each other, nothing asleep.
 fn stack() -> World {
-    let mut world = World::new(WorldSettings::measured(1.0 / 60.0));
+    let mut world = World::new(WorldSettings::measured());
     world.add_floor(0.0, 0.6);
     let brick = common::brick();
     for i in 0..10 {

@@ -105,7 +105,7 @@ pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};
 #[cfg(feature = "world")]
 pub use world::{
     ActionError, Coupling, DebrisPolicy, HandId, RayHit, RestoreError, SnapshotError, StepStats,
-    StepTimes, VertexBufferJob, World, WorldSettings,
+    StepTimes, VertexBufferJob, Warning, World, WorldSettings,
 };
 #[cfg(all(feature = "world", feature = "research"))]
 pub use world::{Overlap, Wrench};

@@ -31,7 +31,7 @@ fn meet(seed: u64, speed: f32, mode: ContactMode) -> (f32, bool) {
     let mut settings = WorldSettings {
         length_unit: 0.1,
         gravity: Vec3::ZERO,
-        ..WorldSettings::measured(1.0 / 60.0)
+        ..WorldSettings::measured()
     };
     settings.contacts.mode = mode;
     let mut world = World::new(settings);

@@ -10,7 +10,7 @@ use glam::Vec3;
 use parry3d::math::Pose;
 
 fn settings(mode: ContactMode) -> WorldSettings {
-    let base = WorldSettings::measured(1.0 / 120.0);
+    let base = WorldSettings::measured();
     WorldSettings {
         contacts: ContactSettings {
             mode,
@@ -30,7 +30,7 @@ fn a_block_breaks_and_rests_whichever_way_contacts_are_found() {
         ContactMode::Parry(ParryShape::Hull),
         ContactMode::Parry(ParryShape::Decomposed),
     ] {
-        let mut world = World::new(settings(mode));
+        let mut world = World::new(settings(mode)).with_dt(1.0 / 120.0);
         world.add_floor(0.0, 0.6);
         let block = blueprint([4, 3, 3], Vec3::new(0.3, 0.2, 0.2));
         let options = Breakable::new(block).with_breaker(fragile(6));
@@ -71,8 +71,9 @@ fn overlap_is_measured_with_every_point_and_true_distances() {
     let mut world = World::new(WorldSettings {
         gravity: Vec3::ZERO,
         count_colliding: true,
-        ..WorldSettings::measured(1e-6)
-    });
+        ..WorldSettings::measured()
+    })
+    .with_dt(1e-6);
     let cube = blueprint([4, 4, 4], Vec3::splat(0.2));
     for x in [0.0, 0.197] {
         let cube = Breakable::new(cube.clone());
@@ -102,7 +103,7 @@ fn overlap_is_measured_with_every_point_and_true_distances() {
 fn what_falls_out_of_the_world_is_taken_away_and_counted() {
     let mut world = World::new(WorldSettings {
         lost_below: Some(-0.5),
-        ..WorldSettings::measured(1.0 / 60.0)
+        ..WorldSettings::measured()
     });
     let cube = blueprint([2, 2, 2], Vec3::splat(0.1));
     let object = world.add(Breakable::new(cube));

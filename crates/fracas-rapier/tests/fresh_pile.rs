@@ -141,11 +141,12 @@ fn release(seed: u64) -> Release {
         WorldSettings {
             gravity: Vec3::ZERO,
             length_unit: 1.0,
-            ..WorldSettings::measured(1.0 / 240.0)
+            ..WorldSettings::measured()
         },
         Pose::identity(),
         0.0,
     );
+    world.physics.integration_parameters.dt = 1.0 / 240.0;
     world.physics.integration_parameters.num_solver_iterations = 64;
     let pieces = cut(&mut world, &groups);
     assert!(pieces.len() >= PIECES - 4, "{} pieces", pieces.len());

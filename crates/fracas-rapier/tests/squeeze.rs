@@ -139,18 +139,18 @@ fn crumb(world: &mut World, case: &Case, rng: &mut Rng) -> PieceId {
     piece
 }
 
-fn settings(rate: f32) -> WorldSettings {
+fn settings() -> WorldSettings {
     WorldSettings {
         gravity: Vec3::ZERO,
         length_unit: 0.05,
-        ..WorldSettings::measured(1.0 / rate)
+        ..WorldSettings::measured()
     }
 }
 
 /// The crumb's largest speed (m/s).
 fn squeeze(case: &Case, shapes: Shapes) -> f32 {
     let mut rng = Rng(case.seed + 1);
-    let mut world = World::new(settings(case.rate));
+    let mut world = World::new(settings()).with_dt(1.0 / case.rate);
     let piece = crumb(&mut world, case, &mut rng);
     let pose = world.pose(piece).unwrap();
     let points: Vec<Vec3> = world.surface(piece).unwrap().positions().to_vec();
@@ -271,7 +271,7 @@ fn a_crumb_between_heavy_blocks_leaves_no_faster_than_they_make_it() {
 
 #[test]
 fn overlap_is_not_turned_into_speed() {
-    let push = settings(60.0).engine_parameters().max_corrective_velocity();
+    let push = settings().engine_parameters().max_corrective_velocity();
     for friction in [0.0, 0.5] {
         for crumb in [Crumb::Fitting, Crumb::Cube, Crumb::Piece] {
             for degrees in [0.0, 40.0_f32] {

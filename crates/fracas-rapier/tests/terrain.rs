@@ -106,7 +106,7 @@ fn thrown(shape: SharedShape, seed: u64, depth: impl Fn(Vec3) -> f32) -> Thrown 
     let mut world = World::new(WorldSettings {
         lost_below: Some(-50.0),
         length_unit: 0.05,
-        ..WorldSettings::measured(1.0 / 60.0)
+        ..WorldSettings::measured()
     });
     let ground = ColliderBuilder::new(shape).friction(0.5);
     world.physics.insert_collider(ground, None);

@@ -22,7 +22,7 @@ fn blueprint() -> Arc<Blueprint> {
 }
 
 fn world(mode: ContactMode) -> World {
-    let base = WorldSettings::measured(1.0 / 120.0);
+    let base = WorldSettings::measured();
     let mut world = World::new(WorldSettings {
         contacts: ContactSettings {
             mode,
@@ -30,7 +30,8 @@ fn world(mode: ContactMode) -> World {
         },
         length_unit: 0.1,
         ..base
-    });
+    })
+    .with_dt(1.0 / 120.0);
     world.add_floor(0.0, 0.6);
     world
 }
@@ -293,7 +294,7 @@ fn whole(object: ObjectId) -> PieceId {
 /// A box above another that is fixed, in a world without a floor: both turned and shifted by a
 /// seed.
 fn box_over_box(budget: FrameBudget, seed: u64, gap: f32) -> (World, PieceId) {
-    let base = WorldSettings::measured(1.0 / 120.0);
+    let base = WorldSettings::measured();
     let mut world = World::new(WorldSettings {
         contacts: ContactSettings {
             mode: ContactMode::VoxelTree(voxels(budget)),
@@ -301,7 +302,8 @@ fn box_over_box(budget: FrameBudget, seed: u64, gap: f32) -> (World, PieceId) {
         },
         length_unit: 0.1,
         ..base
-    });
+    })
+    .with_dt(1.0 / 120.0);
     let mut rng = Rng(seed);
     let mut turned = |y: f32| {
         let shift = rng.in_box(Vec3::splat(-0.02), Vec3::splat(0.02)).with_y(y);
@@ -370,7 +372,7 @@ fn what_comes_fast_is_met_at_the_surface_of_plain_shapes() {
     let low_box = ColliderBuilder::cuboid(1.0, 0.5, 1.0).translation(Vec3::Y * -0.5);
     let floor = ColliderBuilder::new(SharedShape::halfspace(Vec3::Y));
     for (kind, ground) in [("floor", floor), ("box", low_box), ("mesh", mesh)] {
-        let base = WorldSettings::measured(1.0 / 120.0);
+        let base = WorldSettings::measured();
         let mut world = World::new(WorldSettings {
             contacts: ContactSettings {
                 mode: ContactMode::VoxelTree(voxels(FrameBudget::Unlimited)),
@@ -378,7 +380,8 @@ fn what_comes_fast_is_met_at_the_surface_of_plain_shapes() {
             },
             length_unit: 0.1,
             ..base
-        });
+        })
+        .with_dt(1.0 / 120.0);
         world.physics.insert_collider(ground, None);
         let at = Pose::from_translation(Vec3::Y * (0.5 * SIDE + 0.14));
         let id = whole(world.add(Breakable::new(centred(Vec3::splat(SIDE))).at(at)));

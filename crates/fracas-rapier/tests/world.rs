@@ -14,7 +14,7 @@ use rapier3d::prelude::{ColliderBuilder, RigidBody, RigidBodyBuilder};
 fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
     let mut world = World::new(WorldSettings {
         gravity: Vec3::ZERO,
-        ..WorldSettings::measured(1.0 / 60.0)
+        ..WorldSettings::measured()
     });
     let mesh = blueprint([8, 4, 4], Vec3::new(0.4, 0.2, 0.2));
     world.add(Breakable {
@@ -51,8 +51,9 @@ fn a_body_that_breaks_keeps_its_momentum_angular_momentum_and_energy() {
 fn struck() -> World {
     let mut world = World::new(WorldSettings {
         gravity: Vec3::ZERO,
-        ..WorldSettings::measured(1.0 / 240.0)
-    });
+        ..WorldSettings::measured()
+    })
+    .with_dt(1.0 / 240.0);
     let glass = Material::by_name("glass").unwrap();
     let fragile = Breaker::new(glass, None).with_strength(Strength {
         speed: 0.5,

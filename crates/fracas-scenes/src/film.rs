@@ -209,7 +209,7 @@ impl Filming {
         let mut filming = Self {
             film: Film {
                 name: scene.name().into(),
-                step: scene.world().settings().step,
+                step: scene.world().dt(),
                 view: scene.view(),
                 ..Film::default()
             },

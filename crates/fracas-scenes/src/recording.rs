@@ -142,7 +142,7 @@ impl Recording {
         goes_on: &mut dyn FnMut(&Scene) -> bool,
     ) -> Self {
         let mut recording = Self {
-            step: scene.world().settings().step,
+            step: scene.world().dt(),
             ..Self::default()
         };
         recording.look(scene, 0, options);

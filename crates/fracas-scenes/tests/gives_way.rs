@@ -143,7 +143,7 @@ fn a_brick_on_a_pane_falls_no_faster_than_free() {
     let panes = Panes::new().unwrap();
     let mut world = World::new(WorldSettings {
         length_unit: 0.05,
-        ..WorldSettings::measured(1.0 / 60.0)
+        ..WorldSettings::measured()
     });
     world.add_floor(0.0, 0.6);
     for side in [-1.0, 1.0] {

@@ -16,7 +16,7 @@ fn coarse(seed: u64) -> SceneOptions {
 
 fn run(name: &str, options: &SceneOptions, seconds: f32) -> (Scene, Recording) {
     let mut scene = rigid::by_name(name, options, &mut |_| ()).unwrap();
-    let steps = (seconds / scene.world().settings().step) as u64;
+    let steps = (seconds / scene.world().dt()) as u64;
     let steps = steps.min(scene.steps());
     let recording = Recording::record(&mut scene, steps, RecordOptions::NUMBERS, &mut |_| ());
     (scene, recording)

@@ -25,7 +25,9 @@ fn a_world_around_another_is_the_same_world() -> Result<(), Box<dyn Error>> {
     let brick = Breakable::open("brick", Material::BRICK)?;
     let mut new = World::new(WorldSettings::default());
     new.add_floor(0.0, 0.6);
-    let mut around = World::around(physics(), WorldSettings::default());
+    let mut engine = physics();
+    engine.integration_parameters = WorldSettings::default().engine_parameters();
+    let mut around = World::around(engine, WorldSettings::default());
     for world in [&mut new, &mut around] {
         world.add(thrown(&brick));
     }

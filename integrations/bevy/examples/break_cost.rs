@@ -152,7 +152,7 @@ fn run_plugin(blueprint: &Arc<Blueprint>, most: u32, is_seen: bool) -> Result<Ru
         .init_asset::<Mesh>()
         .add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
         .add_plugins(FracasPlugin::<NoUserData>::new(settings()));
-    let step = Duration::from_secs_f32(settings().step);
+    let step = Duration::from_secs_f32(1.0 / 60.0);
     app.insert_resource(TimeUpdateStrategy::ManualDuration(step));
     app.finish();
     app.cleanup();

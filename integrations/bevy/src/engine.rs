@@ -36,13 +36,16 @@ pub struct Fracas {
     pub(crate) entities: BTreeMap<PieceId, Entity>,
     /// Pieces whose entities are gone.
     pub(crate) orphans: Vec<PieceId>,
+    /// Seconds of a step.
+    step: f32,
     equipped: bool,
     begun: bool,
 }
 
 impl Fracas {
-    pub(crate) fn new(settings: WorldSettings) -> Self {
+    pub(crate) fn new(settings: WorldSettings, step: f32) -> Self {
         Self {
+            step,
             world: Destruction::new(settings),
             objects: Vec::new(),
             entities: BTreeMap::new(),
@@ -119,7 +122,7 @@ pub(crate) fn swap_sets(
 }
 
 /// Does something while the world holds the engine's sets. The first time, the engine gets
-/// our dispatcher and parameters.
+/// our dispatcher, and the parameters that suit broken pieces.
 pub(crate) fn with_engine<R>(
     world: &mut World,
     work: impl FnOnce(&mut Fracas, &mut World) -> R,
@@ -130,6 +133,8 @@ pub(crate) fn with_engine<R>(
         lend(world, context, &mut fracas.world.physics)?;
         if !std::mem::replace(&mut fracas.equipped, true) {
             fracas.world.equip();
+            let parameters = fracas.world.settings().engine_parameters();
+            fracas.world.physics.integration_parameters = parameters;
         }
         let result = work(&mut fracas, world);
         lend(world, context, &mut fracas.world.physics)?;
@@ -161,9 +166,9 @@ pub(crate) fn steps_follow(
         .is_ok_and(|config| config.physics_pipeline_active)
 }
 
-/// Says so where the engine's step is not the settings'.
+/// Reports an engine's step that is not the plugin's.
 pub(crate) fn check_timestep(mode: Res<TimestepMode>, fracas: Res<Fracas>) -> Result {
-    let dt = fracas.world.settings().step;
+    let dt = fracas.step;
     match *mode {
         TimestepMode::Fixed {
             dt: found,
@@ -183,6 +188,7 @@ pub(crate) fn begin_step(world: &mut World) -> Result {
         if fracas.world.settings().debris != debris.0 {
             fracas.world.set_debris(debris.0);
         }
+        fracas.world.physics.integration_parameters.dt = fracas.step;
         fracas.world.begin_step();
         fracas.begun = true;
     })
@@ -190,8 +196,7 @@ pub(crate) fn begin_step(world: &mut World) -> Result {
 }
 
 /// After it: what breaks, and the step once more where something did. The second step is made
-/// by bevy_rapier3d's own system, so that its hooks and its messages are right for the
-/// fragments, too.
+/// by bevy_rapier3d's own system, so that its hooks are right for the fragments, too.
 pub(crate) fn finish_step<Hooks>(world: &mut World) -> Result
 where
     Hooks: 'static + BevyPhysicsHooks,

@@ -76,10 +76,10 @@ pub enum FracasError {
     },
     /// The engine is stepped in a way that the plugin cannot follow.
     #[error(
-        "TimestepMode must be Fixed {{ dt: {dt}, substeps: 1 }}, as FracasPlugin's settings say; it is {found}"
+        "TimestepMode must be Fixed {{ dt: {dt}, substeps: 1 }}, as FracasPlugin::with_step says; it is {found}"
     )]
     Timestep {
-        /// The settings'.
+        /// The plugin's, seconds.
         dt: f32,
         /// What it is.
         found: String,

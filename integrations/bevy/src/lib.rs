@@ -109,6 +109,7 @@ pub enum FracasSet {
 /// those of that plugin.
 pub struct FracasPlugin<Hooks = ()> {
     settings: WorldSettings,
+    step: f32,
     hooks: PhantomData<fn() -> Hooks>,
 }
 
@@ -124,8 +125,15 @@ impl<Hooks> FracasPlugin<Hooks> {
     pub fn new(settings: WorldSettings) -> Self {
         Self {
             settings,
+            step: 1.0 / 60.0,
             hooks: PhantomData,
         }
+    }
+
+    /// The same with steps of so many seconds; a sixtieth by default.
+    #[must_use]
+    pub fn with_step(self, step: f32) -> Self {
+        Self { step, ..self }
     }
 }
 
@@ -135,8 +143,8 @@ where
     for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
 {
     fn build(&self, app: &mut App) {
-        let step = self.settings.step;
-        app.insert_resource(Fracas::new(self.settings))
+        let step = self.step;
+        app.insert_resource(Fracas::new(self.settings, step))
             .insert_resource(Debris(self.settings.debris))
             .init_resource::<bake::Bakes>()
             .init_resource::<look::Looks>()

@@ -283,7 +283,7 @@ impl Challenge {
             },
             "balls": self.balls,
             "energy": self.energy,
-            "seconds": steps as f32 * world.settings().step,
+            "seconds": steps as f32 * world.dt(),
             "throws": self.throws,
             "height": self.height,
         })

@@ -82,7 +82,7 @@ impl Ear {
             return;
         }
         let before = std::mem::take(&mut self.pressed);
-        let (dt, gravity) = (world.settings().step, world.settings().gravity.length());
+        let (dt, gravity) = (world.dt(), world.settings().gravity.length());
         for pair in world.physics.narrow_phase.contact_pairs() {
             let (mut impulse, mut at) = (0.0, Vec3::ZERO);
             let first = world.physics.colliders.get(pair.collider1);

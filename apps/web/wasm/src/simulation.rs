@@ -149,7 +149,7 @@ impl Simulation {
             "name": self.stage.name(),
             "low": low.to_array(),
             "high": high.to_array(),
-            "step": self.world().settings().step,
+            "step": self.world().dt(),
         })
         .to_string()
     }
@@ -717,7 +717,7 @@ impl Simulation {
     /// the stretch under the body's weight, as the band is softened by the step.
     fn lift(&self, held: &Hold) -> Option<Vec3> {
         let world = self.world();
-        let (dt, gravity) = (world.settings().step, world.settings().gravity);
+        let (dt, gravity) = (world.dt(), world.settings().gravity);
         let piece = world.held_piece(held.hand)?;
         let body = world.body(piece)?;
         let arm = world.pose(piece)? * held.grip - body.center_of_mass();

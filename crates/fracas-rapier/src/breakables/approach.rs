@@ -4,11 +4,17 @@
 //! weighed on it: when a pile is put up, or what held it breaks, the load of all that is
 //! above comes at once, with hardly any motion. See [`super::decide`].
 //!
-//! And where a body breaks, the step is taken back: see [`super::give_way`].
+//! Where a body breaks, the step is taken back for the bodies that the break concerns: see
+//! [`super::give_way`].
+
+use std::collections::BTreeSet;
 
 use glam::Vec3;
 use parry3d::math::Pose;
 use rapier3d::prelude::{RigidBody, RigidBodyHandle, RigidBodySet};
+
+/// A body's handle in its two parts, which have an order.
+pub(crate) type BodyKey = (u32, u32);
 
 /// A body before a step.
 #[derive(Clone, Copy, Debug)]
@@ -67,13 +73,7 @@ impl Approach {
 
     /// How a body moved; not at all if it slept.
     pub(crate) fn of(&self, handle: RigidBodyHandle) -> Moved {
-        let key = |before: &Before| before.handle.into_raw_parts();
-        let found = self
-            .bodies
-            .binary_search_by_key(&handle.into_raw_parts(), key);
-        found
-            .map(|at| &self.bodies[at])
-            .ok()
+        self.before(handle)
             .filter(|before| !before.asleep)
             .map_or(Moved::default(), |before| Moved {
                 velocity: before.velocity,
@@ -81,9 +81,41 @@ impl Approach {
             })
     }
 
-    /// Puts all bodies back to where they were, moving as they did.
-    pub(crate) fn restore(&self, bodies: &mut RigidBodySet) {
-        for before in &self.bodies {
+    /// How fast a body was before the step, asleep or not, in length units per second.
+    pub(crate) fn speed(&self, handle: RigidBodyHandle) -> f32 {
+        self.before(handle).map_or(0.0, |b| b.velocity.length())
+    }
+
+    /// Where a body was before the step.
+    pub(crate) fn pose(&self, handle: RigidBodyHandle) -> Option<Pose> {
+        self.before(handle).map(|before| before.pose)
+    }
+
+    fn before(&self, handle: RigidBodyHandle) -> Option<&Before> {
+        let key = |before: &Before| before.handle.into_raw_parts();
+        let found = self
+            .bodies
+            .binary_search_by_key(&handle.into_raw_parts(), key);
+        found.ok().map(|at| &self.bodies[at])
+    }
+
+    /// The ways of all kinematic bodies that moved in the step: from where, to where.
+    pub(crate) fn kinematic_paths(
+        &self,
+        bodies: &RigidBodySet,
+    ) -> Vec<(RigidBodyHandle, Pose, Pose)> {
+        let moved = |before: &Before| {
+            let body = bodies.get(before.handle).filter(|b| b.is_kinematic())?;
+            let path = (before.handle, before.pose, *body.position());
+            (path.1 != path.2).then_some(path)
+        };
+        self.bodies.iter().filter_map(moved).collect()
+    }
+
+    /// Puts these bodies back to where they were, moving as they did.
+    pub(crate) fn restore(&self, concerned: &BTreeSet<BodyKey>, bodies: &mut RigidBodySet) {
+        let is_concerned = |b: &&Before| concerned.contains(&b.handle.into_raw_parts());
+        for before in self.bodies.iter().filter(is_concerned) {
             let Some(body) = bodies.get(before.handle) else {
                 continue;
             };
@@ -95,13 +127,8 @@ impl Approach {
             };
             let wake = !before.asleep;
             body.set_position(before.pose, wake);
-            if body.is_kinematic() {
-                // It is to go there once more; velocities of such bodies are the user's.
-                body.set_next_kinematic_position(pose);
-            } else {
-                body.set_linvel(before.velocity, wake);
-                body.set_angvel(before.spin, wake);
-            }
+            body.set_linvel(before.velocity, wake);
+            body.set_angvel(before.spin, wake);
         }
     }
 }

@@ -37,7 +37,7 @@ use super::budget::keep_hardest;
 use super::limits::Fit;
 use super::loads::Pushed;
 use super::split::{Break, named};
-use super::{After, Breakables, Engine, Object, PieceId};
+use super::{After, Breakables, Engine, Object, PieceId, Redo};
 use crate::{parallel, trace};
 
 /// Impacts that are not decided yet.
@@ -85,9 +85,21 @@ struct Side {
 }
 
 impl Breakables {
-    /// Asks every breakable body that was hit what becomes of it.
+    /// Decides which of the bodies that were hit break.
     pub(super) fn decide_breaks(&mut self, after: &After, engine: &mut Engine<'_>) -> Vec<Break> {
+        self.decide_breaks_among(None, after, engine)
+    }
+
+    /// The same, in a part of a redo for the bodies that it concerns and that have not broken
+    /// in an earlier part.
+    pub(super) fn decide_breaks_among(
+        &mut self,
+        redo: Option<&Redo>,
+        after: &After,
+        engine: &mut Engine<'_>,
+    ) -> Vec<Break> {
         let earlier = std::mem::take(&mut self.waiting).into_iter();
+        let earlier = earlier.filter(|hit| self.decided.iter().all(|b| b.piece != hit.piece));
         let mut questions: Vec<Question> = earlier
             .map(|hit| Question {
                 hit,
@@ -97,6 +109,13 @@ impl Breakables {
         let pushed = self.loads.pushed(engine.narrow_phase);
         let mut sides = self.sides_of_pieces(&pushed);
         sides.sort_unstable();
+        if let Some(redo) = redo {
+            sides.retain(|side| {
+                let body = self.body(side.piece);
+                body.is_some_and(|body| redo.concerns(body))
+                    && self.decided.iter().all(|b| b.piece != side.piece)
+            });
+        }
         for own in sides.chunk_by(|a, b| a.piece == b.piece) {
             let piece = own[0].piece;
             let impacts = self.impacts_on(piece, own, &pushed, after, engine);
@@ -136,7 +155,11 @@ impl Breakables {
         if questions.is_empty() {
             return breaks;
         }
-        let mut room = self.room(true, engine.bodies);
+        // In a part of a redo nothing is removed; its breaks are fitted at the end.
+        let mut room = match after.part {
+            0 => self.room(true, engine.bodies),
+            _ => None,
+        };
         if let Some(room) = &room {
             questions.retain(|q| self.may_break(q.hit.piece, room, engine.bodies));
         }

@@ -2,8 +2,9 @@
 //!
 //! The engine solves a step with whole bodies: a ball is stopped by a pane as if the pane
 //! could not break, and the pane takes the ball's whole impulse. If the body breaks by it,
-//! that step never happened: all bodies go back to where they were before it, the
-//! fragments take the body's place, and the step is made again. What the second solution
+//! that step never happened for the bodies that the break concerns ([`super::concerned`]): they
+//! go back to where they were before it, the fragments take the body's place, and their step is
+//! made again, in a copy of the engine's sets ([`crate::world`]). What the second solution
 //! takes from the ball is what it takes to move the pieces in its way.
 //!
 //! Breaking itself takes the energy of the cracks. It is taken by the impulses of the first
@@ -20,13 +21,18 @@
 //!
 //! Pieces that were born in the step do not break again in it: the impact has made of the
 //! body what it made of it, and is not counted twice. What else breaks in the second
-//! solution goes on as the whole body did. So a cascade costs a bounded time.
+//! solution breaks at its end, and goes on as the whole body did. So a cascade costs a bounded
+//! time.
+
+use std::collections::BTreeSet;
 
 use glam::{DVec3, Vec3};
+use parry3d::math::Pose;
 use rapier3d::prelude::{RigidBody, RigidBodyHandle};
 
+use super::approach::BodyKey;
 use super::split::Break;
-use super::{Breakables, Engine};
+use super::{Breakables, Engine, PieceId};
 
 /// Parts of a step that is made again, at most.
 const MOST_PARTS: u32 = 4;
@@ -38,23 +44,54 @@ struct Push {
     moment: Vec3,
 }
 
+/// How a step is made again.
+#[derive(Debug)]
+pub(crate) struct Redo {
+    /// Number of parts.
+    pub(crate) parts: u32,
+    /// The dynamic bodies whose motion it computes again.
+    pub(crate) bodies: BTreeSet<BodyKey>,
+    /// From where to where the kinematic bodies go in the whole step.
+    pub(crate) kinematic_paths: Vec<(RigidBodyHandle, Pose, Pose)>,
+}
+
+impl Redo {
+    /// Whether the redo computes this body's motion again.
+    pub(crate) fn concerns(&self, body: RigidBodyHandle) -> bool {
+        self.bodies.contains(&body.into_raw_parts())
+    }
+
+    /// Adds pieces that take the place of a broken body.
+    pub(super) fn insert_born(&mut self, born: &[PieceId], breakables: &Breakables) {
+        let bodies = born.iter().filter_map(|&piece| breakables.body(piece));
+        self.bodies
+            .extend(bodies.map(RigidBodyHandle::into_raw_parts));
+    }
+}
+
 impl Breakables {
-    /// Takes the step back for breaks that it caused, before they are made. Returns in how
-    /// many parts it is to be made again.
+    /// Takes the step back for breaks that it caused, before they are made. Returns how it is
+    /// to be made again.
     pub(super) fn take_step_back(
         &mut self,
         breaks: &[Break],
         dt: f32,
         engine: &mut Engine<'_>,
-    ) -> u32 {
-        self.approach.restore(engine.bodies);
+    ) -> Redo {
+        let bodies = self.concerned_by(breaks, dt, engine);
+        let kinematic_paths = self.approach.kinematic_paths(engine.bodies);
+        self.approach.restore(&bodies, engine.bodies);
         let mut parts = 1;
         for broken in breaks.iter().filter(|b| b.of_this_step) {
             let pushes = self.pushes_on(broken, engine);
             parts = parts.max(self.parts_for(broken, &pushes, dt, engine));
             pay(&pushes, broken.stats.spent, engine);
         }
-        parts
+        Redo {
+            parts,
+            bodies,
+            kinematic_paths,
+        }
     }
 
     /// In how many parts a step shows what met the body piece by piece: no body goes

@@ -80,6 +80,27 @@ impl Loads {
         self.pairs.extend(pushed.iter().map(|p| (p.key, p.impulse)));
     }
 
+    /// Multiplies all impulses: a part of a step bears its share of them.
+    pub(super) fn scale(&mut self, by: f32) {
+        for (_, impulse) in &mut self.pairs {
+            *impulse *= by;
+        }
+    }
+
+    /// Takes from `other` the pairs with a collider for which `is_other` holds, and keeps the
+    /// rest of its own.
+    pub(super) fn replace(&mut self, other: Self, is_other: impl Fn(ColliderHandle) -> bool) {
+        let is_other = |(key, _): &(Key, f32)| {
+            let mut ends = key.iter();
+            ends.any(|&(index, generation)| {
+                is_other(ColliderHandle::from_raw_parts(index, generation))
+            })
+        };
+        self.pairs.retain(|pair| !is_other(pair));
+        self.pairs.extend(other.pairs.into_iter().filter(is_other));
+        self.pairs.sort_unstable_by_key(|(key, _)| *key);
+    }
+
     /// The same, read from the engine.
     pub(crate) fn note(&mut self, narrow_phase: &NarrowPhase) {
         let pushed = self.pushed(narrow_phase);

@@ -6,8 +6,9 @@
 //!
 //! Stages of [`Breakables::follow_step`]: modes that are due take effect -> impulses
 //! to decisions -> cut and update -> replace bodies. Between decisions and cutting the
-//! step may be taken back: all bodies are then back where they were before it, with
-//! fragments in the place of what broke, and the engine's step is to be made once more.
+//! step may be taken back for the bodies that the breaks concern: they are then back where
+//! they were before it, with fragments in the place of what broke, and their step is to be
+//! made once more.
 
 mod approach;
 mod attached;
@@ -15,6 +16,7 @@ mod background;
 mod blows;
 mod breakable;
 mod budget;
+mod concerned;
 mod contacts;
 mod decide;
 mod events;
@@ -37,7 +39,7 @@ use fracas_fracture::{Breaker, BreakerStats};
 use glam::Vec3;
 use parry3d::shape::SharedShape;
 use rapier3d::prelude::{
-    ColliderBuilder, ColliderHandle, ColliderSet, ImpulseJointSet, IslandManager,
+    BroadPhaseBvh, ColliderBuilder, ColliderHandle, ColliderSet, ImpulseJointSet, IslandManager,
     MultibodyJointSet, NarrowPhase, PhysicsWorld, RigidBody, RigidBodyHandle, RigidBodySet,
     SoftBodySet,
 };
@@ -66,9 +68,11 @@ use approach::Approach;
 use background::ModesJobs;
 use decide::Memories;
 pub(crate) use decide::Waiting;
+pub(crate) use give_way::Redo;
 use loads::Loads;
 use owners::Owners;
 use script::Scripting;
+use split::Break;
 
 /// Names an object, broken or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,6 +99,8 @@ pub struct BreakSettings {
     pub most_breaks_per_step: usize,
     /// Pairs whose contacts have a larger impulse in a step (newton-seconds) are reported.
     pub event_impulse: f32,
+    /// Length units per metre.
+    pub units: f32,
     /// Whether unbroken objects may sleep.
     pub sleep: bool,
     /// Whether fragments may sleep.
@@ -104,8 +110,6 @@ pub struct BreakSettings {
     /// Bodies look for contacts so many of their own radii ahead, a step's motion at most:
     /// they meet before they overlap.
     pub look_ahead: f32,
-    /// How much wider than a piece its box for the engine is, on every side.
-    pub margin: f32,
     /// Limits on the number and age of fragments.
     pub debris: DebrisPolicy,
 }
@@ -116,6 +120,8 @@ pub struct Engine<'a> {
     pub bodies: &'a mut RigidBodySet,
     /// Colliders.
     pub colliders: &'a mut ColliderSet,
+    /// Where neighbors are found.
+    pub broad_phase: &'a BroadPhaseBvh,
     /// Where the impulses are read.
     pub narrow_phase: &'a NarrowPhase,
     /// Told of bodies that go.
@@ -133,6 +139,7 @@ impl<'a> From<&'a mut PhysicsWorld> for Engine<'a> {
         Self {
             bodies: &mut world.bodies,
             colliders: &mut world.colliders,
+            broad_phase: &world.broad_phase,
             narrow_phase: &world.narrow_phase,
             islands: &mut world.islands,
             impulse_joints: &mut world.impulse_joints,
@@ -239,14 +246,10 @@ pub struct BreakReport {
 pub(crate) struct After {
     /// How long it was, in seconds.
     pub(crate) dt: f32,
-    /// How long the next is, in seconds.
-    pub(crate) next_dt: f32,
     /// How much faster everything falls after a second (m/s^2).
     pub(crate) gravity: f32,
     /// Which part, where the step is made again; 0: it was not made before.
     pub(crate) part: u32,
-    /// Whether it is the last part of a step.
-    pub(crate) is_last: bool,
     /// Whether it may be taken back where something broke.
     pub(crate) may_take_back: bool,
     /// What is left of the budget for breaking, and what a step of the engine takes, in
@@ -259,10 +262,8 @@ impl After {
     pub(crate) fn whole(dt: f32, gravity: f32) -> Self {
         Self {
             dt,
-            next_dt: dt,
             gravity,
             part: 0,
-            is_last: true,
             may_take_back: true,
             room: None,
         }
@@ -344,6 +345,10 @@ pub struct Breakables {
     pub(crate) steps: u64,
     /// Of the step that is made again.
     part: u32,
+    /// Breaks that were decided in the parts of a redo; they are made at its end.
+    decided: Vec<Break>,
+    /// Impulses of the step that was taken back.
+    loads_before_redo: Loads,
     /// Raw: [`events::settle`] makes a batch of them.
     pub(crate) events: Vec<Event>,
     settings: BreakSettings,
@@ -381,6 +386,8 @@ impl Breakables {
             materials: ColliderMaterials::default(),
             steps: 0,
             part: 0,
+            decided: Vec::new(),
+            loads_before_redo: Loads::default(),
             events: Vec::new(),
             settings,
             report: BreakReport::default(),
@@ -395,10 +402,12 @@ impl Breakables {
         }
     }
 
-    /// Adds an object: one body with one collider.
+    /// Adds an object: one body with one collider. Its box for the engine, and those of its
+    /// pieces, are wider by `margin` on every side.
     pub fn add(
         &mut self,
         options: Breakable,
+        margin: f32,
         bodies: &mut RigidBodySet,
         colliders: &mut ColliderSet,
     ) -> ObjectId {
@@ -407,7 +416,7 @@ impl Breakables {
             fragment: FragmentId(0),
         };
         let (shared, shape) = options.blueprint.object();
-        let shape = shape.with_margin(self.settings.margin);
+        let shape = shape.with_margin(margin);
         let anchored = split::is_anchored(&shape, &options);
         let ahead = self.settings.look_ahead * shape.reach();
         let body = options
@@ -453,55 +462,100 @@ impl Breakables {
         self.approach.note(bodies);
     }
 
-    /// What follows a step of the engine: decide, cut, replace. Returns into how many parts the step is to be cut when it is made again, if it was
-    /// taken back.
-    pub(crate) fn follow_step(&mut self, after: After, engine: &mut Engine<'_>) -> Option<u32> {
+    /// Follows a step of the engine: decide, cut, replace. Returns how the step is to be made
+    /// again, if it was taken back.
+    pub(crate) fn follow_step(&mut self, after: After, engine: &mut Engine<'_>) -> Option<Redo> {
         self.report = BreakReport::default();
         self.newborn.clear();
         self.make_late();
-        self.part = after.part;
+        self.part = 0;
         let start = (self.clock)();
         // Soft bodies cannot be put back.
         let may_take_back =
             after.may_take_back && self.approach.is_known() && engine.soft_bodies.is_empty();
-        let mut again = None;
+        let mut redo = None;
         let follows = self.follows();
         if follows {
-            again = self.follow_script(may_take_back, after.dt, engine);
+            redo = self.follow_script(may_take_back, after.dt, engine);
         } else {
-            if after.part == 0 {
-                self.take_due_modes();
-            }
+            self.take_due_modes();
             let breaks = {
                 let _span = trace::span("deciding", trace::plain);
                 self.decide_breaks(&after, engine)
             };
             if may_take_back && breaks.iter().any(|b| b.of_this_step) {
-                let parts = self.take_step_back(&breaks, after.dt, engine);
-                again = Some(self.affordable_parts(parts, &after));
+                let mut taken_back = self.take_step_back(&breaks, after.dt, engine);
+                taken_back.parts = self.affordable_parts(taken_back.parts, &after);
+                redo = Some(taken_back);
             }
             self.report.stages.deciding += ((self.clock)() - start) * 1e3;
-            self.break_bodies(breaks, again.unwrap_or(0), engine);
+            let parts = redo.as_ref().map_or(0, |redo| redo.parts);
+            let born = self.break_bodies(breaks, parts, engine);
+            if let Some(redo) = &mut redo {
+                redo.insert_born(&born, self);
+            }
         }
-        if let Some(parts) = again {
-            self.look_ahead(after.dt / parts as f32, engine.bodies);
-            // The fragments are to be known, too.
-            self.approach.note(engine.bodies);
-            return again;
-        }
-        self.look_ahead(after.next_dt, engine.bodies);
-        if follows {
-            self.loads.note(engine.narrow_phase);
+        if let Some(redo) = &redo {
+            if follows {
+                self.loads_now.note(engine.narrow_phase);
+            }
+            self.loads_before_redo = std::mem::take(&mut self.loads_now);
+            self.loads.scale(1.0 / redo.parts as f32);
         } else {
+            self.end_step(after.dt, follows, engine);
+        }
+        redo
+    }
+
+    /// Follows a part of a step that is made again, in a copy of the engine's sets: decides
+    /// what breaks. It breaks at the end, by [`Self::finish_redo`].
+    pub(crate) fn follow_part(&mut self, after: After, redo: &Redo, engine: &mut Engine<'_>) {
+        self.report = BreakReport::default();
+        self.part = after.part;
+        if self.follows() {
+            self.loads.note(engine.narrow_phase);
+            return;
+        }
+        let start = (self.clock)();
+        let _span = trace::span("deciding", trace::plain);
+        let breaks = self.decide_breaks_among(Some(redo), &after, engine);
+        self.decided.extend(breaks);
+        std::mem::swap(&mut self.loads, &mut self.loads_now);
+        self.report.stages.deciding += ((self.clock)() - start) * 1e3;
+    }
+
+    /// Ends a step of `dt` seconds that was made again: breaks what its parts decided.
+    pub(crate) fn finish_redo(&mut self, dt: f32, redo: &Redo, engine: &mut Engine<'_>) {
+        self.report = BreakReport::default();
+        // Of a part, for those that the redo concerned; of the whole step, for all others.
+        let mut parts = std::mem::take(&mut self.loads);
+        parts.scale(redo.parts as f32);
+        self.loads = std::mem::take(&mut self.loads_before_redo);
+        self.loads.replace(parts, |collider| {
+            let parent = engine.colliders.get(collider).and_then(|c| c.parent());
+            parent.is_some_and(|body| redo.concerns(body))
+        });
+        if self.follows() {
+            self.follow_script(false, dt, engine);
+        } else {
+            let decided = std::mem::take(&mut self.decided);
+            let fitting = self.fit_decided(decided, engine);
+            self.break_bodies(fitting, 0, engine);
+        }
+        self.end_step(dt, false, engine);
+    }
+
+    fn end_step(&mut self, dt: f32, note_loads: bool, engine: &mut Engine<'_>) {
+        self.look_ahead(dt, engine.bodies);
+        if note_loads {
+            self.loads.note(engine.narrow_phase);
+        } else if self.part == 0 {
             std::mem::swap(&mut self.loads, &mut self.loads_now);
         }
         self.approach.forget();
-        if after.is_last {
-            self.steps += 1;
-            self.part = 0;
-            self.new_fragments = 0;
-        }
-        None
+        self.steps += 1;
+        self.part = 0;
+        self.new_fragments = 0;
     }
 
     /// Takes a body away.

@@ -10,7 +10,7 @@ use fracas_core::Fracture;
 use fracas_fracture::FractureStats;
 
 use super::split::Break;
-use super::{Breakables, Engine, PieceId};
+use super::{Breakables, Engine, PieceId, Redo};
 
 /// What broke, and how, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,7 +20,8 @@ pub struct BreakScript {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Scripted {
-    /// After the step of this number, from 0, or after a part of it that was made again.
+    /// After the step of this number, from 0: 0 before it was made again, else its number of
+    /// parts.
     step: u64,
     part: u32,
     piece: PieceId,
@@ -96,14 +97,14 @@ impl Breakables {
         }
     }
 
-    /// Makes the breaks that the script has for this step. Returns in how many parts the
-    /// step is to be made again, where it was taken back as when they were noted.
+    /// Makes the breaks that the script has for this step. Returns how the step is to be made
+    /// again, where it was taken back as when they were noted.
     pub(super) fn follow_script(
         &mut self,
         may_take_back: bool,
         dt: f32,
         engine: &mut Engine<'_>,
-    ) -> Option<u32> {
+    ) -> Option<Redo> {
         let mut again = None;
         let mut breaks: Vec<Break> = Vec::new();
         while let Some(next) = self.next_scripted(again.is_some()) {
@@ -127,9 +128,11 @@ impl Breakables {
             }
         }
         let parts = again?;
-        self.take_step_back(&breaks, dt, engine);
-        self.break_bodies(breaks, parts, engine);
-        again
+        let mut redo = self.take_step_back(&breaks, dt, engine);
+        redo.parts = parts;
+        let born = self.break_bodies(breaks, parts, engine);
+        redo.insert_born(&born, self);
+        Some(redo)
     }
 
     pub(super) fn follows(&self) -> bool {

@@ -58,8 +58,15 @@ impl Breakables {
     }
 
     /// Cuts, updates, replaces: bodies of several objects are cut and updated at once,
-    /// and replaced in order. `parts`: in how many the step is made again, if it is.
-    pub(super) fn break_bodies(&mut self, breaks: Vec<Break>, parts: u32, engine: &mut Engine<'_>) {
+    /// and replaced in order. `parts`: in how many the step is made again, if it is. Returns
+    /// the pieces of the bodies that this step broke.
+    pub(super) fn break_bodies(
+        &mut self,
+        breaks: Vec<Break>,
+        parts: u32,
+        engine: &mut Engine<'_>,
+    ) -> Vec<PieceId> {
+        let mut born = Vec::new();
         let mut rest = breaks.into_iter().peekable();
         let mut wave: Vec<Break> = Vec::new();
         while rest.peek().is_some() {
@@ -71,12 +78,19 @@ impl Breakables {
             while let Some(next) = rest.next_if(|b| is_new(b, &wave)) {
                 wave.push(next);
             }
-            self.break_wave(std::mem::take(&mut wave), parts, engine);
+            self.break_wave(std::mem::take(&mut wave), parts, engine, &mut born);
         }
+        born
     }
 
     /// Breaks bodies of different objects.
-    fn break_wave(&mut self, wave: Vec<Break>, parts: u32, engine: &mut Engine<'_>) {
+    fn break_wave(
+        &mut self,
+        wave: Vec<Break>,
+        parts: u32,
+        engine: &mut Engine<'_>,
+        born: &mut Vec<PieceId>,
+    ) {
         let wave = wave.into_iter().filter_map(|broken| {
             let object = self.objects.get(broken.piece.object.0 as usize)?;
             let piece = object.pieces.get(&broken.piece.fragment)?;
@@ -110,7 +124,10 @@ impl Breakables {
             let before = object.history.len();
             self.note(&broken, before, parts);
             let Break {
-                fracture, stats, ..
+                fracture,
+                stats,
+                of_this_step,
+                ..
             } = broken;
             self.objects[id.object.0 as usize].history.push(fracture);
             let start = (self.clock)();
@@ -140,6 +157,9 @@ impl Breakables {
             self.report.broken += 1;
             self.newborn.extend(&children);
             self.start_modes(&children);
+            if of_this_step {
+                born.extend_from_slice(&children);
+            }
             self.events.push(Event::Broke {
                 piece: id,
                 children: children.clone(),

@@ -29,11 +29,11 @@ fn settings() -> BreakSettings {
         restructuring: SplitMethod::MaximumDistance,
         most_breaks_per_step: 10,
         event_impulse: f32::INFINITY,
+        units: 1.0,
         sleep: true,
         fragments_sleep: false,
         fragment_modes: Default::default(),
         look_ahead: 0.5,
-        margin: 0.0,
         debris: DebrisPolicy {
             min_breaking_share: 0.0,
             ..DebrisPolicy::default()
@@ -60,7 +60,7 @@ impl Scene {
 
     fn add(&mut self, options: Breakable) -> PieceId {
         let (bodies, colliders) = (&mut self.physics.bodies, &mut self.physics.colliders);
-        let object = self.breakables.add(options, bodies, colliders);
+        let object = self.breakables.add(options, 0.0, bodies, colliders);
         PieceId {
             object,
             fragment: FragmentId(0),

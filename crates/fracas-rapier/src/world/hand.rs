@@ -68,6 +68,16 @@ pub(crate) struct Held {
 }
 
 impl Coupling {
+    /// The same in a world with so many length units per metre.
+    pub(crate) fn in_units(&self, units: f32) -> Self {
+        Self {
+            angular_stiffness: self.angular_stiffness * units * units,
+            angular_damping: self.angular_damping * units * units,
+            most_force: self.most_force * units,
+            ..*self
+        }
+    }
+
     /// What the hand does to the body over a step of `dt` seconds.
     pub(crate) fn wrench(&self, held: &Held, dt: f32) -> Wrench {
         let implicit = |k: f32, c: f32, x: Vec3, v: Vec3, inverse_mass: f32| {

@@ -13,9 +13,10 @@ pub(super) struct Hand {
     /// The grabbed point, in the object's frame.
     pub(super) grip: Vec3,
     pub(super) target: Pose,
+    /// Where it was at the end of the last step.
+    pub(super) last: Vec3,
     /// Orientation of the body relative to the hand when it was grabbed.
     pub(super) hold: parry3d::math::Rotation,
-    pub(super) velocity: Vec3,
     pub(super) coupling: Coupling,
     pub(super) wrench: Wrench,
 }
@@ -36,7 +37,7 @@ impl World {
             grip: pose.inverse_transform_point(point),
             hold: target.rotation.inverse() * pose.rotation,
             target,
-            velocity: Vec3::ZERO,
+            last: point,
             coupling,
             wrench: Wrench::default(),
         };
@@ -46,9 +47,7 @@ impl World {
 
     /// Moves a hand to where it will be at the end of the next step.
     pub fn move_hand(&mut self, hand: HandId, to: Pose) {
-        let step = self.settings.step;
         if let Some(hand) = self.hands.get_mut(&hand) {
-            hand.velocity = (to.translation - hand.target.translation) / step;
             hand.target = to;
         }
     }
@@ -73,8 +72,11 @@ impl World {
     }
 
     pub(super) fn pull_hands(&mut self) {
-        let step = self.settings.step;
+        let dt = self.dt;
         for hand in self.hands.values_mut() {
+            let way = hand.target.translation
+                - std::mem::replace(&mut hand.last, hand.target.translation);
+            let velocity = if dt > 0.0 { way / dt } else { Vec3::ZERO };
             let handle = self.breakables.body(hand.piece);
             let Some(body) = handle.and_then(|h| self.physics.bodies.get_mut(h)) else {
                 continue;
@@ -94,16 +96,15 @@ impl World {
             let turn = body.position().rotation * (hand.target.rotation * hand.hold).inverse();
             let held = Held {
                 offset: grip - hand.target.translation,
-                velocity: body.velocity_at_point(grip) - hand.velocity,
+                velocity: body.velocity_at_point(grip) - velocity,
                 inverse_mass: 1.0 / body.mass().max(1e-9) + spread * arm.length_squared(),
                 turn: turn.to_scaled_axis(),
                 spin: body.angvel(),
                 inverse_inertia,
             };
-            hand.wrench = hand.coupling.wrench(&held, step);
-            body.apply_impulse_at_point(hand.wrench.force * step, grip, true);
-            body.apply_torque_impulse(hand.wrench.torque * step, true);
-            hand.velocity = Vec3::ZERO;
+            hand.wrench = hand.coupling.in_units(self.units).wrench(&held, dt);
+            body.apply_impulse_at_point(hand.wrench.force * dt, grip, true);
+            body.apply_torque_impulse(hand.wrench.torque * dt, true);
         }
     }
 

@@ -17,6 +17,7 @@ mod hold;
 mod prepare;
 mod quarantine;
 mod queries;
+mod redo;
 mod settings;
 mod sleep;
 mod snapshot;
@@ -24,6 +25,7 @@ mod stats;
 mod step;
 mod tune;
 mod voxels;
+mod warnings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,6 +50,7 @@ pub use queries::RayHit;
 pub use settings::WorldSettings;
 pub use snapshot::{RestoreError, SnapshotError};
 pub use stats::{StepStats, StepTimes};
+pub use warnings::Warning;
 
 use crate::breakables::{
     Blow, BreakScript, Breakable, Breakables, Clock, Engine, Event, NewFragment, ObjectId, PieceId,
@@ -69,6 +72,8 @@ pub struct World {
     pub physics: PhysicsWorld,
     pub(crate) breakables: Breakables,
     settings: WorldSettings,
+    /// Length units per metre.
+    units: f32,
     hands: BTreeMap<HandId, Hand>,
     next_hand: u32,
     /// Since the last step.
@@ -81,11 +86,15 @@ pub struct World {
     prepared: Arc<PreparedAnswers>,
     stats: StepStats,
     steps: u64,
+    /// Seconds of the step that is being made: the engine's, read when it begins.
+    dt: f32,
     /// The lowest floor's height.
     floor: Option<f32>,
     bodies_lost: usize,
     /// Of the bodies that were awake, at the last look.
     places: sleep::Places,
+    /// Seconds of the steps since that look.
+    since_look: f64,
     /// Within the engine's step alone.
     held_asleep: sleep::HeldAsleep,
     clock: Arc<Clock>,
@@ -95,37 +104,55 @@ pub struct World {
 }
 
 impl World {
-    /// An empty world.
+    /// An empty world, whose engine has the parameters that suit broken pieces best:
+    /// [`WorldSettings::engine_parameters`].
     #[must_use]
     pub fn new(settings: WorldSettings) -> Self {
+        let units = settings.units_per_meter.unwrap_or(1.0);
         let physics = PhysicsWorld {
-            gravity: settings.gravity,
+            gravity: settings.gravity * units,
+            integration_parameters: settings.engine_parameters(),
             ..PhysicsWorld::default()
         };
-        Self::of(physics, settings)
+        Self::of(physics, settings, units)
     }
 
-    /// A world round the engine's world of a game, with all that is in it. Its gravity and
-    /// the length of its step stay as they are; all else is as the settings say.
+    /// A world around the engine's world of a game, with all that is in it. Gravity and all
+    /// parameters of the engine stay as they are; what of them suits broken pieces badly, says
+    /// [`Self::warnings`]. Lengths are in the units of the game's world: see
+    /// [`WorldSettings::units_per_meter`].
+    ///
+    /// ```
+    /// use fracas_rapier::{World, WorldSettings};
+    /// use rapier3d::prelude::*;
+    ///
+    /// let mut physics = PhysicsWorld::default();
+    /// physics.integration_parameters.num_solver_iterations = 8;
+    /// let world = World::around(physics, WorldSettings::default());
+    /// assert_eq!(world.physics.integration_parameters.num_solver_iterations, 8);
+    /// ```
     #[must_use]
     pub fn around(physics: PhysicsWorld, settings: WorldSettings) -> Self {
+        let engine = physics.integration_parameters.length_unit;
+        let units = settings.units_per_meter.unwrap_or(engine.max(1.0));
         let settings = WorldSettings {
-            gravity: physics.gravity,
-            step: physics.integration_parameters.dt,
+            gravity: physics.gravity / units,
+            units_per_meter: Some(units),
             ..settings
         };
-        Self::of(physics, settings)
+        Self::of(physics, settings, units)
     }
 
-    fn of(physics: PhysicsWorld, settings: WorldSettings) -> Self {
+    fn of(physics: PhysicsWorld, settings: WorldSettings, units: f32) -> Self {
         let counters = Arc::<Counters>::default();
         let table = Arc::<VoxelTable>::default();
         let voxels = Voxels::new(&settings.contacts.mode, &table);
         let budget = Budget::new(settings.step_budget, settings.contacts.mode.is_by_points());
         let mut world = Self {
             physics,
-            breakables: Breakables::new(settings.breaking()),
+            breakables: Breakables::new(settings.breaking(units)),
             settings,
+            units,
             hands: BTreeMap::new(),
             next_hand: 0,
             blows: Vec::new(),
@@ -136,9 +163,11 @@ impl World {
             prepared: Arc::default(),
             stats: StepStats::default(),
             steps: 0,
+            dt: 0.0,
             floor: None,
             bodies_lost: 0,
             places: sleep::Places::new(),
+            since_look: 0.0,
             held_asleep: sleep::HeldAsleep::new(),
             clock: Arc::new(system_clock()),
             begun: 0.0,
@@ -148,16 +177,27 @@ impl World {
         world
     }
 
-    /// Gives the engine's sets in [`Self::physics`] what this world's settings ask for: our
-    /// dispatcher in the narrow phase, the parameters of integration, timers. A new world has
-    /// it; who lends it the sets of another engine (see [`Self::begin_step`]) calls it once,
-    /// before the first step.
+    /// Makes the engine's sets in [`Self::physics`] ready for pieces. It changes two things of
+    /// them: the narrow phase gets our query dispatcher (any other goes), and the pipeline's
+    /// counters are enabled, by which [`Self::stats`] tells times. A new world has it; a
+    /// program that lends it the sets of another engine (see [`Self::begin_step`]) calls it
+    /// once, before the first step.
     pub fn equip(&mut self) {
         let dispatcher = self.dispatcher();
         let physics = &mut self.physics;
-        physics.integration_parameters = self.settings.engine_parameters();
         physics.narrow_phase.set_query_dispatcher(dispatcher);
         physics.physics_pipeline.counters.enable();
+    }
+
+    /// Length units of this world per metre: see [`WorldSettings::units_per_meter`].
+    #[must_use]
+    pub fn units_per_meter(&self) -> f32 {
+        self.units
+    }
+
+    /// The smallest length that matters, in length units of this world.
+    fn smallest_length(&self) -> f32 {
+        self.settings.length_unit * self.units
     }
 
     /// The narrow phase's dispatcher: fragments first, everything else as before.
@@ -180,6 +220,15 @@ impl World {
         self.breakables.set_clock(move || shared());
     }
 
+    /// The same world with steps of `dt` seconds: `physics.integration_parameters.dt`.
+    #[must_use]
+    #[cfg_attr(feature = "research", visibility::make(pub))]
+    #[cfg_attr(not(any(feature = "research", test)), expect(dead_code))]
+    pub(crate) fn with_dt(mut self, dt: f32) -> Self {
+        self.physics.integration_parameters.dt = dt;
+        self
+    }
+
     /// The settings it was made with.
     #[must_use]
     pub fn settings(&self) -> &WorldSettings {
@@ -190,7 +239,8 @@ impl World {
     /// their birth.)
     pub fn set_debris(&mut self, policy: DebrisPolicy) {
         self.settings.debris = policy;
-        self.breakables.set_settings(self.settings.breaking());
+        self.breakables
+            .set_settings(self.settings.breaking(self.units));
     }
 
     /// Sets the point of interest, such as the camera or the player: fragments far from it are
@@ -234,8 +284,9 @@ impl World {
     /// Adds an object.
     pub fn add(&mut self, options: Breakable) -> ObjectId {
         self.stock.add(&options);
+        let margin = box_margin(&self.physics);
         let (bodies, colliders) = (&mut self.physics.bodies, &mut self.physics.colliders);
-        self.breakables.add(options, bodies, colliders)
+        self.breakables.add(options, margin, bodies, colliders)
     }
 
     /// Breaks a body now, between two steps, whatever hit it or not. Returns what it
@@ -299,8 +350,8 @@ impl World {
         self.breakables.decisions()
     }
 
-    /// Bodies that fell out of the world or whose state was not finite, since the
-    /// start: none, where all is well.
+    /// Pieces that fell out of the world or whose state was not finite, since the
+    /// start: none, where all is well. Bodies of the game are never removed.
     #[must_use]
     pub fn bodies_lost(&self) -> usize {
         self.bodies_lost
@@ -310,6 +361,13 @@ impl World {
     #[must_use]
     pub fn stats(&self) -> &StepStats {
         &self.stats
+    }
+
+    /// Seconds of the next step: the engine's own `physics.integration_parameters.dt`, which a
+    /// game sets. It may change from step to step.
+    #[must_use]
+    pub fn dt(&self) -> f32 {
+        self.physics.integration_parameters.dt
     }
 
     /// Steps made.
@@ -398,42 +456,49 @@ impl World {
         digest.value()
     }
 
-    /// Kinetic and potential energy of all bodies, in joules; heights count from 0.
+    /// Kinetic and potential energy of all bodies, in joules; heights count from the origin.
     #[must_use]
     pub fn energy(&self) -> f64 {
         let mut sum = 0.0;
         for (_, body) in self.physics.bodies.iter().filter(|(_, b)| b.is_dynamic()) {
-            let height = -self.settings.gravity.dot(body.center_of_mass());
+            let height = -self.physics.gravity.dot(body.center_of_mass());
             sum += f64::from(body.kinetic_energy()) + f64::from(body.mass()) * f64::from(height);
         }
-        sum
+        sum / f64::from(self.units).powi(2)
     }
 
-    /// Takes away what fell out of the world, and what the engine disabled because its
-    /// state was not finite.
+    /// Removes pieces that fell out of the world, and those that the engine disabled because
+    /// their state was not finite.
     fn clear_lost(&mut self) {
-        let below = self.settings.lost_below;
-        let below = below.or(self.floor.map(|y| y - FALLEN_THROUGH));
-        let below = below.unwrap_or(f32::NEG_INFINITY);
+        let gravity = self.physics.gravity;
+        let up = (-gravity).try_normalize().unwrap_or(Vec3::Y);
+        let floor = self.floor.filter(|_| gravity.y < -0.5 * gravity.length());
+        // The floor is level, whatever gravity is.
+        let (up, below) = match (self.settings.lost_below, floor) {
+            (Some(below), _) => (up, below),
+            (None, Some(floor)) => (Vec3::Y, floor - FALLEN_THROUGH * self.units),
+            (None, None) => (up, f32::NEG_INFINITY),
+        };
         let quarantined = self.physics.quarantine().bodies();
-        let lost: Vec<RigidBodyHandle> = self
-            .physics
-            .bodies
-            .iter()
-            .filter(|(handle, body)| {
-                (body.is_dynamic() && body.center_of_mass().y < below)
-                    || quarantined.contains(handle)
+        let is_lost = |handle: RigidBodyHandle| {
+            self.physics.bodies.get(handle).is_some_and(|body| {
+                let is_below = body.is_dynamic() && body.center_of_mass().dot(up) < below;
+                is_below || quarantined.contains(&handle)
             })
-            .map(|(handle, _)| handle)
-            .collect();
+        };
+        let bodies = self
+            .pieces()
+            .filter_map(|piece| self.breakables.body(piece));
+        let lost: Vec<RigidBodyHandle> = bodies.filter(|&handle| is_lost(handle)).collect();
         self.take_away(&lost);
     }
 
     /// Ages fragments, and removes those whose time has come.
     fn clear_debris(&mut self) {
+        let small = self.smallest_length();
         let around = Surroundings {
-            still_speed: 0.05 * self.settings.length_unit.max(0.1),
-            touching: 0.1 * self.settings.length_unit,
+            still_speed: STILL * small.max(0.1 * self.units),
+            touching: 0.1 * small,
             up: -self.physics.gravity.normalize_or_zero(),
         };
         self.mark_held();
@@ -482,5 +547,15 @@ impl World {
     }
 }
 
-/// A body this far under the lowest floor has fallen through it, in metres.
+/// Half of the way that things fall in a step, if the engine looks so far for contacts.
+fn box_margin(physics: &PhysicsWorld) -> f32 {
+    let parameters = &physics.integration_parameters;
+    let fall = physics.gravity.length() * parameters.dt * parameters.dt;
+    0.5 * fall.min(parameters.prediction_distance())
+}
+
+/// A piece slower than this counts as still, in smallest lengths per second.
+const STILL: f32 = 0.05;
+
+/// A piece this far under the lowest floor has fallen through it, in metres.
 const FALLEN_THROUGH: f32 = 1.0;

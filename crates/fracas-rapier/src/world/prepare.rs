@@ -188,7 +188,7 @@ mod tests {
         let mesh = Arc::new(box_grid([6; 3], Vec3::splat(0.6)));
         let blueprint = Blueprint::build(mesh, &Default::default(), &Default::default());
         let blueprint = Arc::new(blueprint.unwrap());
-        let mut world = World::new(WorldSettings::measured(1.0 / 60.0));
+        let mut world = World::new(WorldSettings::measured());
         world.prepared = Arc::new(PreparedAnswers::expensive_from(expensive_from));
         world.equip();
         world.add_floor(0.0, 0.5);

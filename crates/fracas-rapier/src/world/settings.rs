@@ -15,13 +15,19 @@ const MOST_SPEED: f32 = 400.0;
 /// Settings of a world.
 #[derive(Clone, Copy, Debug)]
 pub struct WorldSettings {
-    /// Seconds per step.
-    pub step: f32,
-    /// In metres per second squared.
+    /// Gravity of a new world, metres per second squared; 9.81 along -y by default.
+    /// [`super::World::around`] keeps the engine's.
     pub gravity: Vec3,
-    /// The length that the engine's tolerances are multiples of: about the size of
-    /// the smallest thing that matters, in metres.
+    /// About the size of the smallest thing that matters, metres; 0.1 by default. Bodies that
+    /// move slowly against it fall asleep; in a new world it is what the engine's tolerances
+    /// are multiples of, too.
     pub length_unit: f32,
+    /// How many length units of the world make a metre: 1 in metres, 100 in centimetres, 1000
+    /// in millimetres. Meshes, positions, and speeds of a world are in its own units; masses
+    /// are kilograms and times seconds in all of them. What is known in SI units (materials,
+    /// densities, forces, these settings) is converted. By default 1, or the `length_unit` of
+    /// the engine that [`super::World::around`] is given, where that is larger than 1.
+    pub units_per_meter: Option<f32>,
     /// How contacts are found.
     pub contacts: ContactSettings,
     /// How trees are put together after a split.
@@ -30,14 +36,14 @@ pub struct WorldSettings {
     pub debris: DebrisPolicy,
     /// Whether bodies at rest may sleep.
     pub sleep: bool,
-    /// Whether the engine may keep contacts of pairs that hardly moved.
+    /// Whether the engine of a new world may keep contacts of pairs that hardly moved.
     pub recycle_contacts: bool,
-    /// Whether the engine may merge manifolds of nearly equal normals.
+    /// Whether the engine of a new world may merge manifolds of nearly equal normals.
     pub cluster_contacts: bool,
-    /// Whether friction also acts while overlap is pushed apart. It holds the pieces
+    /// Whether friction also acts, in a new world, while overlap is pushed apart. It holds the pieces
     /// of a fresh break together, and topples tall stacks.
     pub friction_in_bias: bool,
-    /// How firmly bodies press on each other, in hertz: a load F on a pair of reduced mass m
+    /// How firmly bodies of a new world press on each other, in hertz: a load F on a pair of reduced mass m
     /// presses them together by F / (m (2 pi f)^2). Piles of broken pieces overlap least at
     /// 60, the engine's value against fixed bodies; tall stacks stand best at the engine's
     /// 30 to 40 (docs/decisions/0004-engine-settings-for-stacks.md).
@@ -60,8 +66,10 @@ pub struct WorldSettings {
     /// the fragments in its place (docs/decisions/0015-what-breaks-gives-way.md). Without
     /// it pieces go on as the whole body did, thrown as if it could not break.
     pub gives_way: bool,
-    /// Bodies whose centre is lower are lost: taken away and counted. By default a
-    /// metre under the lowest floor.
+    /// Pieces whose center of mass is lower are lost: removed, with an event, and counted.
+    /// Height is against gravity, in length units from the origin; along y without gravity. By
+    /// default a metre under the lowest [`super::World::add_floor`] where gravity points down
+    /// to it, and nothing elsewhere.
     pub lost_below: Option<f32>,
     /// Whether each step counts the sample points inside other bodies, all of them.
     /// Slow, and outside the step's times.
@@ -69,14 +77,14 @@ pub struct WorldSettings {
 }
 
 impl Default for WorldSettings {
-    /// For a game: 60 steps a second, sleeping, contacts kept while nothing moves.
+    /// For a game: sleeping, contacts kept while nothing moves.
     /// The engine does not thin or merge contacts: stacks stand better so (see
     /// docs/decisions/0004-engine-settings-for-stacks.md).
     fn default() -> Self {
         Self {
-            step: 1.0 / 60.0,
             gravity: Vec3::new(0.0, -9.81, 0.0),
             length_unit: 0.1,
+            units_per_meter: None,
             contacts: ContactSettings::default(),
             restructuring: SplitMethod::default(),
             debris: DebrisPolicy::default(),
@@ -102,9 +110,8 @@ impl WorldSettings {
     /// or thinned by the engine.
     #[must_use]
     #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn measured(step: f32) -> Self {
+    pub(crate) fn measured() -> Self {
         Self {
-            step,
             sleep: false,
             recycle_contacts: false,
             ..Self::default()
@@ -122,34 +129,31 @@ impl WorldSettings {
         }
     }
 
-    pub(crate) fn breaking(&self) -> BreakSettings {
+    /// The settings of breaking in a world with so many length units per metre.
+    pub(crate) fn breaking(&self, units: f32) -> BreakSettings {
         BreakSettings {
             contacts: self.contacts.mode,
             restructuring: self.restructuring,
             most_breaks_per_step: self.most_breaks_per_step,
             event_impulse: self.event_impulse,
+            units,
             sleep: self.sleep,
             fragments_sleep: self.sleep && self.debris.sleep,
             fragment_modes: self.fragment_modes,
             look_ahead: self.look_ahead_radii(),
-            margin: self.margin(),
             debris: self.debris,
         }
     }
 
-    /// Half of the way that things fall in a step, if the engine looks so far for contacts.
-    fn margin(&self) -> f32 {
-        let fall = self.gravity.length() * self.step * self.step;
-        0.5 * fall.min(self.engine_parameters().prediction_distance())
-    }
-
-    /// The engine's parameters under these settings: [`super::World::equip`] sets them.
+    /// The engine's parameters that suit freshly broken pieces best: those of
+    /// [`super::World::new`]. A game that has an engine already can take them over before
+    /// [`super::World::around`]; see [`super::World::warnings`]. The time step in them is the
+    /// engine's default.
     #[must_use]
-    #[cfg_attr(feature = "research", visibility::make(pub))]
-    pub(crate) fn engine_parameters(&self) -> IntegrationParameters {
+    pub fn engine_parameters(&self) -> IntegrationParameters {
+        let units = self.units_per_meter.unwrap_or(1.0);
         IntegrationParameters {
-            dt: self.step,
-            length_unit: self.length_unit,
+            length_unit: self.length_unit * units,
             normalized_max_linear_velocity: MOST_SPEED / self.length_unit,
             // The engine takes a pair that waits for one that was asked, and would keep it longer
             // than the budget knows.

@@ -1,4 +1,4 @@
-//! What goes nowhere falls asleep, even if it trembles.
+//! Puts jittering pieces to sleep, with all that they touch.
 //!
 //! The engine lets bodies sleep that hardly move from step to step. A shard that rocks on
 //! two of its corners does move, by a tenth of a millimetre forth and back, and would keep
@@ -25,11 +25,12 @@ use rapier3d::prelude::{ColliderHandle, ColliderSet, RigidBody, RigidBodyHandle}
 use super::World;
 
 /// Seconds from one look to the next.
-const EVERY: f32 = 0.5;
-/// A body that went less far in that time, in length units, goes nowhere: 2 mm among plates.
+const EVERY: f64 = 0.5;
+/// A body that went less far in that time, in smallest lengths ([`super::WorldSettings`]), goes
+/// nowhere: 2 mm among plates.
 const NOWHERE: f32 = 0.04;
-/// A body whose middle went less far, in length units, and that turned by less (rad), was slow:
-/// as far as the engine's own threshold of 0.4 length units a second would take it.
+/// A body whose middle went less far, in smallest lengths, and that turned by less (rad), was slow:
+/// 0.4 smallest lengths a second.
 const SLOW: (f32, f32) = (0.2, 0.5);
 /// Looks in a row at which a body was slow, until it counts as still: two seconds.
 const SLOW_LOOKS: u8 = 4;
@@ -47,13 +48,24 @@ impl World {
     /// Takes, for the engine's step, the weight off bodies that sleep and are still among those
     /// that it moves.
     pub(super) fn hold_asleep(&mut self) {
-        let bodies = &mut self.physics.bodies;
-        for handle in self.physics.islands.active_bodies() {
-            // Whom one may change, the engine takes for changed: only those that sleep.
-            let is_asleep = |body: &RigidBody| body.is_dynamic() && body.is_sleeping();
-            if bodies.get(handle).is_some_and(is_asleep)
-                && let Some(body) = bodies.get_mut(handle)
-            {
+        let (bodies, islands) = (&mut self.physics.bodies, &self.physics.islands);
+        let is_asleep = |handle: &RigidBodyHandle| {
+            let body = bodies.get(*handle);
+            body.is_some_and(|body| body.is_dynamic() && body.is_sleeping())
+        };
+        let asleep: Vec<RigidBodyHandle> = islands.active_bodies().filter(is_asleep).collect();
+        if asleep.is_empty() {
+            return;
+        }
+        // Where there is no piece, the game's own bodies are not touched.
+        let pieces = self.breakables.pieces();
+        let pieces = pieces.filter_map(|piece| self.breakables.body(piece));
+        let island = |handle, bodies: &_| islands.persistent_island_of(bodies, handle);
+        let ours: BTreeSet<u32> = pieces.filter_map(|piece| island(piece, bodies)).collect();
+        for handle in asleep {
+            let is_ours = island(handle, bodies).is_some_and(|island| ours.contains(&island));
+            // `get_mut` marks the body as modified.
+            if is_ours && let Some(body) = bodies.get_mut(handle) {
                 self.held_asleep.push((handle, body.gravity_scale()));
                 body.set_gravity_scale(0.0, false);
             }
@@ -61,7 +73,7 @@ impl World {
     }
 
     /// Gives them their weight back.
-    pub(super) fn let_drowsy_go(&mut self) {
+    pub(super) fn restore_gravity(&mut self) {
         for (handle, scale) in self.held_asleep.drain(..) {
             if let Some(body) = self.physics.bodies.get_mut(handle) {
                 body.set_gravity_scale(scale, false);
@@ -71,11 +83,15 @@ impl World {
 
     /// Looks, when it is time to.
     pub(super) fn put_to_sleep(&mut self) {
-        let every = libm::ceilf(EVERY / self.settings.step).max(1.0) as u64;
-        if !self.settings.sleep || !self.steps.is_multiple_of(every) {
+        if !self.settings.sleep {
             return;
         }
-        let unit = self.settings.length_unit;
+        self.since_look += f64::from(self.dt);
+        if self.steps > 0 && self.since_look < EVERY - 1e-6 {
+            return;
+        }
+        self.since_look = 0.0;
+        let unit = self.smallest_length();
         let touching = self.touching();
         let lying: BTreeSet<Name> = touching.contacts.iter().flat_map(|p| [p.0, p.1]).collect();
         let hanging: BTreeSet<Name> = touching.joints.iter().flat_map(|p| [p.0, p.1]).collect();
@@ -122,13 +138,23 @@ impl World {
                 leaders.insert(a, b);
             }
         }
-        let mut groups: BTreeMap<Name, bool> = BTreeMap::new();
+        // Groups without a piece of ours are the game's own.
+        let pieces = self.pieces();
+        let pieces = pieces.filter_map(|piece| self.breakables.body(piece));
+        let pieces = pieces.map(RigidBodyHandle::into_raw_parts);
+        let mut groups: BTreeMap<Name, bool> = pieces
+            .filter(|name| leaders.contains_key(name))
+            .map(|name| (leader(&leaders, name), true))
+            .collect();
         for &name in leaders.keys() {
-            *groups.entry(leader(&leaders, name)).or_insert(true) &= still[&name];
+            if let Some(is_still) = groups.get_mut(&leader(&leaders, name)) {
+                *is_still &= still[&name];
+            }
         }
         for &(index, generation) in leaders.keys() {
             let handle = RigidBodyHandle::from_raw_parts(index, generation);
-            if groups[&leader(&leaders, (index, generation))]
+            let group = groups.get(&leader(&leaders, (index, generation)));
+            if group.is_some_and(|is_still| *is_still)
                 && let Some(body) = self.physics.bodies.get_mut(handle)
             {
                 body.sleep();

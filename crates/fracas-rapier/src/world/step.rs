@@ -10,9 +10,6 @@ use crate::breakables::{After, Breakables, Engine, Event, PieceId};
 use crate::trace;
 use crate::voxel::VoxelStats;
 
-/// Rounds of the solver that a part of a step has at least (decision 0015).
-const LEAST_ROUNDS: usize = 2;
-
 /// What is known of the engine's step before it is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EngineStep {
@@ -21,14 +18,37 @@ pub(super) struct EngineStep {
 }
 
 impl World {
-    /// One step: the list of stages.
+    /// Makes one step of `physics.integration_parameters.dt` seconds, with everything that
+    /// breaks in it.
     pub fn step(&mut self) {
         self.step_with(&mut PhysicsWorld::step);
     }
 
-    /// The same with an engine's step of one's own, which has physics hooks or an event
-    /// handler: `world.step_with(&mut |physics| physics.step_with_events(&hooks, &events))`.
-    /// It is called again in a step in which something broke.
+    /// Makes one step with an engine's step of the game's own, which has physics hooks or an
+    /// event handler.
+    ///
+    /// In a step in which something breaks, the motion of the bodies that the break concerns
+    /// is computed again with the pieces in place: `engine_step` is called again, on a copy of
+    /// the engine's sets with the same handles. Colliders of the copy send no events: contacts
+    /// of the new pieces are reported by the next step.
+    ///
+    /// ```
+    /// use fracas_rapier::{World, WorldSettings};
+    /// use rapier3d::prelude::*;
+    ///
+    /// let mut world = World::new(WorldSettings::default());
+    /// let (collisions, received) = std::sync::mpsc::channel();
+    /// let (forces, _) = std::sync::mpsc::channel();
+    /// let (tears, _) = std::sync::mpsc::channel();
+    /// let events = ChannelEventCollector::new(collisions, forces, tears);
+    /// let ball = ColliderBuilder::ball(0.1).active_events(ActiveEvents::COLLISION_EVENTS);
+    /// world.physics.insert(RigidBodyBuilder::dynamic().translation(Vector::Y * 0.12), ball);
+    /// world.add_floor(0.0, 0.5);
+    /// for _ in 0..10 {
+    ///     world.step_with(&mut |physics| physics.step_with_events(&(), &events));
+    /// }
+    /// assert!(received.try_recv().is_ok_and(|event| event.started()));
+    /// ```
     pub fn step_with(&mut self, engine_step: &mut dyn FnMut(&mut PhysicsWorld)) {
         let _span = trace::span("step", || [("step", self.steps), ("", 0)]);
         self.begin_step();
@@ -48,15 +68,18 @@ impl World {
         self.budget.begin_step();
         self.adopt_removals();
         self.strike_blows();
+        self.dt = self.physics.integration_parameters.dt;
         self.pull_hands();
         self.quarantine();
-        let dt = self.physics.integration_parameters.dt;
-        self.breakables.before_step(dt, &mut self.physics.bodies);
+        self.breakables
+            .before_step(self.dt, &mut self.physics.bodies);
         self.prepare_engine();
     }
 
-    /// What comes after the engine's step. Where something broke, `again` makes the step, or
-    /// parts of it, once more: as long as `integration_parameters.dt` says.
+    /// What comes after the engine's step. Where something broke, `again` makes parts of the
+    /// step once more, each as long as `integration_parameters.dt` of the sets that it gets
+    /// says. These are copies with the same handles, which send no events: see
+    /// [`Self::step_with`].
     pub fn finish_step(&mut self, again: &mut dyn FnMut(&mut PhysicsWorld)) {
         self.note_engine();
         self.advance(again);
@@ -71,54 +94,24 @@ impl World {
         self.finish_stats();
     }
 
-    /// What breaks in the engine's step; and the step once more, with the fragments, if
+    /// Breaks what the engine's step broke; and makes the step again with the fragments, if
     /// something did.
     fn advance(&mut self, again: &mut dyn FnMut(&mut PhysicsWorld)) {
         let whole = After {
             may_take_back: self.settings.gives_way,
-            ..After::whole(self.settings.step, self.physics.gravity.length())
+            ..After::whole(self.dt, self.physics.gravity.length())
         };
         self.quarantine();
-        let Some(parts) = self.follow_step(whole) else {
-            return;
-        };
-        self.stats.made_again = parts;
-        let dt = whole.dt / parts as f32;
-        let parameters = &mut self.physics.integration_parameters;
-        let rounds = parameters.num_solver_iterations;
-        parameters.dt = dt;
-        // The engine solves a step in rounds, each over its share of the time. Parts share
-        // those of the whole; with one round each, what is hit is pushed along too far.
-        let share = rounds.div_ceil(parts as usize);
-        parameters.num_solver_iterations = share.max(LEAST_ROUNDS.min(rounds));
-        for part in 1..=parts {
-            if part > 1 {
-                self.breakables.before_step(dt, &mut self.physics.bodies);
-            }
-            self.prepare_engine();
-            again(&mut self.physics);
-            self.note_engine();
-            if part > 1 {
-                self.budget.could_be_spared();
-            }
-            self.quarantine();
-            let is_last = part == parts;
-            self.follow_step(After {
-                dt,
-                next_dt: if is_last { whole.dt } else { dt },
-                part,
-                is_last,
-                may_take_back: false,
-                ..whole
-            });
+        let redo = self.follow_engine(whole, |breakables, after, engine| {
+            breakables.follow_step(after, engine)
+        });
+        if let Some(redo) = redo {
+            self.redo_step(&redo, whole, again);
         }
-        let parameters = &mut self.physics.integration_parameters;
-        parameters.dt = whole.dt;
-        parameters.num_solver_iterations = rounds;
     }
 
     /// What the engine's own step (find pairs, query contacts, solve) needs beforehand.
-    fn prepare_engine(&mut self) {
+    pub(super) fn prepare_engine(&mut self) {
         self.hold_asleep();
         self.leave_gone_voxels();
         let spent = self.stats.times.collision * 1e-3;
@@ -136,8 +129,8 @@ impl World {
     }
 
     /// What the engine's own step took.
-    fn note_engine(&mut self) {
-        self.let_drowsy_go();
+    pub(super) fn note_engine(&mut self) {
+        self.restore_gravity();
         let EngineStep { start, voxel } = self.engine;
         let spent = ((self.clock)() - start) * 1e3;
         let counters = &self.physics.physics_pipeline.counters;
@@ -167,14 +160,6 @@ impl World {
         self.stats.visited_points += counts.visited_points;
         self.stats.contacts += counts.contacts;
         self.stats.solver_contacts += counts.solver_contacts;
-    }
-
-    /// Decide, cut, update, replace. Returns in how many parts the step is to be made again,
-    /// if it is.
-    fn follow_step(&mut self, after: After) -> Option<u32> {
-        self.follow_engine(after, |breakables, after, engine| {
-            breakables.follow_step(after, engine)
-        })
     }
 
     /// Calls a stage of breaking on the engine's sets, and adds up what it took.

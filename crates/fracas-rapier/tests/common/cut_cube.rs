@@ -155,7 +155,7 @@ pub const CUTS: Range<u64> = 5..33;
 pub fn at_60_hz() -> WorldSettings {
     WorldSettings {
         length_unit: 1.0,
-        ..WorldSettings::measured(1.0 / 60.0)
+        ..WorldSettings::measured()
     }
 }
 

@@ -34,7 +34,7 @@ pub fn brick() -> Arc<Blueprint> {
 
 /// A world with a floor, as the paper measures.
 pub fn world(step: f32) -> World {
-    let mut world = World::new(WorldSettings::measured(step));
+    let mut world = World::new(WorldSettings::measured()).with_dt(step);
     world.add_floor(0.0, 0.6);
     world
 }

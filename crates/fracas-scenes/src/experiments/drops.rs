@@ -149,7 +149,7 @@ impl Drops {
     }
 
     fn world(&self, allowed: u32, seed: u64) -> World {
-        let base = WorldSettings::measured(self.settings.step);
+        let base = WorldSettings::measured();
         let mut world = World::new(WorldSettings {
             length_unit: 0.05,
             contacts: ContactSettings {
@@ -157,7 +157,8 @@ impl Drops {
                 ..base.contacts
             },
             ..base
-        });
+        })
+        .with_dt(self.settings.step);
         let mut bowl = Breakable::new(self.bowl.clone());
         bowl.anchors = vec![(Vec3::splat(-1e3), Vec3::splat(1e3))];
         world.add(bowl);

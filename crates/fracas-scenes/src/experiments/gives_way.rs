@@ -164,8 +164,9 @@ impl Panes {
             gravity: Vec3::ZERO,
             length_unit: 0.05,
             gives_way: shot.gives_way,
-            ..WorldSettings::measured(shot.step)
-        });
+            ..WorldSettings::measured()
+        })
+        .with_dt(shot.step);
         for i in 0..shot.panes {
             let at = Vec3::Z * (shot.apart * i as f32);
             world.add(self.template.body(Pose::from_translation(at), i as u64));

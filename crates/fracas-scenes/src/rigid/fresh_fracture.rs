@@ -41,11 +41,12 @@ pub(super) fn build(options: &SceneOptions, progress: Progress<'_>) -> Result<Sc
     let template = cube(progress)?;
     let view = (Vec3::new(-0.9, 0.0, -0.9), Vec3::new(0.9, 1.2, 0.9));
     let steps = options.steps(480.0 * STEP, STEP);
-    let settings = WorldSettings {
+    let mut settings = options.world(STEP, 0.25);
+    settings.world = WorldSettings {
         // Holds fresh faces together (see docs/decisions/0004).
         friction_in_bias: true,
         contact_frequency: 60.0,
-        ..options.world(STEP, 0.25)
+        ..settings.world
     };
     let mut scene = Scene::new("fresh-fracture", settings, steps, view);
     scene.floor(0.0, FRICTION);

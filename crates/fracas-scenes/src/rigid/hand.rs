@@ -59,7 +59,7 @@ impl Replay {
 
     /// The steps in which the hand takes hold and lets go.
     fn span(&self, world: &World) -> (u64, u64) {
-        let step = world.settings().step;
+        let step = world.dt();
         let number = |seconds: f32| libm::roundf(seconds / step) as u64;
         (number(self.grab.start), number(self.grab.end()))
     }
@@ -71,7 +71,7 @@ impl Replay {
 
     /// Does what the hand did in the step that begins now.
     pub(super) fn step(&mut self, world: &mut World) {
-        let step = world.settings().step;
+        let step = world.dt();
         let (first, last) = self.span(world);
         let now = world.steps();
         if self.held.is_none() && now == first {

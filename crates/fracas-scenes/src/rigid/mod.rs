@@ -90,21 +90,35 @@ impl Default for SceneOptions {
     }
 }
 
+/// The settings of a scene's world, and how long its steps are.
+#[derive(Clone, Copy, Debug)]
+pub struct SceneSettings {
+    /// Seconds per step.
+    pub step: f32,
+    /// The world's settings.
+    pub world: WorldSettings,
+}
+
+impl From<WorldSettings> for SceneSettings {
+    /// Sixty steps per second.
+    fn from(world: WorldSettings) -> Self {
+        let step = 1.0 / 60.0;
+        Self { step, world }
+    }
+}
+
 impl SceneOptions {
     /// The settings of a world of this scene: `step` in seconds, `unit` the length
     /// of the smallest thing that matters.
     #[must_use]
-    pub fn world(&self, step: f32, unit: f32) -> WorldSettings {
+    pub fn world(&self, step: f32, unit: f32) -> SceneSettings {
         let step = self.step.filter(|s| *s > 0.0).unwrap_or(step);
         let base = if self.measured {
-            WorldSettings::measured(step)
+            WorldSettings::measured()
         } else {
-            WorldSettings {
-                step,
-                ..WorldSettings::default()
-            }
+            WorldSettings::default()
         };
-        WorldSettings {
+        let world = WorldSettings {
             length_unit: unit,
             step_budget: self.step_budget,
             restructuring: self.restructuring,
@@ -114,7 +128,8 @@ impl SceneOptions {
                 ..base.contacts
             },
             ..base
-        }
+        };
+        SceneSettings { step, world }
     }
 
     /// How many steps make so many seconds.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use fracas_fracture::Material;
-use fracas_rapier::{Breakable, HandId, ObjectId, PieceId, World, WorldSettings};
+use fracas_rapier::{Breakable, HandId, ObjectId, PieceId, World};
 use glam::Vec3;
 use parry3d::math::Pose;
 use rapier3d::prelude::{ColliderBuilder, PhysicsWorld, RigidBodyBuilder};
 
+use super::SceneSettings;
 use super::hand::{Grab, Replay};
 use super::prop::{Prop, PropShape};
 use super::template::Template;
@@ -65,13 +66,14 @@ impl Scene {
     #[must_use]
     pub fn new(
         name: impl Into<String>,
-        settings: WorldSettings,
+        settings: impl Into<SceneSettings>,
         steps: u64,
         view: (Vec3, Vec3),
     ) -> Self {
+        let SceneSettings { step, world } = settings.into();
         Self {
             name: name.into(),
-            world: World::new(settings),
+            world: World::new(world).with_dt(step),
             steps,
             events: Vec::new(),
             hands: Vec::new(),

@@ -425,9 +425,9 @@ impl UserScene {
         };
         let step = number(&file.step, 1.0 / 60.0);
         let mut settings = options.world(step, number(&file.length_unit, 0.05));
-        settings.gives_way = file.gives_way.unwrap_or(settings.gives_way);
+        settings.world.gives_way = file.gives_way.unwrap_or(settings.world.gives_way);
         if let Some(gravity) = &file.gravity {
-            settings.gravity = Vec3::from_array(*gravity.get_ref());
+            settings.world.gravity = Vec3::from_array(*gravity.get_ref());
         }
         let steps = options.steps(number(&file.duration, 4.0), step);
         let name = file.name.as_deref().unwrap_or("user scene");

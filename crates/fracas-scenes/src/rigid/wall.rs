@@ -57,8 +57,8 @@ pub fn build_sized(
         Vec3::new(-reach, 0.0, -0.8),
         Vec3::new(reach, 1.2 * height, 2.0),
     );
-    let base = options.world(STEP, 0.05);
-    let settings = WorldSettings {
+    let mut settings = options.world(STEP, 0.05);
+    settings.world = WorldSettings {
         // Without it, boxes of the engine itself do not stand on each other.
         recycle_contacts: true,
         debris: DebrisPolicy {
@@ -66,7 +66,7 @@ pub fn build_sized(
             max_fragments: Some(1500),
             ..DebrisPolicy::default()
         },
-        ..base
+        ..settings.world
     };
     let mut scene = Scene::new("wall", settings, options.steps(10.0, STEP), view);
     scene.floor(0.0, 0.7);

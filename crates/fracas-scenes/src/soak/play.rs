@@ -124,7 +124,7 @@ pub fn play(plan: &Plan, wardrobe: &mut Wardrobe) -> Result<Played, Failure> {
     let mut player = Player {
         plan,
         wardrobe,
-        world: World::new(options.world(1.0 / 60.0, 0.05)),
+        world: World::new(options.world(1.0 / 60.0, 0.05).world),
         ledger: Ledger::default(),
         saved: None,
         played: Played::default(),

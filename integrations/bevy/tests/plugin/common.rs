@@ -54,7 +54,7 @@ pub fn app_to_finish(settings: WorldSettings, assets: &str) -> App {
         },
     ));
     app.init_asset::<Mesh>();
-    let step = Duration::from_secs_f32(settings.step);
+    let step = Duration::from_secs_f32(1.0 / 60.0);
     app.insert_resource(TimeUpdateStrategy::ManualDuration(step));
     app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule());
     app.add_plugins(FracasPlugin::<NoUserData>::new(settings));

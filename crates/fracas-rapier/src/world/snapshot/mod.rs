@@ -192,7 +192,7 @@ impl World {
         let saved: Saved = codec::read(ours).map_err(malformed)?;
         saved.settings.check(&self.settings)?;
         let settings = saved.world_settings(&self.settings);
-        let mut breakables = Breakables::new(settings.breaking());
+        let mut breakables = Breakables::new(settings.breaking(self.units));
         breakables.steps = saved.steps;
         for (index, object) in saved.objects.iter().enumerate() {
             let object = object.replay(index, &self.stock, &settings)?;
@@ -249,6 +249,7 @@ impl World {
         let clock = Arc::clone(&self.clock);
         self.breakables.set_clock(move || clock());
         self.places = saved.places();
+        self.since_look = saved.since_look;
         self.next_hand = saved.next_hand;
         self.floor = saved.floor;
         self.bodies_lost = saved.bodies_lost as usize;

@@ -33,7 +33,6 @@ type SavedAsked = ([Name; 2], [f32; 3], [f32; 4], u32, u8, bool);
 pub(super) struct Saved {
     pub(super) settings: SavedSettings,
     debris: DebrisPolicy,
-    step: f32,
     gravity: [f32; 3],
     pub(super) steps: u64,
     pub(super) world_steps: u64,
@@ -42,6 +41,7 @@ pub(super) struct Saved {
     pub(super) focus: Option<[f32; 3]>,
     pub(super) bodies_lost: u64,
     places: Vec<SavedPlace>,
+    pub(super) since_look: f64,
     pub(super) objects: Vec<SavedObject>,
     hands: Vec<SavedHand>,
     pub(super) blows: Vec<Blow>,
@@ -61,6 +61,8 @@ pub(super) struct SavedObject {
     restitution: f32,
     anchors: Vec<([f32; 3], [f32; 3])>,
     continuous: bool,
+    /// How much wider than its pieces their boxes are.
+    margin: f32,
     breaker: Option<SavedBreaker>,
     history: Vec<SavedFracture>,
     pieces: Vec<SavedPiece>,
@@ -101,7 +103,7 @@ struct SavedHand {
     grip: [f32; 3],
     target: ([f32; 3], [f32; 4]),
     hold: [f32; 4],
-    velocity: [f32; 3],
+    last: [f32; 3],
     coupling: [f32; 5],
     force: [f32; 3],
     torque: [f32; 3],
@@ -140,7 +142,6 @@ impl Saved {
         Self {
             settings: SavedSettings::of(&world.settings),
             debris: world.settings.debris,
-            step: world.settings.step,
             gravity: world.settings.gravity.to_array(),
             steps: breakables.steps,
             world_steps: world.steps,
@@ -148,6 +149,7 @@ impl Saved {
             floor: world.floor,
             focus: breakables.focus.map(|focus| focus.to_array()),
             bodies_lost: world.bodies_lost as u64,
+            since_look: world.since_look,
             places: world.places.iter().map(save_place).collect(),
             objects: (0..breakables.objects.len())
                 .map(|i| SavedObject::of(world, i))
@@ -174,7 +176,6 @@ impl Saved {
     pub(super) fn world_settings(&self, present: &WorldSettings) -> WorldSettings {
         WorldSettings {
             debris: self.debris,
-            step: self.step,
             gravity: self.gravity.into(),
             ..*present
         }
@@ -316,6 +317,11 @@ impl SavedObject {
                 .map(|(low, high)| (low.to_array(), high.to_array()))
                 .collect(),
             continuous: options.continuous,
+            margin: object
+                .pieces
+                .values()
+                .next()
+                .map_or(0.0, |p| p.shape.margin()),
             breaker,
             history: object
                 .history
@@ -356,7 +362,7 @@ impl SavedObject {
             None => None,
         };
         let (shared, whole) = blueprint.object();
-        let whole = whole.with_margin(settings.breaking().margin);
+        let whole = whole.with_margin(self.margin);
         let mut shapes = Shapes::from([(FragmentId(0), whole)]);
         let mut history = Vec::with_capacity(self.history.len());
         for (fragment, cracks) in &self.history {
@@ -446,7 +452,7 @@ impl SavedHand {
                 hand.target.rotation.to_array(),
             ),
             hold: hand.hold.to_array(),
-            velocity: hand.velocity.to_array(),
+            last: hand.last.to_array(),
             coupling: [
                 c.stiffness,
                 c.damping,
@@ -472,7 +478,7 @@ impl SavedHand {
             grip: self.grip.into(),
             target: Pose::from_parts(self.target.0.into(), Rotation::from_array(self.target.1)),
             hold: Rotation::from_array(self.hold),
-            velocity: self.velocity.into(),
+            last: self.last.into(),
             coupling: Coupling {
                 stiffness,
                 damping,

@@ -99,22 +99,22 @@ impl List {
 /// The settings that a run depends on.
 fn compared(settings: &WorldSettings) -> Vec<(String, Value)> {
     let WorldSettings {
-        // State of the engine, saved with it and taken over.
-        step: _,
+        // State of the engine, or of a new one; saved with it and taken over.
         gravity: _,
+        recycle_contacts: _,
+        cluster_contacts: _,
+        friction_in_bias: _,
+        contact_frequency: _,
         // State of the world, saved and taken over.
         debris: _,
         // What is reported, not what happens.
         event_impulse: _,
         count_colliding: _,
         length_unit,
+        units_per_meter,
         contacts,
         restructuring,
         sleep,
-        recycle_contacts,
-        cluster_contacts,
-        friction_in_bias,
-        contact_frequency,
         most_breaks_per_step,
         step_budget,
         fragment_modes,
@@ -124,6 +124,7 @@ fn compared(settings: &WorldSettings) -> Vec<(String, Value)> {
     } = settings;
     let mut list = List(Vec::new());
     list.number("length_unit", *length_unit);
+    list.number("units_per_meter", units_per_meter.unwrap_or(1.0));
     add_contacts(&mut list, contacts);
     let restructuring = match restructuring {
         SplitMethod::MaximumDistance => "MaximumDistance",
@@ -131,10 +132,6 @@ fn compared(settings: &WorldSettings) -> Vec<(String, Value)> {
     };
     list.name("restructuring", restructuring);
     list.flag("sleep", *sleep);
-    list.flag("recycle_contacts", *recycle_contacts);
-    list.flag("cluster_contacts", *cluster_contacts);
-    list.flag("friction_in_bias", *friction_in_bias);
-    list.number("contact_frequency", *contact_frequency);
     list.number("most_breaks_per_step", *most_breaks_per_step as f64);
     list.optional("step_budget", *step_budget);
     match fragment_modes {
