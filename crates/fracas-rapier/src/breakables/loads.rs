@@ -4,13 +4,14 @@
 //! that breaks it, however high the pile above. An impact is what comes in addition. So the
 //! impulses of a step are remembered, pair by pair, and taken off those of the next.
 //!
-//! Nothing of it has to be saved: the engine's own contacts hold the impulses of the
-//! last step.
+//! The engine's own contacts hold the impulses of the last step. Only after a step that was
+//! made again they hold those of the step that was taken back: then snapshots hold the loads.
 
 use rapier3d::prelude::{ColliderHandle, ContactManifold, ContactPair, NarrowPhase};
+use serde::{Deserialize, Serialize};
 
 /// Impulses of all pairs in one step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Loads {
     /// In the order of the keys.
     pairs: Vec<(Key, f32)>,

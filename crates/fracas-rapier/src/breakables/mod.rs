@@ -69,7 +69,7 @@ use background::ModesJobs;
 use decide::Memories;
 pub(crate) use decide::Waiting;
 pub(crate) use give_way::Redo;
-use loads::Loads;
+pub(crate) use loads::Loads;
 use owners::Owners;
 use script::Scripting;
 use split::Break;

@@ -219,7 +219,10 @@ impl World {
         breakables.newborn = young.map(|(id, _)| id).collect();
         breakables.waiting = saved.waiting(&breakables)?;
         saved.restart_modes(&mut breakables)?;
-        breakables.loads.note(&physics.narrow_phase);
+        match &saved.redone {
+            Some((_, loads)) => breakables.loads = loads.clone(),
+            None => breakables.loads.note(&physics.narrow_phase),
+        }
         // Voxels are rebuilt from the objects; which pairs were expensive is learnt anew.
         let table = Arc::default();
         let mode = &self.settings.contacts.mode;
@@ -256,6 +259,7 @@ impl World {
         self.steps = saved.world_steps;
         self.stats = super::StepStats {
             step: self.steps.saturating_sub(1),
+            made_again: saved.redone.map_or(0, |(parts, _)| parts),
             ..super::StepStats::default()
         };
         self.finish_stats();

@@ -14,7 +14,8 @@ use super::settings::SavedSettings;
 use super::{RestoreError, Shapes, Stock, modes_key};
 use crate::break_apart::Trees;
 use crate::breakables::{
-    Blow, Breakable, Breakables, ColliderMaterials, Object, ObjectId, Piece, PieceId, Waiting,
+    Blow, Breakable, Breakables, ColliderMaterials, Loads, Object, ObjectId, Piece, PieceId,
+    Waiting,
 };
 use crate::world::budget::Known;
 use crate::world::hold::{Hand, HandId};
@@ -42,6 +43,9 @@ pub(super) struct Saved {
     pub(super) bodies_lost: u64,
     places: Vec<SavedPlace>,
     pub(super) since_look: f64,
+    /// Parts of the last step that was made again, and what pairs bore in it; none if the last
+    /// step was not made again.
+    pub(super) redone: Option<(u32, Loads)>,
     pub(super) objects: Vec<SavedObject>,
     hands: Vec<SavedHand>,
     pub(super) blows: Vec<Blow>,
@@ -150,6 +154,8 @@ impl Saved {
             focus: breakables.focus.map(|focus| focus.to_array()),
             bodies_lost: world.bodies_lost as u64,
             since_look: world.since_look,
+            redone: (world.stats.made_again > 0)
+                .then(|| (world.stats.made_again, breakables.loads.clone())),
             places: world.places.iter().map(save_place).collect(),
             objects: (0..breakables.objects.len())
                 .map(|i| SavedObject::of(world, i))
