@@ -239,6 +239,21 @@ impl Material {
         Ok(())
     }
 
+    /// The same in units in which `units` lengths make a metre, with kilograms and seconds: what
+    /// a body is made of whose mesh is in centimetres (100) or millimetres (1000).
+    #[must_use]
+    pub(crate) fn in_units(&self, units: f32) -> Self {
+        let units = f64::from(units);
+        Self {
+            young: self.young / units,
+            density: self.density / (units * units * units),
+            strength: self.strength / units,
+            toughness: self.toughness / units.sqrt(),
+            crushing: self.crushing / units,
+            ..*self
+        }
+    }
+
     /// Lamé's lambda and mu (Pa).
     #[must_use]
     pub(crate) fn lame(&self) -> (f64, f64) {

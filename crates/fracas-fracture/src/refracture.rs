@@ -143,6 +143,8 @@ pub struct BreakerState {
     pub stats: BreakerStats,
     /// Events so far: they number the random choices.
     pub events: u64,
+    /// See [`Breaker::in_units`].
+    pub units: f32,
 }
 
 /// One object that breaks and breaks again.
@@ -153,6 +155,8 @@ pub struct Breaker {
     rule: RefractureRule,
     strength: Strength,
     branching: bool,
+    /// Lengths of the mesh to a metre. All else is in SI units, but for modes.
+    units: f32,
     modes: BTreeMap<FragmentId, Arc<Modes>>,
     /// Damage of fragments that have some.
     damage: BTreeMap<FragmentId, f32>,
@@ -173,6 +177,7 @@ impl Breaker {
             settings: FractureSettings::default(),
             rule: RefractureRule::default(),
             branching: false,
+            units: 1.0,
             modes: whole.map(|m| (FragmentId(0), m)).into_iter().collect(),
             damage: BTreeMap::new(),
             stats: BreakerStats::default(),
@@ -230,6 +235,28 @@ impl Breaker {
         self
     }
 
+    /// The same for a mesh in which `units` lengths make a metre: impacts, masses and times are
+    /// in these lengths, kilograms and seconds then; material and settings stay in SI units.
+    /// `whole` are the modes of the unbroken object in the same units ([`Modes::in_units`]).
+    #[must_use]
+    pub fn in_units(mut self, units: f32, whole: Option<Arc<Modes>>) -> Self {
+        self.units = units;
+        self.modes = whole.map(|m| (FragmentId(0), m)).into_iter().collect();
+        self
+    }
+
+    /// Lengths of the mesh to a metre: 1, or what [`Breaker::in_units`] was given.
+    #[must_use]
+    pub fn units(&self) -> f32 {
+        self.units
+    }
+
+    /// The material in the units of the mesh.
+    #[must_use]
+    pub fn material_in_units(&self) -> Material {
+        self.material.in_units(self.units)
+    }
+
     /// Everything but the modes and the damage.
     #[must_use]
     pub fn state(&self) -> BreakerState {
@@ -241,6 +268,7 @@ impl Breaker {
             branching: self.branching,
             stats: self.stats,
             events: self.events,
+            units: self.units,
         }
     }
 
@@ -253,6 +281,7 @@ impl Breaker {
             rule: state.rule,
             strength: state.strength,
             branching: state.branching,
+            units: state.units,
             modes: whole.map(|m| (FragmentId(0), m)).into_iter().collect(),
             damage: BTreeMap::new(),
             stats: state.stats,
@@ -354,6 +383,7 @@ impl Breaker {
             strength_scale: self.settings.strength_scale * f64::from(share),
             // A crack's energy goes with the square of the toughness.
             energy_scale: self.settings.energy_scale * f64::from(share * share),
+            relief: self.settings.relief.map(|relief| relief * self.units),
             ..self.settings
         };
         let decision = match (self.rule.of(fragments, id), self.modes.get(&id)) {
@@ -387,16 +417,22 @@ impl Breaker {
         share: f32,
     ) -> Decision {
         let strength = Strength {
-            speed: self.strength.speed * share,
+            speed: self.strength.speed * share * self.units,
             ..self.strength
         };
-        let Some((at, _, mut pieces)) = strength.breaks(impacts, mass) else {
+        // The strength knows moduli in SI units.
+        let to_si = |impact: &Impact| Impact {
+            other_modulus: impact.other_modulus * f64::from(self.units),
+            ..*impact
+        };
+        let impacts: Vec<Impact> = impacts.iter().map(to_si).collect();
+        let Some((at, _, mut pieces)) = strength.breaks(&impacts, mass) else {
             return none(Outcome::Held);
         };
-        let overload = strength.overload(impacts, mass);
+        let overload = strength.overload(&impacts, mass);
         if self.branching {
             let (_, radius) = crate::patterns::bounding_sphere(fragments, id);
-            pieces = Strength::branched(&self.material, 2.0 * radius, overload);
+            pieces = Strength::branched(&self.material_in_units(), 2.0 * radius, overload);
             if pieces < 2 {
                 return none(Outcome::Held);
             }

@@ -117,6 +117,19 @@ pub struct FractureStats {
 }
 
 impl FractureStats {
+    /// The same in SI units, from units in which `units` lengths make a metre.
+    #[must_use]
+    pub fn in_si(&self, units: f32) -> Self {
+        let square = f64::from(units) * f64::from(units);
+        Self {
+            brought: self.brought / square,
+            available: self.available / square,
+            spent: self.spent / square,
+            area: self.area / square,
+            ..*self
+        }
+    }
+
     /// Notes a crack of this cost (J) and area (m²) that left so many parts of one piece.
     fn add_crack(&mut self, cost: f64, area: f64, parts: usize) {
         self.spent += cost;

@@ -152,6 +152,28 @@ impl Modes {
         }
     }
 
+    /// The modes of a body whose mesh has `units` lengths to a metre, from those that were
+    /// computed as if it were in metres. All numbers are in these lengths, kilograms and
+    /// seconds then.
+    #[must_use]
+    pub fn in_units(&self, units: f32) -> Self {
+        let wide = f64::from(units);
+        // Mass-normalised: by the root of the mass.
+        let shape = (wide * wide.sqrt()) as f32;
+        let stress = wide.sqrt() as f32;
+        let count = self.count();
+        Self {
+            material: self.material.in_units(units),
+            omegas: self.omegas.iter().map(|omega| omega * wide).collect(),
+            shapes: self.shapes.iter().map(|&v| v * shape).collect(),
+            stress: StressModes::from_values(self.nodes.len(), count, |i, k| {
+                self.stress.of(i, k).map(|s| s * stress)
+            }),
+            mass: self.mass / (wide * wide * wide),
+            ..self.clone()
+        }
+    }
+
     /// Modes from stored numbers.
     ///
     /// # Errors

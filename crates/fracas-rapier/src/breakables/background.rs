@@ -142,7 +142,7 @@ impl Breakables {
             let job = Job {
                 piece,
                 fragments,
-                material: *breaker.material(),
+                material: breaker.material_in_units(),
                 rule: *breaker.rule(),
             };
             drop(state);

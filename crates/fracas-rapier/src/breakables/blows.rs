@@ -135,7 +135,7 @@ impl Breakables {
             if breaker.is_some() && impulse != Vec3::ZERO && !self.is_crumb(id) {
                 hits.entry(id)
                     .or_default()
-                    .push(impact(body, point, impulse));
+                    .push(impact(body, point, impulse, self.settings.units));
             }
         };
         for blow in blows {
@@ -396,7 +396,7 @@ fn seen_area(collider: &Collider, bounds: &Aabb, direction: Vec3) -> f32 {
 
 /// An impulse at a point of the world as an impact of a hard body. Nothing is known of its
 /// speed: it is that which stops in the impulse.
-fn impact(body: &RigidBody, point: Vec3, impulse: Vec3) -> Impact {
+fn impact(body: &RigidBody, point: Vec3, impulse: Vec3, units: f32) -> Impact {
     let size = impulse.length();
     let inverse = inverse_mass(body, point, impulse / size);
     let effective_mass = if inverse > 0.0 {
@@ -410,7 +410,7 @@ fn impact(body: &RigidBody, point: Vec3, impulse: Vec3) -> Impact {
         speed: size / (PARTING * effective_mass.max(1e-12)),
         effective_mass,
         radius: 0.0,
-        other_modulus: STONE,
+        other_modulus: STONE / f64::from(units),
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Contact {
     /// What each of them is made of: the material of the piece, or what
     /// [`crate::World::set_collider_material`] said.
     pub materials: [Option<Material>; 2],
-    /// Center of pressure, in the world, in metres.
+    /// Center of pressure, in the world, in its length units.
     pub point: Vec3,
     /// Unit vector along the resulting force on the second collider: away from the first.
     pub normal: Vec3,
@@ -84,7 +84,7 @@ impl Breakables {
     pub(super) fn report_contacts(&mut self, pushed: &[Pushed<'_>], engine: &Engine<'_>) {
         let hard = pushed
             .iter()
-            .filter(|pushed| pushed.impulse > self.settings.event_impulse);
+            .filter(|pushed| pushed.impulse > self.settings.event_impulse * self.settings.units);
         let contacts: Vec<Contact> = hard
             .filter_map(|pushed| self.contact(pushed, engine))
             .collect();
@@ -109,7 +109,7 @@ impl Breakables {
             materials: colliders.map(|c| self.material_of(c).copied()),
             point: resultant.centre,
             normal: -resultant.normal,
-            impulse: pushed.impulse,
+            impulse: pushed.impulse / self.settings.units,
         })
     }
 }

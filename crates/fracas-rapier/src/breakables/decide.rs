@@ -35,7 +35,7 @@ use rapier3d::prelude::{ColliderHandle, ContactManifold, RigidBody};
 
 use super::budget::keep_hardest;
 use super::limits::Fit;
-use super::loads::Pushed;
+use super::loads::{Pushed, pushing_points};
 use super::split::{Break, named};
 use super::{After, Breakables, Engine, Object, PieceId, Redo};
 use crate::{parallel, trace};
@@ -359,7 +359,8 @@ impl Breakables {
     /// Contact modulus of what was hit: that of its material, or stone.
     fn modulus_of(&self, collider: ColliderHandle) -> f64 {
         let material = self.material_of(collider);
-        material.map_or(STONE, fracas_fracture::Material::contact_modulus)
+        let modulus = material.map_or(STONE, fracas_fracture::Material::contact_modulus);
+        modulus / f64::from(self.settings.units)
     }
 }
 
@@ -445,7 +446,7 @@ fn for_each_push(
     for manifold in manifolds {
         // The manifold's normal looks from 1 to 2; the body is pushed away.
         let normal = manifold.data.normal * if is_first { -1.0 } else { 1.0 };
-        for point in manifold.points.iter().filter(|p| p.data.impulse > 0.0) {
+        for point in pushing_points(manifold) {
             // On its own side: where bodies overlap, the other's is inside it.
             let local = if is_first {
                 point.local_p1

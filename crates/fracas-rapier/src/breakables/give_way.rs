@@ -31,6 +31,7 @@ use parry3d::math::Pose;
 use rapier3d::prelude::{RigidBody, RigidBodyHandle};
 
 use super::approach::BodyKey;
+use super::loads::pushing_points;
 use super::split::Break;
 use super::{Breakables, Engine, PieceId};
 
@@ -168,7 +169,7 @@ impl Breakables {
                 } else {
                     manifold.data.normal
                 };
-                for point in manifold.points.iter().filter(|p| p.data.impulse > 0.0) {
+                for point in pushing_points(manifold) {
                     let local = if is_first {
                         point.local_p1
                     } else {

@@ -7,7 +7,7 @@
 //! The engine's own contacts hold the impulses of the last step. Only after a step that was
 //! made again they hold those of the step that was taken back: then snapshots hold the loads.
 
-use rapier3d::prelude::{ColliderHandle, ContactManifold, ContactPair, NarrowPhase};
+use rapier3d::prelude::{ColliderHandle, ContactData, ContactManifold, ContactPair, NarrowPhase};
 use serde::{Deserialize, Serialize};
 
 /// Impulses of all pairs in one step.
@@ -44,9 +44,22 @@ impl Pushed<'_> {
 
 /// What a pair's points bore together in the last step (N s).
 fn impulse(manifolds: &[ContactManifold]) -> f32 {
-    let points = manifolds.iter().flat_map(|m| &m.points);
-    points.map(|p| p.data.impulse.max(0.0)).sum()
+    let points = manifolds.iter().flat_map(pushing_points);
+    points.map(|p| p.data.impulse).sum()
 }
+
+/// Bit of a solver contact's id that says that it is new.
+const IS_NEW: u32 = 1 << 31;
+
+/// The points of a manifold that pushed in the last step. The engine solves four at most; the
+/// others keep the impulse of the last step in which they were solved.
+pub(super) fn pushing_points(manifold: &ContactManifold) -> impl Iterator<Item = &TrackedContact> {
+    let solved = manifold.data.solver_contacts.iter();
+    let points = solved.filter_map(|c| manifold.points.get((c.contact_id[0] & !IS_NEW) as usize));
+    points.filter(|point| point.data.impulse > 0.0)
+}
+
+type TrackedContact = parry3d::query::TrackedContact<ContactData>;
 
 impl Loads {
     /// The pairs that pushed in the last step, in the order of their colliders' handles.

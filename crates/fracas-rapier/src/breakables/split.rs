@@ -163,7 +163,7 @@ impl Breakables {
             self.events.push(Event::Broke {
                 piece: id,
                 children: children.clone(),
-                stats,
+                stats: stats.in_si(self.settings.units),
             });
             self.events.extend(children.into_iter().map(Event::Born));
         }

@@ -100,13 +100,13 @@ impl World {
         self.blows.push(Blow::Hit {
             piece: piece.into(),
             point: point.to_array(),
-            impulse: impulse.to_array(),
+            impulse: (impulse * self.units).to_array(),
         });
         Ok(())
     }
 
     /// Sets off an explosion at a point of the world. The next step begins with it: it breaks
-    /// pieces, and throws every dynamic body within `radius` (metres) outwards, the game's own
+    /// pieces, and throws every dynamic body within `radius` (length units) outwards, the game's own
     /// and the fragments that it has just made.
     ///
     /// `strength` is the impulse per area at the center, in pascal-seconds: a body gets this
@@ -144,14 +144,14 @@ impl World {
         self.blows.push(Blow::Explosion(Blast {
             center: center.to_array(),
             radius,
-            strength,
+            strength: strength / self.units,
             falloff,
         }));
         Ok(())
     }
 
     /// Damages pieces near a point of the world, by `amount` those that hold the point, by less
-    /// those farther off, in proportion, down to nothing at `radius` (metres). Damage adds up
+    /// those farther off, in proportion, down to nothing at `radius` (length units). Damage adds up
     /// for each piece that can break, from 0 to 1; snapshots hold it.
     ///
     /// A piece of damage `d` has `1 - d` of its material's strength and toughness: a lighter hit

@@ -24,6 +24,7 @@ mod snapshot;
 mod stats;
 mod step;
 mod tune;
+mod units;
 mod voxels;
 mod warnings;
 
@@ -31,7 +32,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fracas_core::{Digest, Fracture, FragmentId, FragmentSurface};
-use fracas_fracture::{Breaker, BreakerStats};
+use fracas_fracture::{Breaker, BreakerStats, Modes};
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::query::{DefaultQueryDispatcher, QueryDispatcher as _, QueryDispatcherChain};
@@ -79,6 +80,8 @@ pub struct World {
     /// Since the last step.
     blows: Vec<Blow>,
     counters: Arc<Counters>,
+    /// Modes as they were given, and in this world's units, where these are not metres.
+    converted: Vec<(Arc<Modes>, Arc<Modes>)>,
     /// What snapshots refer to.
     stock: snapshot::Stock,
     voxels: Voxels,
@@ -157,6 +160,7 @@ impl World {
             next_hand: 0,
             blows: Vec::new(),
             counters,
+            converted: Vec::new(),
             stock: snapshot::Stock::default(),
             voxels,
             budget,
@@ -283,6 +287,7 @@ impl World {
 
     /// Adds an object.
     pub fn add(&mut self, options: Breakable) -> ObjectId {
+        let options = self.in_own_units(options);
         self.stock.add(&options);
         let margin = box_margin(&self.physics);
         let (bodies, colliders) = (&mut self.physics.bodies, &mut self.physics.colliders);
@@ -423,8 +428,10 @@ impl World {
         self.breakables.piece_of(collider)
     }
 
-    /// Changes how an object breaks from now on.
+    /// Changes how an object breaks from now on. A breaker is in SI units, as in
+    /// [`Breakable::with_breaker`], or one that this world has given ([`Self::breaker`]).
     pub fn set_breaker(&mut self, object: ObjectId, breaker: Option<Breaker>) {
+        let breaker = breaker.map(|breaker| self.breaker_in_own_units(breaker));
         self.stock.add_modes(breaker.as_ref());
         self.breakables.set_breaker(object, breaker);
     }

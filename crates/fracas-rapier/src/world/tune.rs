@@ -16,6 +16,7 @@ impl World {
     /// Changes the density of an object's bodies (kg/m³), those to come included.
     #[cfg_attr(feature = "research", visibility::make(pub))]
     pub(crate) fn set_density(&mut self, object: ObjectId, density: f32) {
+        let density = self.own_density(density);
         let Some(object) = self.breakables.objects.get_mut(object.0 as usize) else {
             return;
         };

@@ -147,7 +147,8 @@ impl World {
     /// Makes a kind of object known without adding one: what its blueprint and modes
     /// are, so that a snapshot with such objects can be restored.
     pub fn stock(&mut self, options: &Breakable) {
-        self.stock.add(options);
+        let options = self.in_own_units(options.clone());
+        self.stock.add(&options);
     }
 
     /// The whole state as bytes, what pairs remember of their points included. Events
