@@ -20,7 +20,7 @@ use std::sync::Arc;
 use super::tet_cut::{TetCut, cut_point, parts};
 use super::{AT_BOUNDARY, CutEdge, Fragment, FragmentId, Fragments, Split};
 use crate::crack::{Crack, Fracture, FractureError};
-use crate::tet_mesh::NONE;
+use crate::tet_mesh::{NONE, TetMesh};
 
 thread_local! {
     /// Objects are many and seldom break: workspace belongs to threads, not to them.
@@ -71,10 +71,11 @@ impl Fragments {
         let assigned = self.assign_parts(fracture, &mut scratch.parts);
         let count = assigned.map(|()| {
             let nodes = &self.fragments[fracture.fragment.0 as usize].nodes;
+            let mut stack = Vec::new();
             let flooded = nodes.iter().filter(|&&start| {
                 let is_new = scratch.parts[start as usize] != NONE;
                 if is_new {
-                    self.flood(start, &mut scratch.parts, |_| ());
+                    flood(&self.mesh, start, &mut scratch.parts, &mut stack, |_| ());
                 }
                 is_new
             });
@@ -82,21 +83,6 @@ impl Fragments {
         });
         SCRATCH.set(scratch);
         count
-    }
-
-    /// Visits the nodes of a part that are connected to `start`, and takes their part away.
-    fn flood(&self, start: u32, node_part: &mut [u32], mut visit: impl FnMut(u32)) {
-        let part = std::mem::replace(&mut node_part[start as usize], NONE);
-        let mut flood = vec![start];
-        while let Some(n) = flood.pop() {
-            visit(n);
-            for &m in self.mesh.adjacent_nodes(n) {
-                if node_part[m as usize] == part {
-                    node_part[m as usize] = NONE;
-                    flood.push(m);
-                }
-            }
-        }
     }
 
     fn apply_in(
@@ -338,28 +324,17 @@ impl Fragments {
         retired.alive = false;
         let nodes = std::mem::take(&mut retired.nodes);
         let first_child = self.fragments.len();
-        let mut flood = Vec::new();
+        let mut stack = Vec::new();
         for &start in &nodes {
-            let part = node_part[start as usize];
-            if part == NONE {
+            if node_part[start as usize] == NONE {
                 continue;
             }
             let id = FragmentId(self.fragments.len() as u32);
-            node_part[start as usize] = NONE;
-            self.node_fragment[start as usize] = id;
-            flood.push(start);
             let mut size = 0;
-            while let Some(n) = flood.pop() {
+            flood(&self.mesh, start, node_part, &mut stack, |n| {
                 size += 1;
-                for &m in self.mesh.adjacent_nodes(n) {
-                    // Only nodes of the parent have a part now.
-                    if node_part[m as usize] == part {
-                        node_part[m as usize] = NONE;
-                        self.node_fragment[m as usize] = id;
-                        flood.push(m);
-                    }
-                }
-            }
+                self.node_fragment[n as usize] = id;
+            });
             self.fragments.push(Fragment {
                 nodes: Vec::with_capacity(size),
                 parent: Some(parent),
@@ -374,6 +349,28 @@ impl Fragments {
         (first_child..self.fragments.len())
             .map(|i| FragmentId(i as u32))
             .collect()
+    }
+}
+
+/// Visits the nodes of a part that are connected to `start`, and takes their part away: only
+/// nodes of the fragment that breaks have one.
+fn flood(
+    mesh: &TetMesh,
+    start: u32,
+    node_part: &mut [u32],
+    stack: &mut Vec<u32>,
+    mut visit: impl FnMut(u32),
+) {
+    let part = std::mem::replace(&mut node_part[start as usize], NONE);
+    stack.push(start);
+    while let Some(n) = stack.pop() {
+        visit(n);
+        for &m in mesh.adjacent_nodes(n) {
+            if node_part[m as usize] == part {
+                node_part[m as usize] = NONE;
+                stack.push(m);
+            }
+        }
     }
 }
 

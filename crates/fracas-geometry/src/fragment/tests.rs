@@ -254,3 +254,43 @@ fn bad_fractures_are_refused_and_change_nothing() {
     fragments.validate().unwrap();
     assert_eq!(fragments.living().count(), 1);
 }
+
+#[test]
+fn children_are_counted_without_cutting() {
+    let mut rng = Rng(7);
+    let mut several = 0;
+    for _ in 0..40 {
+        let mut fragments = grid();
+        let mesh = fragments.mesh().clone();
+        let mut left: Vec<u32> = fragments.fragment(FragmentId(0)).nodes().to_vec();
+        let mut cracks = Vec::new();
+        let mut last = 1;
+        for _ in 0..3 {
+            // Noise leaves parts that are not connected.
+            let crack = Crack::from_level(&mesh, 0, &left, |_| rng.range(-0.5, 1.5));
+            let Some(crack) = crack else { continue };
+            let stays = |n: u32| crack.levels.iter().any(|&(m, s)| m == n && s < 0.0);
+            left.retain(|&n| stays(n));
+            cracks.push(crack);
+            let fracture = Fracture {
+                fragment: FragmentId(0),
+                cracks: cracks.clone(),
+            };
+            let count = fragments.count_children(&fracture).unwrap();
+            assert!(count >= last, "a crack more never leaves fewer pieces");
+            assert_eq!(
+                fragments.clone().apply(&fracture).unwrap().children.len(),
+                count
+            );
+            last = count;
+        }
+        several += u32::from(last > cracks.len() + 1);
+        let wrong = Fracture {
+            fragment: FragmentId(3),
+            cracks,
+        };
+        assert!(fragments.count_children(&wrong).is_err());
+        assert!(break_by(&mut fragments, FragmentId(0), |p| p.x - 0.6).is_some());
+    }
+    assert!(several > 20);
+}
