@@ -556,7 +556,7 @@ fn snapshot_continues_in_a_fresh_process() {
     let path = std::env::temp_dir().join(format!("fracas-{}.saved", std::process::id()));
     std::fs::write(&path, world.snapshot().unwrap()).unwrap();
     let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "fresh_process", "--ignored", "--nocapture"])
+        .args(["--exact", "fresh_process", "--nocapture"])
         .env(SAVED, &path)
         .output()
         .unwrap();
@@ -566,9 +566,8 @@ fn snapshot_continues_in_a_fresh_process() {
     assert!(child.status.success() && text.contains(&expected), "{text}");
 }
 
-/// The other process of the test above.
+/// The other process of the test above; by itself it has nothing to do.
 #[test]
-#[ignore = "run by another test"]
 fn fresh_process() {
     let Some(path) = std::env::var_os(SAVED) else {
         return;

@@ -85,7 +85,7 @@ impl Game {
         let door = RigidBodyBuilder::dynamic().translation(Vector::new(-5.4, 1.5, 0.0));
         let (door, _) = physics.insert(door, ColliderBuilder::cuboid(0.5, 1.0, 0.05));
         let hinge = RevoluteJointBuilder::new(Vector::Y).local_anchor2(Vector::new(-0.6, 0.0, 0.0));
-        physics.insert_impulse_joint(post, door, hinge, true);
+        physics.insert_impulse_joint(post, door, hinge);
         plain_bodies.extend([lift, rider, post, door]);
         // Things that lie about, one of them far below the ground.
         for i in 0..12 {
@@ -164,7 +164,7 @@ impl Game {
         let piece = self.world.first_piece(chandelier).ok_or("the chandelier hangs")?;
         let body = self.world.body_handle(piece).ok_or("it has a body")?;
         let chain = SphericalJointBuilder::new().local_anchor2(Vector::Y * 1.0);
-        self.world.physics.insert_impulse_joint(hook, body, chain, true);
+        self.world.physics.insert_impulse_joint(hook, body, chain);
         Ok(())
     }
 
@@ -208,9 +208,9 @@ impl Game {
                     assert!(self.drawn.remove(&piece).is_some(), "{piece:?} was not there");
                     self.counts.removed += 1;
                 }
-                Event::Contact { impulse, .. } => {
+                Event::Contact(contact) => {
                     self.counts.sounds += 1;
-                    self.counts.loudest = self.counts.loudest.max(impulse);
+                    self.counts.loudest = self.counts.loudest.max(contact.impulse);
                 }
                 Event::JointMoved { .. } => self.counts.joints_moved += 1,
                 Event::JointBroken { .. } => self.counts.joints_broken += 1,
@@ -230,7 +230,7 @@ impl Game {
         for &body in &self.plain_bodies {
             assert!(self.world.physics.bodies.contains(body), "the game's body {body:?} is gone");
         }
-        let place = |body| self.world.physics.bodies[body].translation();
+        let place = |body: RigidBodyHandle| self.world.physics.bodies[body].translation();
         let above = place(self.rider).y - place(self.lift).y;
         assert!((0.7..1.0).contains(&above), "the rider is {above} m above the lift");
         assert!(place(self.door).is_finite());
@@ -244,7 +244,7 @@ impl Game {
 
 /// The box of a body in its own frame.
 fn extent(breakable: &Breakable) -> (Vector, Vector) {
-    breakable.blueprint.bounds()
+    breakable.blueprint.mesh().bounds()
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
