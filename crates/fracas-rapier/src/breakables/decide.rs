@@ -155,11 +155,14 @@ impl Breakables {
         if questions.is_empty() {
             return breaks;
         }
-        // In a part of a redo nothing is removed; its breaks are fitted at the end.
-        let mut room = match after.part {
-            0 => self.room(true, engine.bodies),
-            _ => None,
-        };
+        let mut room = self.room(true, engine.bodies);
+        // In a part of a redo nothing is removed: its breaks are fitted at the end. Until then
+        // they count by a guess.
+        let is_part = after.part > 0;
+        if let Some(room) = &mut room {
+            let decided = self.decided.len() * PIECES_OF_A_BREAK;
+            room.new = room.new.saturating_sub(decided);
+        }
         if let Some(room) = &room {
             questions.retain(|q| self.may_break(q.hit.piece, room, engine.bodies));
         }
@@ -187,6 +190,11 @@ impl Breakables {
             let Some(room) = &mut room else {
                 continue;
             };
+            if is_part {
+                let guess = (breaks.len() - before) * PIECES_OF_A_BREAK;
+                room.new = room.new.saturating_sub(guess);
+                continue;
+            }
             for broken in breaks.split_off(before) {
                 let piece = broken.piece;
                 match self.fit(broken, room, engine) {
@@ -198,7 +206,7 @@ impl Breakables {
                 }
             }
         }
-        if let Some(room) = room {
+        if let Some(room) = room.filter(|_| !is_part) {
             let max = self.settings.debris.max_new_fragments();
             self.new_fragments = max.saturating_sub(room.new);
         }
