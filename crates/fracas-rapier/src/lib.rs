@@ -54,6 +54,8 @@ mod codec;
 mod convex;
 mod convex_shape;
 mod counters;
+#[cfg(feature = "world")]
+mod debris;
 mod deep_normals;
 mod dispatcher;
 mod late_tree;
@@ -91,6 +93,8 @@ pub use breakables::{
 };
 #[cfg(all(feature = "world", feature = "assets"))]
 pub use breakables::{OpenError, OpenNote, OpenOptions};
+#[cfg(feature = "world")]
+pub use debris::DebrisPolicy;
 pub use dispatcher::{FragmentDispatcher, dispatcher};
 pub use manifold::SolverPoints;
 pub use object::{ObjectState, SharedObject};
@@ -104,8 +108,8 @@ pub use vertex_buffers::VertexBuffers;
 pub use voxel::{FrameBudget, VoxelSettings, VoxelStats};
 #[cfg(feature = "world")]
 pub use world::{
-    ActionError, Coupling, DebrisPolicy, HandId, RayHit, RestoreError, SnapshotError, StepStats,
-    StepTimes, VertexBufferJob, Warning, World, WorldSettings,
+    ActionError, Coupling, HandId, RayHit, RestoreError, SnapshotError, StepStats, StepTimes,
+    VertexBufferJob, Warning, World, WorldSettings,
 };
 #[cfg(all(feature = "world", feature = "research"))]
 pub use world::{Overlap, Wrench};

@@ -58,12 +58,12 @@ pub use inherit::NewFragment;
 pub(crate) use old_debris::Surroundings;
 pub use script::BreakScript;
 
+use crate::debris::DebrisPolicy;
 use crate::late_tree::LateTrees;
 use crate::object::SharedObject;
 use crate::pair::ContactMode;
 use crate::shape::FragmentShape;
 use crate::trace;
-use crate::world::DebrisPolicy;
 use approach::Approach;
 use background::ModesJobs;
 use decide::Memories;

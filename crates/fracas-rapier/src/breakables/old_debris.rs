@@ -12,7 +12,7 @@ use parry3d::bounding_volume::{Aabb, BoundingVolume as _};
 use rapier3d::prelude::{ColliderHandle, RigidBody, RigidBodyType};
 
 use super::{Breakables, Engine, Event, PieceId};
-use crate::world::debris::Ageing;
+use crate::debris::Ageing;
 
 /// What decides about old debris.
 pub(crate) struct Surroundings {

@@ -9,7 +9,6 @@ mod adopt;
 mod blows;
 mod budget;
 mod buffers;
-pub(crate) mod debris;
 mod depth;
 mod hand;
 mod hold;
@@ -43,7 +42,6 @@ use rapier3d::prelude::{
 
 pub use blows::ActionError;
 pub use buffers::VertexBufferJob;
-pub use debris::DebrisPolicy;
 pub use depth::Overlap;
 pub use hand::{Coupling, Wrench};
 pub use hold::HandId;
@@ -58,6 +56,7 @@ use crate::breakables::{
     Surroundings, system_clock,
 };
 use crate::counters::Counters;
+use crate::debris::DebrisPolicy;
 use crate::dispatcher::FragmentDispatcher;
 use crate::prepared::PreparedAnswers;
 use crate::shape::FragmentShape;

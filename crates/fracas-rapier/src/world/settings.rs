@@ -4,8 +4,8 @@ use fracas_core::sphere_tree::SplitMethod;
 use glam::Vec3;
 use rapier3d::dynamics::{IntegrationParameters, SpringCoefficients};
 
-use super::debris::DebrisPolicy;
 use crate::breakables::{BreakSettings, FragmentModesPolicy};
+use crate::debris::DebrisPolicy;
 use crate::pair::{ContactMode, ContactSettings};
 
 /// No body is faster (m/s). The engine counts it in its length units: its own 400 would be

@@ -17,9 +17,10 @@ use crate::breakables::{
     Blow, Breakable, Breakables, ColliderMaterials, Loads, Object, ObjectId, Piece, PieceId,
     Waiting,
 };
+use crate::debris::DebrisPolicy;
 use crate::world::budget::Known;
 use crate::world::hold::{Hand, HandId};
-use crate::world::{Coupling, DebrisPolicy, World, WorldSettings, Wrench};
+use crate::world::{Coupling, World, WorldSettings, Wrench};
 
 type Name = (u32, u32);
 
