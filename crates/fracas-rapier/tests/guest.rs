@@ -448,6 +448,7 @@ fn bodies_of_the_game_are_never_removed() {
     let spoilt = RigidBodyBuilder::dynamic().translation(Vec3::X * f32::NAN);
     bodies.push(world.physics.insert_body(spoilt));
     let low = world.add(Breakable::new(brick()).at(Pose::translation(0.0, -3.0, 0.0)));
+    world.take_events();
     for _ in 0..10 {
         world.step();
     }

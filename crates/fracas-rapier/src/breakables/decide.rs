@@ -87,19 +87,7 @@ struct Side {
 impl Breakables {
     /// Decides which of the bodies that were hit break.
     pub(super) fn decide_breaks(&mut self, after: &After, engine: &mut Engine<'_>) -> Vec<Break> {
-        self.decide_breaks_among(None, after, engine)
-    }
-
-    /// The same, in a part of a redo for the bodies that it concerns and that have not broken
-    /// in an earlier part.
-    pub(super) fn decide_breaks_among(
-        &mut self,
-        redo: Option<&Redo>,
-        after: &After,
-        engine: &mut Engine<'_>,
-    ) -> Vec<Break> {
         let earlier = std::mem::take(&mut self.waiting).into_iter();
-        let earlier = earlier.filter(|hit| self.decided.iter().all(|b| b.piece != hit.piece));
         let mut questions: Vec<Question> = earlier
             .map(|hit| Question {
                 hit,
@@ -107,29 +95,13 @@ impl Breakables {
             })
             .collect();
         let pushed = self.loads.pushed(engine.narrow_phase);
-        let mut sides = self.sides_of_pieces(&pushed);
-        sides.sort_unstable();
-        if let Some(redo) = redo {
-            sides.retain(|side| {
-                let body = self.body(side.piece);
-                body.is_some_and(|body| redo.concerns(body))
-                    && self.decided.iter().all(|b| b.piece != side.piece)
+        for (piece, impacts) in self.impacts_of_pairs(&pushed, None, after, engine) {
+            questions.push(Question {
+                hit: Waiting { piece, impacts },
+                of_this_step: true,
             });
         }
-        for own in sides.chunk_by(|a, b| a.piece == b.piece) {
-            let piece = own[0].piece;
-            let impacts = self.impacts_on(piece, own, &pushed, after, engine);
-            if !impacts.is_empty() {
-                questions.push(Question {
-                    hit: Waiting { piece, impacts },
-                    of_this_step: true,
-                });
-            }
-        }
-        // A step that is made again tells no contact twice.
-        if after.part == 0 {
-            self.report_contacts(&pushed, engine);
-        }
+        self.report_contacts(&pushed, engine);
         self.loads_now.take(&pushed);
         let breaks = self.decide_within_limits(&mut questions, after, engine);
         let left = questions.into_iter().map(|question| question.hit);
@@ -141,6 +113,39 @@ impl Breakables {
         }
         self.report.waiting = self.waiting.len();
         breaks
+    }
+
+    /// In a part of a redo: the impacts on pieces that it concerns wait for the next step.
+    pub(super) fn wait_with_impacts(&mut self, redo: &Redo, after: &After, engine: &Engine<'_>) {
+        let pushed = self.loads.pushed(engine.narrow_phase);
+        let hit = self.impacts_of_pairs(&pushed, Some(redo), after, engine);
+        let hit = hit.into_iter();
+        self.waiting
+            .extend(hit.map(|(piece, impacts)| Waiting { piece, impacts }));
+        keep_hardest(&mut self.waiting);
+        self.report.waiting = self.waiting.len();
+        self.loads_now.take(&pushed);
+    }
+
+    /// The pieces that pairs hit, and their impacts; in a redo, of those that it concerns.
+    fn impacts_of_pairs(
+        &self,
+        pushed: &[Pushed<'_>],
+        redo: Option<&Redo>,
+        after: &After,
+        engine: &Engine<'_>,
+    ) -> Vec<(PieceId, Vec<Impact>)> {
+        let mut sides = self.sides_of_pieces(pushed);
+        if let Some(redo) = redo {
+            sides.retain(|side| self.body(side.piece).is_some_and(|b| redo.concerns(b)));
+        }
+        sides.sort_unstable();
+        let pieces = sides.chunk_by(|a, b| a.piece == b.piece);
+        let hit = pieces.map(|own| {
+            let piece = own[0].piece;
+            (piece, self.impacts_on(piece, own, pushed, after, engine))
+        });
+        hit.filter(|(_, impacts)| !impacts.is_empty()).collect()
     }
 
     /// Decides as many as may break in this step; those that are not decided stay in
@@ -156,13 +161,6 @@ impl Breakables {
             return breaks;
         }
         let mut room = self.room(true, engine.bodies);
-        // In a part of a redo nothing is removed: its breaks are fitted at the end. Until then
-        // they count by a guess.
-        let is_part = after.part > 0;
-        if let Some(room) = &mut room {
-            let decided = self.decided.len() * PIECES_OF_A_BREAK;
-            room.new = room.new.saturating_sub(decided);
-        }
         if let Some(room) = &room {
             questions.retain(|q| self.may_break(q.hit.piece, room, engine.bodies));
         }
@@ -190,11 +188,6 @@ impl Breakables {
             let Some(room) = &mut room else {
                 continue;
             };
-            if is_part {
-                let guess = (breaks.len() - before) * PIECES_OF_A_BREAK;
-                room.new = room.new.saturating_sub(guess);
-                continue;
-            }
             for broken in breaks.split_off(before) {
                 let piece = broken.piece;
                 match self.fit(broken, room, engine) {
@@ -206,7 +199,7 @@ impl Breakables {
                 }
             }
         }
-        if let Some(room) = room.filter(|_| !is_part) {
+        if let Some(room) = room {
             let max = self.settings.debris.max_new_fragments();
             self.new_fragments = max.saturating_sub(room.new);
         }

@@ -20,9 +20,8 @@
 //! thousand steps a second give, and one long step drags the whole pane along.
 //!
 //! Pieces that were born in the step do not break again in it: the impact has made of the
-//! body what it made of it, and is not counted twice. What else breaks in the second
-//! solution breaks at its end, and goes on as the whole body did. So a cascade costs a bounded
-//! time.
+//! body what it made of it, and is not counted twice. What else the second solution
+//! hits goes on whole, and is decided in the next step. So a cascade costs a bounded time.
 
 use std::collections::BTreeSet;
 

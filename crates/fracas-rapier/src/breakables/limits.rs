@@ -179,29 +179,6 @@ impl Breakables {
         fitting
     }
 
-    /// Fits breaks that parts of a redo decided into the limits. What does not fit holds.
-    pub(super) fn fit_decided(
-        &mut self,
-        decided: Vec<Break>,
-        engine: &mut Engine<'_>,
-    ) -> Vec<Break> {
-        if decided.is_empty() {
-            return decided;
-        }
-        let Some(mut room) = self.room(true, engine.bodies) else {
-            return decided;
-        };
-        let mut fitting = Vec::with_capacity(decided.len());
-        for broken in decided {
-            if let Fit::Breaks(broken) = self.fit(broken, &mut room, engine) {
-                fitting.push(broken);
-            }
-        }
-        let max = self.settings.debris.max_new_fragments();
-        self.new_fragments = max.saturating_sub(room.new);
-        fitting
-    }
-
     fn count_children(&self, id: PieceId, fracture: &Fracture) -> Option<usize> {
         let state = self.piece(id)?.shape.object().read();
         state.fragments().count_children(fracture).ok()

@@ -72,7 +72,6 @@ pub(crate) use give_way::Redo;
 pub(crate) use loads::Loads;
 use owners::Owners;
 use script::Scripting;
-use split::Break;
 
 /// Names an object, broken or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -345,8 +344,6 @@ pub struct Breakables {
     pub(crate) steps: u64,
     /// Of the step that is made again.
     part: u32,
-    /// Breaks that were decided in the parts of a redo; they are made at its end.
-    decided: Vec<Break>,
     /// Impulses of the step that was taken back.
     loads_before_redo: Loads,
     /// Raw: [`events::settle`] makes a batch of them.
@@ -386,7 +383,6 @@ impl Breakables {
             materials: ColliderMaterials::default(),
             steps: 0,
             part: 0,
-            decided: Vec::new(),
             loads_before_redo: Loads::default(),
             events: Vec::new(),
             settings,
@@ -507,9 +503,9 @@ impl Breakables {
         redo
     }
 
-    /// Follows a part of a step that is made again, in a copy of the engine's sets: decides
-    /// what breaks. It breaks at the end, by [`Self::finish_redo`].
-    pub(crate) fn follow_part(&mut self, after: After, redo: &Redo, engine: &mut Engine<'_>) {
+    /// Follows a part of a step that is made again, in a copy of the engine's sets: what is hit
+    /// there is decided in the next step.
+    pub(crate) fn follow_part(&mut self, after: After, redo: &Redo, engine: &Engine<'_>) {
         self.report = BreakReport::default();
         self.part = after.part;
         if self.follows() {
@@ -518,13 +514,12 @@ impl Breakables {
         }
         let start = (self.clock)();
         let _span = trace::span("deciding", trace::plain);
-        let breaks = self.decide_breaks_among(Some(redo), &after, engine);
-        self.decided.extend(breaks);
+        self.wait_with_impacts(redo, &after, engine);
         std::mem::swap(&mut self.loads, &mut self.loads_now);
         self.report.stages.deciding += ((self.clock)() - start) * 1e3;
     }
 
-    /// Ends a step of `dt` seconds that was made again: breaks what its parts decided.
+    /// Ends a step of `dt` seconds that was made again.
     pub(crate) fn finish_redo(&mut self, dt: f32, redo: &Redo, engine: &mut Engine<'_>) {
         self.report = BreakReport::default();
         // Of a part, for those that the redo concerned; of the whole step, for all others.
@@ -537,10 +532,6 @@ impl Breakables {
         });
         if self.follows() {
             self.follow_script(false, dt, engine);
-        } else {
-            let decided = std::mem::take(&mut self.decided);
-            let fitting = self.fit_decided(decided, engine);
-            self.break_bodies(fitting, 0, engine);
         }
         self.end_step(dt, false, engine);
     }
