@@ -174,7 +174,7 @@ fn run_plugin(blueprint: &Arc<Blueprint>, most: u32, is_seen: bool) -> Result<Ru
     let floor = Collider::halfspace(Vec3::Y).ok_or("up is no direction")?;
     let world = app.world_mut();
     world.spawn((floor, Friction::coefficient(0.6), Transform::default()));
-    let breakable = Breakable::of("brick").with_strength(SPEED, most);
+    let breakable = Breakable::of(BreakMaterial::BRICK).with_strength(SPEED, most);
     let made = BreakableBlueprint::new(blueprint.clone());
     let place = Transform::from_translation(HEIGHT * Vec3::Y);
     let mut block = world.spawn((breakable, made, place));

@@ -16,7 +16,7 @@ fn main() {
         .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
         .add_systems(Startup, spawn)
         .add_observer(|on: On<Broke>, mut exit: MessageWriter<AppExit>| {
-            println!("{} broke into {} pieces", on.entity, on.fragments.len());
+            println!("{} broke into {} pieces", on.entity, on.children.len());
             exit.write(AppExit::Success);
         });
     app.run();
@@ -27,6 +27,6 @@ fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) -> Result {
     commands.spawn((floor, Transform::default()));
     let brick = Mesh3d(meshes.add(Cuboid::new(0.215, 0.065, 0.1025)));
     let place = Transform::from_xyz(0.0, 2.0, 0.0);
-    commands.spawn((Breakable::of("brick"), brick, place));
+    commands.spawn((Breakable::of(BreakMaterial::BRICK), brick, place));
     Ok(())
 }

@@ -32,5 +32,5 @@ fn spawn(
     let vase = Mesh3d(meshes.add(Cylinder::new(0.12, 0.4)));
     let blue = MeshMaterial3d(materials.add(Color::srgb(0.2, 0.4, 0.8)));
     let place = Transform::from_xyz(0.0, 1.5, 0.0).with_rotation(Quat::from_rotation_z(0.4));
-    commands.spawn((Breakable::of("porcelain"), vase, blue, place));
+    commands.spawn((Breakable::of(BreakMaterial::PORCELAIN), vase, blue, place));
 }

@@ -73,7 +73,7 @@ fn spawn(
             let mesh = if is_half { &half } else { &whole };
             commands.spawn((
                 // As fine as the library's own brick: ready in no time, in a browser, too.
-                Breakable::of("brick").with_tets(TETS),
+                Breakable::of(BreakMaterial::BRICK).with_tets(TETS),
                 Mesh3d(mesh.clone()),
                 MeshMaterial3d(shades[(5 * i + 3 * course) % 3].clone()),
                 Friction::coefficient(0.7),

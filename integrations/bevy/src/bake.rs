@@ -24,12 +24,13 @@ use crate::components::{Breakable, BreakableAsset, BreakableBlueprint, Breaks, U
 use crate::error::{FracasError, MeshDefect};
 use crate::events::BakeProgress;
 use crate::mesh::read_triangles;
+use crate::scale;
 
 /// Of what something is made, and by the modes of which material it breaks, if any.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     of: Of,
-    modes: Option<String>,
+    modes: Option<[u64; 10]>,
 }
 
 /// What is baked.
@@ -85,6 +86,11 @@ pub(crate) fn fail(commands: &mut Commands, entity: Entity, error: FracasError) 
     if let Ok(mut entity) = commands.get_entity(entity) {
         entity.try_insert(Unbreakable).try_remove::<Baking>();
     }
+    tell(commands, error);
+}
+
+/// Hands an error to the app's error handler.
+pub(crate) fn tell(commands: &mut Commands, error: FracasError) {
     commands.queue(move |_: &mut World| -> Result { Err(BevyError::error(error)) });
 }
 
@@ -110,7 +116,7 @@ enum Found {
 /// Looks what new entities are made of.
 pub(crate) fn find_shapes(unmade: Unmade, mut sources: Sources, mut commands: Commands) {
     for (entity, breakable, transform, mesh, asset) in &unmade {
-        let found = if (transform.scale - Vec3::ONE).abs().max_element() > 1e-6 {
+        let found = if scale::uniform(transform.scale).is_none() {
             let scale = transform.scale;
             Err(FracasError::Scaled { entity, scale })
         } else if let Some(BreakableAsset(handle)) = asset {
@@ -135,8 +141,9 @@ pub(crate) fn find_shapes(unmade: Unmade, mut sources: Sources, mut commands: Co
 
 /// The material by whose modes it is to break.
 fn wanted_modes(entity: Entity, breakable: &Breakable) -> Result<Option<Material>, FracasError> {
-    let material = Material::by_name(&breakable.material)
-        .map_err(|source| FracasError::Material { entity, source })?;
+    let material = breakable.material;
+    let checked = material.validate();
+    checked.map_err(|source| FracasError::Material { entity, source })?;
     Ok((breakable.breaks == Breaks::ByModes).then_some(material))
 }
 
@@ -203,9 +210,38 @@ impl Sources<'_> {
 impl Key {
     fn new(of: Of, breakable: &Breakable) -> Self {
         let by_modes = breakable.breaks == Breaks::ByModes;
-        let modes = by_modes.then(|| breakable.material.to_string());
+        let modes = by_modes.then(|| bits_of(&breakable.material));
         Self { of, modes }
     }
+}
+
+/// The bits of all numbers of a material.
+fn bits_of(material: &Material) -> [u64; 10] {
+    let Material {
+        young,
+        poisson,
+        density,
+        strength,
+        toughness,
+        weibull_modulus,
+        fatigue_exponent,
+        crushing,
+        damping_alpha,
+        damping_beta,
+    } = *material;
+    let elastic = [young, poisson, density, strength, toughness];
+    let rest = [
+        weibull_modulus,
+        fatigue_exponent,
+        crushing,
+        damping_alpha,
+        damping_beta,
+    ];
+    let mut bits = [0; 10];
+    for (bits, value) in bits.iter_mut().zip(elastic.into_iter().chain(rest)) {
+        *bits = value.to_bits();
+    }
+    bits
 }
 
 impl Bakes {

@@ -1,10 +1,9 @@
 //! What an app puts on its entities, and what it finds on fragments.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use bevy::prelude::*;
-use fracas_fracture::{Modes, Strength};
+use fracas_fracture::{Material, Modes, Strength};
 use fracas_rapier::{Blueprint, PieceId};
 
 use crate::asset::FracasAsset;
@@ -28,14 +27,18 @@ pub enum Breaks {
 /// tetrahedra off the main thread), [`BreakableAsset`] (baked ahead) or
 /// [`BreakableBlueprint`] (made in code).
 ///
-/// bevy_rapier3d's `Velocity`, `Friction`, `Restitution`, `CollisionGroups`, `SolverGroups`,
-/// `ActiveEvents`, `GravityScale` and `Damping` on the same entity are read when its body is
-/// made; its fragments have the same. It needs no `RigidBody` and no `Collider`.
+/// It needs no `Collider`. bevy_rapier3d's `RigidBody` says what kind of body it is: dynamic by
+/// default, fixed, or kinematic; its fragments are dynamic. `Friction`, `Restitution`,
+/// `CollisionGroups`, `SolverGroups`, `ActiveEvents`, `Sensor`, `GravityScale`, `Damping`,
+/// `LockedAxes`, `Dominance` and `Ccd` are read when its body is made; its fragments have the
+/// same. `Transform`, `Velocity` and `RigidBody` are followed from then on, too.
+///
+/// A uniform scale of its transform, when its body is made, is the object's.
 #[derive(Component, Clone, Debug, PartialEq)]
 #[require(Transform)]
 pub struct Breakable {
-    /// Such as `glass`, `porcelain` or `brick`: `fracas_fracture::Material::names`.
-    pub material: Cow<'static, str>,
+    /// What it is made of. Default: glass.
+    pub material: Material,
     /// By its vibration modes, as the library's `Breakable::open`; or by a threshold.
     pub breaks: Breaks,
     /// About how many tetrahedra a mesh is filled with; by default as many as its shape needs.
@@ -50,16 +53,28 @@ pub struct Breakable {
 impl Default for Breakable {
     /// Of glass.
     fn default() -> Self {
-        Self::of("glass")
+        Self::of(Material::GLASS)
     }
 }
 
 impl Breakable {
-    /// Of a material.
+    /// Of a material: a preset, or one with numbers of your own. A name from a file becomes a
+    /// material by `BreakMaterial::by_name`.
+    ///
+    /// ```
+    /// use bevy_fracas::prelude::*;
+    ///
+    /// let vase = Breakable::of(BreakMaterial::PORCELAIN);
+    /// let safety_glass = BreakMaterial { strength: 120e6, ..BreakMaterial::GLASS };
+    /// let pane = Breakable::of(safety_glass).with_thickness(0.006);
+    /// let named = Breakable::of(BreakMaterial::by_name("brick")?);
+    /// # assert_eq!(named, Breakable::of(BreakMaterial::BRICK));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    pub fn of(material: impl Into<Cow<'static, str>>) -> Self {
+    pub fn of(material: Material) -> Self {
         Self {
-            material: material.into(),
+            material,
             breaks: Breaks::default(),
             tets: None,
             thickness: None,
@@ -128,6 +143,24 @@ impl BreakableBlueprint {
         Self { blueprint, modes }
     }
 }
+
+/// What a collider of the app is made of, on an entity with bevy_rapier3d's `Collider`: how hard
+/// it is decides whether what falls on it breaks. Colliders without it count as stone. Insert it
+/// again to change it; the collider keeps its material when the component is removed.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_fracas::prelude::*;
+/// use bevy_rapier3d::prelude::*;
+///
+/// fn spawn_carpet(mut commands: Commands) {
+///     let carpet = ColliderMaterial(BreakMaterial::CARPET);
+///     commands.spawn((Collider::cuboid(2.0, 0.01, 1.0), carpet, Transform::default()));
+/// }
+/// # bevy::ecs::system::assert_is_system(spawn_carpet);
+/// ```
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+pub struct ColliderMaterial(pub Material);
 
 /// A body: the object while it is whole, or one of its fragments. Despawning the entity
 /// takes the body away.

@@ -2,9 +2,8 @@
 
 use bevy::prelude::*;
 use fracas_bake::SurfaceMeshError;
-use fracas_bake::shatter::PlanError;
 use fracas_fracture::material::MaterialError;
-use fracas_rapier::{OpenError, RestoreError, SnapshotError};
+use fracas_rapier::{ActionError, OpenError, RestoreError, SnapshotError};
 use thiserror::Error;
 
 /// Why an entity does not break, or a state is neither saved nor loaded. It goes to the
@@ -20,7 +19,7 @@ pub enum FracasError {
         /// Which.
         entity: Entity,
     },
-    /// Nobody knows the material.
+    /// The numbers of its material are out of range.
     #[error("{entity}: {source}")]
     Material {
         /// Which.
@@ -28,13 +27,23 @@ pub enum FracasError {
         /// What is wrong.
         source: MaterialError,
     },
-    /// Sizes are baked, not scaled.
-    #[error("{entity} is Breakable and scaled by {scale}: give its mesh the size it is to have")]
+    /// Its transform stretches, mirrors or collapses it.
+    #[error(
+        "{entity} is Breakable and scaled by {scale}: its scale must be above zero and the same in all directions; stretch the mesh instead"
+    )]
     Scaled {
         /// Which.
         entity: Entity,
         /// As found.
         scale: Vec3,
+    },
+    /// Its scale was changed when its body was there.
+    #[error(
+        "{entity} was scaled after its body was made, which keeps its size: despawn it and spawn it anew"
+    )]
+    Rescaled {
+        /// Which.
+        entity: Entity,
     },
     /// The mesh is no surface.
     #[error("{entity}: its mesh {reason}")]
@@ -66,14 +75,18 @@ pub enum FracasError {
         /// Which.
         entity: Entity,
     },
-    /// The pattern breaks nothing.
+    /// A command to the entity did nothing: `hit`, `break_with`, or a material that
+    /// [`ColliderMaterial`](crate::ColliderMaterial) gives to its collider.
     #[error("{entity}: {source}")]
-    Shatter {
+    PieceAction {
         /// Which.
         entity: Entity,
         /// Why.
-        source: PlanError,
+        source: ActionError,
     },
+    /// `explode` or `damage` did nothing.
+    #[error(transparent)]
+    Action(ActionError),
     /// The engine is stepped in a way that the plugin cannot follow.
     #[error(
         "TimestepMode must be Fixed {{ dt: {dt}, substeps: 1 }}, as FracasPlugin::with_step says; it is {found}"

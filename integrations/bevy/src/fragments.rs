@@ -1,12 +1,16 @@
 //! Entities of fragments: born, moved, despawned; and the events that tell of it.
 
 use bevy::prelude::*;
+use bevy_rapier3d::plugin::context::{DefaultRapierContext, RapierContextColliders};
+use bevy_rapier3d::prelude::Velocity;
+use fracas_fracture::FractureStats;
 use fracas_rapier::{Event, PieceId};
 
-use crate::components::{Breakable, Fragment, Piece, StandIn};
+use crate::changes::Placed;
+use crate::components::{Fragment, Piece, StandIn};
 use crate::engine::{Fracas, with_engine};
 use crate::error::FracasError;
-use crate::events::{Broke, FragmentBorn, FragmentRemoved, Impact};
+use crate::events::{Born, Broke, Contact, Dust, Fading, JointBroken, JointMoved, Lost, Removed};
 use crate::look;
 
 /// Turns what happened in the step into entities and events, in order.
@@ -18,73 +22,145 @@ pub(crate) fn tell_events(world: &mut World) -> Result {
                 piece,
                 children,
                 stats,
-            } => {
-                let fracas = world.resource::<Fracas>();
-                let Some(entity) = fracas.object_of(piece) else {
-                    continue;
-                };
-                let broken = fracas.entity_of(piece).unwrap_or(entity);
-                let fragments =
-                    spawn_fragments(world, entity, &children).map_err(BevyError::error)?;
-                let stands_in = look::start(world, entity, broken, &fragments);
-                world.resource_mut::<Fracas>().entities.remove(&piece);
-                world.trigger(Broke {
-                    entity,
-                    broken,
-                    fragments,
-                    stats,
+            } => tell_break(world, piece, &children, stats)?,
+            Event::Born(piece) => tell_birth(world, piece),
+            Event::Removed(piece) => {
+                remove(world, piece, |world, entity, piece| {
+                    world.trigger(Removed { entity, piece });
                 });
-                // The object stays as the parent of its fragments.
-                if broken == entity || stands_in {
-                    if let Ok(mut broken) = world.get_entity_mut(broken) {
-                        broken.remove::<(Piece, Fragment)>();
-                    }
-                } else {
-                    despawn(world, broken);
+            }
+            Event::Lost(piece) => {
+                remove(world, piece, |world, entity, piece| {
+                    world.trigger(Lost { entity, piece });
+                });
+            }
+            Event::Fading { piece, steps } => {
+                if let Some((entity, piece)) = entities_of(world, piece) {
+                    world.trigger(Fading {
+                        entity,
+                        piece,
+                        steps,
+                    });
                 }
             }
-            Event::Born(piece) => {
-                let fracas = world.resource::<Fracas>();
-                let (Some(entity), Some(fragment)) =
-                    (fracas.object_of(piece), fracas.entity_of(piece))
-                else {
-                    continue;
-                };
-                // The object itself is told by `BreakableReady`.
-                if entity != fragment {
-                    let volume = fracas.world.shape(piece).map_or(0.0, |s| s.volume() as f32);
-                    world.trigger(FragmentBorn {
+            Event::Dust {
+                parent,
+                point,
+                velocity,
+                volume,
+            } => {
+                if let Some(entity) = world.resource::<Fracas>().object_of(parent) {
+                    world.trigger(Dust {
                         entity,
-                        fragment,
+                        point,
+                        velocity,
                         volume,
                     });
                 }
             }
-            Event::Removed(piece) => remove(world, piece, false),
-            Event::Lost(piece) => remove(world, piece, true),
-            Event::Contact(contact) => {
-                for piece in contact.pieces.into_iter().flatten() {
-                    let fracas = world.resource::<Fracas>();
-                    let Some(entity) = fracas.object_of(piece) else {
-                        continue;
-                    };
-                    let hit = fracas.entity_of(piece).unwrap_or(entity);
-                    let breakable = world.get::<Breakable>(entity);
-                    let material = breakable.map(|b| b.material.clone()).unwrap_or_default();
-                    world.trigger(Impact {
+            Event::JointMoved { old, new, piece } => {
+                if let Some((entity, piece)) = entities_of(world, piece) {
+                    world.trigger(JointMoved {
                         entity,
-                        piece: hit,
-                        position: contact.point,
-                        impulse: contact.impulse,
-                        material,
+                        piece,
+                        old,
+                        new,
                     });
                 }
             }
+            Event::JointBroken { joint } => world.trigger(JointBroken { joint }),
+            Event::Contact(contact) => tell_contact(world, &contact),
             _ => {}
         }
         world.flush();
     }
     Ok(())
+}
+
+/// The entities of a piece's object and of the piece.
+fn entities_of(world: &World, piece: PieceId) -> Option<(Entity, Entity)> {
+    let fracas = world.resource::<Fracas>();
+    Some((fracas.object_of(piece)?, fracas.entity_of(piece)?))
+}
+
+fn tell_break(
+    world: &mut World,
+    piece: PieceId,
+    children: &[PieceId],
+    stats: FractureStats,
+) -> Result {
+    let fracas = world.resource::<Fracas>();
+    let Some(entity) = fracas.object_of(piece) else {
+        return Ok(());
+    };
+    let broken = fracas.entity_of(piece).unwrap_or(entity);
+    let children = spawn_fragments(world, entity, children).map_err(BevyError::error)?;
+    let stands_in = look::start(world, entity, broken, &children);
+    world.resource_mut::<Fracas>().entities.remove(&piece);
+    world.trigger(Broke {
+        entity,
+        piece: broken,
+        children,
+        stats,
+    });
+    // The object stays as the parent of its fragments.
+    if broken == entity || stands_in {
+        if let Ok(mut broken) = world.get_entity_mut(broken) {
+            broken.remove::<(Piece, Fragment)>();
+        }
+    } else {
+        despawn(world, broken);
+    }
+    Ok(())
+}
+
+fn tell_birth(world: &mut World, born: PieceId) {
+    let Some((entity, piece)) = entities_of(world, born) else {
+        return;
+    };
+    // The object itself has `BreakableReady`.
+    if entity != piece {
+        let shape = world.resource::<Fracas>().world.shape(born);
+        let volume = shape.map_or(0.0, |shape| shape.volume() as f32);
+        world.trigger(Born {
+            entity,
+            piece,
+            volume,
+        });
+    }
+}
+
+/// One event for each of the two that is breakable.
+fn tell_contact(world: &mut World, contact: &fracas_rapier::Contact) {
+    let mut sets = world.query_filtered::<&RapierContextColliders, With<DefaultRapierContext>>();
+    let sets = sets.single(world).ok();
+    let fracas = world.resource::<Fracas>();
+    let entities = [0, 1].map(|i| match contact.pieces[i] {
+        Some(piece) => fracas.entity_of(piece).or(fracas.object_of(piece)),
+        None => sets.and_then(|sets| sets.collider_entity(contact.colliders[i])),
+    });
+    for i in [0, 1] {
+        let fracas = world.resource::<Fracas>();
+        let object = contact.pieces[i].and_then(|piece| fracas.object_of(piece));
+        let (Some(entity), Some(piece)) = (object, entities[i]) else {
+            continue;
+        };
+        world.trigger(Contact {
+            entity,
+            piece,
+            other: entities[1 - i],
+            material: contact.materials[i],
+            other_material: contact.materials[1 - i],
+            point: contact.point,
+            // The library's is along the force on the second.
+            normal: if i == 0 {
+                -contact.normal
+            } else {
+                contact.normal
+            },
+            impulse: contact.impulse,
+        });
+    }
 }
 
 /// One entity for each new piece, under the object's.
@@ -127,18 +203,13 @@ pub(crate) fn spawn_fragments(
     })
 }
 
-fn remove(world: &mut World, piece: PieceId, lost: bool) {
-    let fracas = world.resource::<Fracas>();
-    let (Some(entity), Some(fragment)) = (fracas.object_of(piece), fracas.entity_of(piece)) else {
+fn remove(world: &mut World, piece: PieceId, tell: impl FnOnce(&mut World, Entity, Entity)) {
+    let Some((entity, removed)) = entities_of(world, piece) else {
         return;
     };
-    world.trigger(FragmentRemoved {
-        entity,
-        fragment,
-        lost,
-    });
+    tell(world, entity, removed);
     world.resource_mut::<Fracas>().entities.remove(&piece);
-    despawn(world, fragment);
+    despawn(world, removed);
 }
 
 /// Whoever was told of it may have despawned it already.
@@ -158,7 +229,7 @@ fn place_under(parent: &GlobalTransform, translation: Vec3, rotation: Quat) -> T
 }
 
 /// Moves entities to where their bodies are, and what stands in to where that is which it
-/// moves with.
+/// moves with; and writes velocities to those that have the component.
 pub(crate) fn follow_bodies(world: &mut World) -> Result {
     let mut stand_ins = world.query::<(Entity, &StandIn)>();
     let stand_ins = stand_ins.iter(world).map(|(e, s)| (e, s.carrier));
@@ -172,8 +243,14 @@ pub(crate) fn follow_bodies(world: &mut World) -> Result {
             }
         }
         for (&piece, &entity) in &fracas.entities {
-            if let Some(pose) = fracas.world.pose(piece) {
-                place(world, entity, pose.translation, pose.rotation);
+            let Some(body) = fracas.world.body(piece) else {
+                continue;
+            };
+            let pose = body.position();
+            place(world, entity, pose.translation, pose.rotation);
+            if let Some(mut velocity) = world.get_mut::<Velocity>(entity) {
+                let (linear, angular) = (body.linvel(), body.angvel());
+                velocity.set_if_neq(Velocity { linear, angular });
             }
         }
     })
@@ -184,13 +261,25 @@ pub(crate) fn follow_bodies(world: &mut World) -> Result {
 fn place(world: &mut World, entity: Entity, translation: Vec3, rotation: Quat) {
     let parent = world.get::<ChildOf>(entity).map(ChildOf::parent);
     let parent = parent.and_then(|parent| world.get::<GlobalTransform>(parent));
-    let parent = parent.copied().unwrap_or_default();
-    let local = place_under(&parent, translation, rotation);
-    if let Some(mut place) = world.get_mut::<Transform>(entity) {
-        let scaled = local.with_scale(place.scale);
-        place.set_if_neq(scaled);
-    }
+    let parent = parent.copied();
+    let local = place_under(&parent.unwrap_or_default(), translation, rotation);
+    let Some(mut place) = world.get_mut::<Transform>(entity) else {
+        return;
+    };
+    let local = local.with_scale(place.scale);
+    place.set_if_neq(local);
+    // To the bit what Bevy makes of it, so that what the app changes can be told from it.
+    let global = match parent {
+        Some(parent) => parent.mul_transform(local),
+        None => local.into(),
+    };
     if let Some(mut place) = world.get_mut::<GlobalTransform>(entity) {
-        place.set_if_neq(parent.mul_transform(local));
+        place.set_if_neq(global);
+    }
+    match world.get_mut::<Placed>(entity) {
+        Some(mut placed) => placed.0 = global,
+        None => {
+            world.entity_mut(entity).insert(Placed(global));
+        }
     }
 }

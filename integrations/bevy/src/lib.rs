@@ -11,16 +11,16 @@
 //!     .add_plugins(FracasPlugin::<NoUserData>::default());
 //! ```
 //!
-//! Then `commands.spawn((Breakable::of("glass"), Mesh3d(mesh), Transform::default()))`: the
+//! Then `commands.spawn((Breakable::of(BreakMaterial::GLASS), Mesh3d(mesh), Transform::default()))`: the
 //! mesh is filled with tetrahedra and its modes are computed off the main thread, and it
 //! breaks by what hits it, as the same mesh does that the library's `Breakable::open` reads.
 //!
 //! | what | items |
 //! | --- | --- |
-//! | on entities | [`Breakable`], [`BreakableAsset`], [`BreakableBlueprint`], [`Piece`], [`Fragment`], [`CrackFaces`], [`StandIn`], [`Unbreakable`] |
-//! | told to observers | [`Broke`], [`FragmentBorn`], [`FragmentRemoved`], [`Impact`], [`BakeProgress`], [`BreakableReady`] |
+//! | on entities | [`Breakable`], [`BreakableAsset`], [`BreakableBlueprint`], [`Piece`], [`Fragment`], [`CrackFaces`], [`StandIn`], [`Unbreakable`], [`ColliderMaterial`] |
+//! | told to observers | [`Broke`], [`Born`], [`Removed`], [`Lost`], [`Fading`], [`Dust`], [`JointMoved`], [`JointBroken`], [`Contact`], [`BakeProgress`], [`BreakableReady`] |
 //! | resources | [`Fracas`], [`Debris`] |
-//! | on command | [`ShatterCommands`], [`draw`], [`draw_outer`], [`draw_cracks`], [`save`](fn@save), [`load`], [`digest`] |
+//! | on command | [`DestructionCommands`], [`DestructionEntityCommands`], [`draw`], [`draw_outer`], [`draw_cracks`], [`save`](fn@save), [`load`], [`digest`] |
 //! | with the feature `gizmos` | `FracasGizmosPlugin`, `FracasGizmos` |
 //! | with the feature `render` | `CrackMaterial`, `CrackMaterials` |
 //! | order of systems | [`FracasSet`] |
@@ -28,6 +28,8 @@
 
 mod asset;
 mod bake;
+mod changes;
+mod commands;
 mod components;
 mod engine;
 mod error;
@@ -41,7 +43,7 @@ mod objects;
 #[cfg(feature = "render")]
 mod render;
 mod save;
-mod shatter;
+mod scale;
 #[cfg(feature = "gizmos")]
 mod sheets;
 mod skin;
@@ -55,22 +57,31 @@ use bevy_rapier3d::prelude::{BevyPhysicsHooks, PhysicsSet, TimestepMode};
 use fracas_rapier::WorldSettings;
 
 pub use asset::{FracasAsset, FracasLoader, LoadError};
+pub use commands::{DestructionCommands, DestructionEntityCommands};
 pub use components::{
-    Breakable, BreakableAsset, BreakableBlueprint, Breaks, CrackFaces, Fragment, Piece, StandIn,
-    Unbreakable,
+    Breakable, BreakableAsset, BreakableBlueprint, Breaks, ColliderMaterial, CrackFaces, Fragment,
+    Piece, StandIn, Unbreakable,
 };
 pub use engine::{Debris, Fracas};
 pub use error::{FracasError, MeshDefect};
-pub use events::{BakeProgress, BreakableReady, Broke, FragmentBorn, FragmentRemoved, Impact};
-pub use fracas_bake::shatter::{Pattern, ShatterOptions};
-pub use fracas_rapier::DebrisPolicy;
+pub use events::{
+    BakeProgress, Born, BreakableReady, Broke, Contact, Dust, Fading, JointBroken, JointMoved,
+    Lost, Removed,
+};
+pub use fracas_fracture::BreakPattern;
+/// The library's `Material`: a preset such as [`BreakMaterial::GLASS`], or numbers of your own.
+/// Bevy's prelude has a `Material` already.
+pub use fracas_fracture::Material as BreakMaterial;
+pub use fracas_fracture::patterns::{
+    ConchoidalOptions, RadialOptions, SlicesOptions, VoronoiOptions,
+};
+pub use fracas_rapier::{DebrisPolicy, Falloff};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{FracasGizmos, FracasGizmosPlugin};
 pub use mesh::{draw, draw_cracks, draw_outer};
 #[cfg(feature = "render")]
 pub use render::{CrackMaterial, CrackMaterials, look_inside};
 pub use save::{digest, load, save};
-pub use shatter::ShatterCommands;
 
 /// The programs of the README compile.
 #[cfg(doctest)]
@@ -82,9 +93,11 @@ pub mod prelude {
     #[cfg(feature = "render")]
     pub use crate::CrackMaterial;
     pub use crate::{
-        BakeProgress, Breakable, BreakableAsset, BreakableBlueprint, BreakableReady, Breaks, Broke,
-        Debris, DebrisPolicy, Fracas, FracasAsset, FracasPlugin, Fragment, FragmentBorn,
-        FragmentRemoved, Impact, Pattern, Piece, ShatterCommands, ShatterOptions,
+        BakeProgress, Born, BreakMaterial, BreakPattern, Breakable, BreakableAsset,
+        BreakableBlueprint, BreakableReady, Breaks, Broke, ColliderMaterial, ConchoidalOptions,
+        Contact, Debris, DebrisPolicy, DestructionCommands, DestructionEntityCommands, Dust,
+        Fading, Falloff, Fracas, FracasAsset, FracasPlugin, Fragment, JointBroken, JointMoved,
+        Lost, Piece, RadialOptions, Removed, SlicesOptions, VoronoiOptions,
     };
     #[cfg(feature = "gizmos")]
     pub use crate::{FracasGizmos, FracasGizmosPlugin};
@@ -95,8 +108,8 @@ pub mod prelude {
 /// [`FracasSet::Break`], `PhysicsSet::Writeback`, [`FracasSet::Follow`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FracasSet {
-    /// Bodies of new objects are made, those of despawned ones go, and it is noted how
-    /// bodies come at each other.
+    /// Bodies of new objects are made, those of despawned ones go, changed transforms and
+    /// velocities are written to bodies, and it is noted how bodies come at each other.
     Prepare,
     /// What was hit hard enough breaks, the step is made again with the fragments, debris
     /// goes; fragments get entities, and observers are told.
@@ -148,13 +161,15 @@ where
             .insert_resource(Debris(self.settings.debris))
             .init_resource::<bake::Bakes>()
             .init_resource::<look::Looks>()
+            .init_resource::<scale::Scales>()
             .init_resource::<skin::Skins>()
             .insert_resource(TimestepMode::Fixed {
                 dt: step,
                 substeps: 1,
             })
             .insert_resource(Time::<Fixed>::from_duration(Duration::from_secs_f32(step)))
-            .add_observer(objects::note_orphan);
+            .add_observer(objects::note_orphan)
+            .add_observer(changes::claim_body);
         app.configure_sets(
             FixedUpdate,
             (
@@ -193,6 +208,8 @@ where
                     objects::renew_changed_assets,
                     objects::remove_orphans,
                     objects::add_objects,
+                    changes::read_changes,
+                    changes::find_materials.pipe(changes::set_materials),
                     engine::begin_step.run_if(steps),
                 )
                     .chain()

@@ -43,10 +43,13 @@ pub(crate) fn read_triangles(mesh: &Mesh) -> Result<Triangles, MeshDefect> {
     Ok((points.collect(), triangles.to_vec()))
 }
 
-/// A mesh with what its pieces keep of it; none where it is not sound, or the renderer has
-/// taken it.
-pub(crate) fn read_model(mesh: &Mesh) -> Option<Model> {
-    let (positions, triangles) = read_triangles(mesh).ok()?;
+/// A mesh at a scale, with what its pieces keep of it; none where it is not sound, or the
+/// renderer has taken it.
+pub(crate) fn read_model(mesh: &Mesh, scale: f32) -> Option<Model> {
+    let (mut positions, triangles) = read_triangles(mesh).ok()?;
+    if scale != 1.0 {
+        positions.iter_mut().for_each(|p| *p *= f64::from(scale));
+    }
     let count = positions.len();
     let is_sound = positions.iter().all(|p| p.is_finite())
         && triangles.iter().flatten().all(|&v| (v as usize) < count);

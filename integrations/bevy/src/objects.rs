@@ -3,22 +3,24 @@
 use bevy::ecs::message::MessageCursor;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
-    ActiveEvents, CollisionGroups, Damping, Friction, GravityScale, Restitution, SolverGroups,
-    Velocity,
+    ActiveEvents, Ccd, CollisionGroups, Damping, Dominance, Friction, GravityScale, LockedAxes,
+    Restitution, RigidBody, Sensor, SolverGroups, Velocity,
 };
-use bevy_rapier3d::rapier::prelude::Pose;
+use bevy_rapier3d::rapier::prelude::{Pose, RigidBodyBuilder};
 use fracas_core::FragmentId;
-use fracas_fracture::{Breaker, Material};
+use fracas_fracture::Breaker;
 use fracas_rapier::{Breakable as Body, PieceId};
 
 use crate::asset::FracasAsset;
-use crate::bake::Baking;
+use crate::bake::{Baking, tell};
 use crate::components::{
     Breakable, BreakableAsset, BreakableBlueprint, Breaks, Motion, Piece, Unbreakable,
 };
 use crate::engine::{Fracas, with_engine};
 use crate::error::FracasError;
 use crate::events::BreakableReady;
+use crate::scale::{self, Scaled};
+use crate::skin::Skin;
 
 /// The entity is an object of the world already, whole or broken.
 #[derive(Component, Clone, Copy, Debug)]
@@ -40,19 +42,23 @@ pub(crate) fn add_objects(world: &mut World) -> Result {
     }
     // Where entities lie in memory is nothing that bits may depend on.
     ready.sort_unstable_by_key(|entity| (entity.index_u32(), entity.generation().to_bits()));
+    let mut failed = Vec::new();
+    ready.retain(|&entity| {
+        scale::apply(world, entity).unwrap_or_else(|error| {
+            failed.push((entity, Err(error)));
+            false
+        })
+    });
     let added = with_engine(world, |fracas, world| {
-        ready
-            .into_iter()
-            .map(|entity| (entity, add(fracas, world, entity)))
-            .collect::<Vec<_>>()
+        let added = ready.into_iter().map(|e| (e, add(fracas, world, e)));
+        failed.into_iter().chain(added).collect::<Vec<_>>()
     });
     for (entity, added) in added.map_err(BevyError::error)? {
         match added {
             Ok(()) => world.trigger(BreakableReady { entity }),
             Err(error) => {
                 world.entity_mut(entity).insert(Unbreakable);
-                let tell = move |_: &mut World| -> Result { Err(BevyError::error(error)) };
-                world.commands().queue(tell);
+                tell(&mut world.commands(), error);
             }
         }
     }
@@ -66,8 +72,9 @@ fn add(fracas: &mut Fracas, world: &mut World, entity: Entity) -> Result<(), Fra
         return Ok(());
     };
     let BreakableBlueprint { blueprint, modes } = made;
-    let material = Material::by_name(&breakable.material)
-        .map_err(|source| FracasError::Material { entity, source })?;
+    let material = breakable.material;
+    let checked = material.validate();
+    checked.map_err(|source| FracasError::Material { entity, source })?;
     let breaker = match breakable.breaks {
         Breaks::ByModes => Breaker::new(material, modes.clone()),
         Breaks::ByThreshold => Breaker::new(material, None),
@@ -75,10 +82,16 @@ fn add(fracas: &mut Fracas, world: &mut World, entity: Entity) -> Result<(), Fra
     };
     let global = found.get::<GlobalTransform>().copied().unwrap_or_default();
     let place = global.compute_transform();
+    let kind = found.get::<RigidBody>().copied().unwrap_or_default();
     let mut options = Body::new(blueprint.clone())
         .with_breaker(breaker)
+        .body(RigidBodyBuilder::new(kind.into()))
         .at(Pose::from_parts(place.translation, place.rotation));
-    options.anchors.clone_from(&breakable.anchors);
+    let scale = found.get::<Scaled>().map_or(1.0, |scaled| scaled.0);
+    let anchors = breakable.anchors.iter();
+    options.anchors = anchors
+        .map(|&(low, high)| (low * scale, high * scale))
+        .collect();
     if let Some(motion) = found.get::<Motion>() {
         (options.velocity, options.spin) = (motion.velocity, motion.spin);
     } else if let Some(velocity) = found.get::<Velocity>() {
@@ -125,6 +138,9 @@ fn dress_engine(fracas: &mut Fracas, found: &EntityRef, piece: PieceId) {
         if let Some(restitution) = found.get::<Restitution>() {
             collider.set_restitution_combine_rule(restitution.combine_rule.into());
         }
+        if found.contains::<Sensor>() {
+            collider.set_sensor(true);
+        }
     }
     if let Some(body) = fracas.world.body_mut(piece) {
         body.user_data = bits;
@@ -134,6 +150,15 @@ fn dress_engine(fracas: &mut Fracas, found: &EntityRef, piece: PieceId) {
         if let Some(damping) = found.get::<Damping>() {
             body.set_linear_damping(damping.linear_damping);
             body.set_angular_damping(damping.angular_damping);
+        }
+        if let Some(axes) = found.get::<LockedAxes>() {
+            body.set_locked_axes((*axes).into(), true);
+        }
+        if let Some(dominance) = found.get::<Dominance>() {
+            body.set_dominance_group(dominance.groups);
+        }
+        if let Some(ccd) = found.get::<Ccd>() {
+            body.enable_ccd(ccd.enabled);
         }
     }
 }
@@ -203,7 +228,8 @@ pub(crate) fn renew_changed_assets(
                 fracas.world.remove_piece(piece);
             }
             let mut entity = world.entity_mut(entity);
-            entity.remove::<(BreakableBlueprint, Piece, Added, Unbreakable, Baking)>();
+            entity.remove::<(BreakableBlueprint, Scaled, Skin, Piece)>();
+            entity.remove::<(Added, Unbreakable, Baking)>();
         }
     })
     .map_err(BevyError::error)

@@ -10,10 +10,26 @@ use crate::components::Breakable;
 #[derive(Component, Clone, Debug, Default)]
 pub struct CrackMaterial(pub Handle<StandardMaterial>);
 
-/// What crack faces look like where an object has no [`CrackMaterial`], by the name of what it
-/// is made of. Names that are not in it get [`look_inside`], made when first needed.
+/// What crack faces look like where an object has no [`CrackMaterial`], by what it is made of.
+/// What is not in it gets [`look_inside`], made when first needed.
 #[derive(Resource, Clone, Debug, Default)]
-pub struct CrackMaterials(pub std::collections::BTreeMap<String, Handle<StandardMaterial>>);
+pub struct CrackMaterials(Vec<(Material, Handle<StandardMaterial>)>);
+
+impl CrackMaterials {
+    /// Returns what cracks in a material look like; `None` if nothing of it has broken yet and
+    /// the app has said nothing.
+    #[must_use]
+    pub fn get(&self, material: &Material) -> Option<&Handle<StandardMaterial>> {
+        let found = self.0.iter().find(|(known, _)| known == material);
+        found.map(|(_, look)| look)
+    }
+
+    /// Sets what cracks in a material look like from now on.
+    pub fn insert(&mut self, material: Material, look: Handle<StandardMaterial>) {
+        self.0.retain(|(known, _)| *known != material);
+        self.0.push((material, look));
+    }
+}
 
 /// Colour (sRGB, with opacity) and roughness of fresh cracks.
 const INSIDES: [(Material, [f32; 4], f32); 8] = [
@@ -27,11 +43,10 @@ const INSIDES: [(Material, [f32; 4], f32); 8] = [
     (Material::ICE, [0.88, 0.95, 0.99, 0.70], 0.20),
 ];
 
-/// What a material looks like inside, by its name; a plain grey for names nobody knows.
+/// What a material looks like inside; a plain grey for others than the presets.
 #[must_use]
-pub fn look_inside(material: &str) -> StandardMaterial {
-    let found = Material::by_name(material).ok();
-    let known = INSIDES.iter().find(|(m, ..)| Some(*m) == found);
+pub fn look_inside(material: &Material) -> StandardMaterial {
+    let known = INSIDES.iter().find(|(known, ..)| known == material);
     let (colour, roughness) = known.map_or(([0.6, 0.6, 0.6, 1.0], 0.9), |&(_, c, r)| (c, r));
     let [red, green, blue, opacity] = colour;
     StandardMaterial {
@@ -71,14 +86,13 @@ fn crack_material(world: &mut World, object: Entity) -> Option<Handle<StandardMa
     if let Some(CrackMaterial(own)) = world.get::<CrackMaterial>(object) {
         return Some(own.clone());
     }
-    let name = world.get::<Breakable>(object)?.material.clone();
-    let known = world.resource::<CrackMaterials>().0.get(name.as_ref());
-    if let Some(known) = known {
+    let material = world.get::<Breakable>(object)?.material;
+    if let Some(known) = world.resource::<CrackMaterials>().get(&material) {
         return Some(known.clone());
     }
     let mut materials = world.get_resource_mut::<Assets<StandardMaterial>>()?;
-    let made = materials.add(look_inside(&name));
+    let made = materials.add(look_inside(&material));
     let mut known = world.resource_mut::<CrackMaterials>();
-    known.0.insert(name.into_owned(), made.clone());
+    known.insert(material, made.clone());
     Some(made)
 }

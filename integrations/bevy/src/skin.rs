@@ -20,6 +20,7 @@ use fracas_core::{FragmentId, Fragments, TetMesh};
 
 use crate::components::BreakableBlueprint;
 use crate::mesh::read_model;
+use crate::scale::Scaled;
 
 /// How often a texture repeats on a crack, per metre.
 const CRACK_SCALE: f32 = 1.0;
@@ -80,7 +81,12 @@ impl Cloth {
 type Bare<'w, 's> = Query<
     'w,
     's,
-    (Entity, &'static Mesh3d, &'static BreakableBlueprint),
+    (
+        Entity,
+        &'static Mesh3d,
+        &'static BreakableBlueprint,
+        Option<&'static Scaled>,
+    ),
     (Without<Skin>, With<crate::components::Breakable>),
 >;
 
@@ -91,12 +97,13 @@ pub(crate) fn lay_skins(
     mut skins: ResMut<Skins>,
     mut commands: Commands,
 ) {
-    for (entity, Mesh3d(handle), made) in &bare {
+    for (entity, Mesh3d(handle), made, scaled) in &bare {
         let key = (handle.id(), made.blueprint.key());
         let skin = if let Some(known) = skins.0.get(&key) {
             known.clone()
         } else if let Some(mesh) = meshes.get(handle) {
-            let skin = Skin(read_model(mesh).map(|model| {
+            let scale = scaled.map_or(1.0, |scaled| scaled.0);
+            let skin = Skin(read_model(mesh, scale).map(|model| {
                 Arc::new(Cloth {
                     model,
                     tets: made.blueprint.mesh().clone(),

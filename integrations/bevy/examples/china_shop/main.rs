@@ -27,7 +27,6 @@ use bevy_fracas::prelude::*;
 use bevy_rapier3d::prelude::*;
 use fracas_core::FieldOptions;
 use fracas_core::sphere_tree::BuildOptions;
-use fracas_fracture::Material;
 use fracas_rapier::Blueprint;
 
 /// In a browser there are no files, and one thread: all is baked ahead.
@@ -188,10 +187,10 @@ fn make_breakable(
 }
 
 /// The first word that names a material.
-fn material_in(words: &str) -> String {
+fn material_in(words: &str) -> BreakMaterial {
     words
         .split(|c: char| !c.is_alphanumeric())
-        .find(|word| !word.is_empty() && Material::by_name(word).is_ok())
-        .unwrap_or("porcelain")
-        .to_lowercase()
+        .filter(|word| !word.is_empty())
+        .find_map(|word| BreakMaterial::by_name(word).ok())
+        .unwrap_or(BreakMaterial::PORCELAIN)
 }

@@ -26,7 +26,7 @@ pub fn add(app: &mut App) {
         .add_systems(Startup, (spawn_light, hide_gizmos))
         .add_systems(Update, (fly, aim, toggle_gizmos, tell_progress))
         .add_systems(PreUpdate, hold_until_ready)
-        .add_observer(|on: On<Broke>| info!("broke into {} pieces", on.fragments.len()));
+        .add_observer(|on: On<Broke>| info!("broke into {} pieces", on.children.len()));
 }
 
 /// Things that are not baked yet.

@@ -1,7 +1,8 @@
 //! Objects in an app without a renderer: they fall, break, are counted, and go.
 
 use crate::common::{
-    self, add_brick, add_floor, app, app_with, bodies, brick, brick_of, count, fragile, steps, told,
+    self, add_brick, add_floor, app, app_with, bodies, brick, brick_of, cells, count, fragile,
+    steps, told,
 };
 use bevy::prelude::*;
 use bevy_fracas::prelude::*;
@@ -171,10 +172,7 @@ fn two_hundred_objects_break_at_once() {
         .iter(world)
         .collect();
     for entity in all {
-        world.commands().entity(entity).shatter(ShatterOptions {
-            pieces: 4,
-            ..default()
-        });
+        world.commands().entity(entity).break_with(cells(4));
     }
     world.flush();
     steps(&mut app, 3);
@@ -194,7 +192,11 @@ fn a_wall_of_bricks_of_their_own_strength_settles_whole() {
         let x = (common::BRICK.x + 0.001) * (i as f32 + 0.5 * (course % 2) as f32);
         let y = 0.5 * common::BRICK.y + course as f32 * (common::BRICK.y + 0.0001);
         let place = Transform::from_xyz(x, y, 0.0);
-        let brick = (Breakable::of("brick"), blueprint.clone(), place);
+        let brick = (
+            Breakable::of(BreakMaterial::BRICK),
+            blueprint.clone(),
+            place,
+        );
         app.world_mut().spawn(brick);
     }
     steps(&mut app, 90);
@@ -211,16 +213,15 @@ fn fragments_break_on_command_too_and_have_the_groups_of_the_whole() {
         .spawn((fragile(), brick(), groups, GravityScale(0.0)))
         .id();
     steps(&mut app, 3);
-    let by = ShatterOptions {
-        pattern: Pattern::Slices,
+    let by = BreakPattern::Slices(SlicesOptions {
         pieces: 3,
-        direction: Some(Vec3::X),
+        axis: Some(Vec3::X),
         ..default()
-    };
+    });
     app.world_mut()
         .commands()
         .entity(object)
-        .shatter(by.clone());
+        .break_with(by.clone());
     steps(&mut app, 2);
     let first = count::<Fragment>(&mut app);
     assert!(first > 1);
@@ -230,7 +231,7 @@ fn fragments_break_on_command_too_and_have_the_groups_of_the_whole() {
         .iter(world)
         .next()
         .unwrap();
-    world.commands().entity(fragment).shatter(by);
+    world.commands().entity(fragment).break_with(by);
     steps(&mut app, 2);
     assert!(count::<Fragment>(&mut app) > first);
     assert!(app.world().get_entity(fragment).is_err());
@@ -258,11 +259,10 @@ fn fragments_have_the_friction_and_the_bounce_of_the_whole() {
     let object = app.world_mut().spawn(parts).id();
     steps(&mut app, 3);
     let shatter = |app: &mut App, entity| {
-        let by = ShatterOptions {
-            pieces: 3,
-            ..default()
-        };
-        app.world_mut().commands().entity(entity).shatter(by);
+        app.world_mut()
+            .commands()
+            .entity(entity)
+            .break_with(cells(3));
         steps(app, 2);
     };
     shatter(&mut app, object);
@@ -285,9 +285,9 @@ fn fragments_have_the_friction_and_the_bounce_of_the_whole() {
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 struct Owner(u32);
 
-fn hand_down(on: On<FragmentBorn>, owners: Query<&Owner>, mut commands: Commands) {
+fn hand_down(on: On<Born>, owners: Query<&Owner>, mut commands: Commands) {
     if let Ok(&owner) = owners.get(on.entity) {
-        commands.entity(on.fragment).insert(owner);
+        commands.entity(on.piece).insert(owner);
     }
 }
 
@@ -310,10 +310,7 @@ fn an_observer_copies_components_of_the_app_to_fragments() {
     let mut found = world.query::<(Entity, &Fragment)>();
     let of_first = found.iter(world).find(|(_, of)| of.object == objects[0]);
     let fragment = of_first.unwrap().0;
-    world.commands().entity(fragment).shatter(ShatterOptions {
-        pieces: 3,
-        ..default()
-    });
+    world.commands().entity(fragment).break_with(cells(3));
     steps(&mut app, 3);
     assert!(app.world().get_entity(fragment).is_err());
     let world = app.world_mut();
@@ -338,13 +335,12 @@ fn what_is_anchored_hangs_and_only_what_breaks_off_falls() {
     let object = app.world_mut().spawn((breakable, brick(), place)).id();
     steps(&mut app, 30);
     assert_eq!(app.world().get::<Transform>(object), Some(&place));
-    let by = ShatterOptions {
-        pattern: Pattern::Slices,
+    let by = BreakPattern::Slices(SlicesOptions {
         pieces: 3,
-        direction: Some(Vec3::X),
+        axis: Some(Vec3::X),
         ..default()
-    };
-    app.world_mut().commands().entity(object).shatter(by);
+    });
+    app.world_mut().commands().entity(object).break_with(by);
     steps(&mut app, 30);
     let fracas = app.world().resource::<Fracas>().world();
     let (mut hang, mut fall) = (0, 0);
@@ -366,9 +362,26 @@ fn what_is_anchored_hangs_and_only_what_breaks_off_falls() {
     assert!(hang > 0 && fall > 0, "{hang} {fall}");
 }
 
-/// All that was told of hard contacts.
+#[test]
+fn what_breaks_on_stone_survives_a_carpet() {
+    for (material, breaks) in [(None, true), (Some(Material::CARPET), false)] {
+        let mut app = app();
+        let floor = add_floor(&mut app);
+        let object = add_brick(&mut app, Vec3::Y);
+        steps(&mut app, 2);
+        if let Some(material) = material {
+            let material = ColliderMaterial(material);
+            app.world_mut().entity_mut(floor).insert(material);
+        }
+        steps(&mut app, 80);
+        let is_whole = app.world().get::<Piece>(object).is_some();
+        assert_eq!(is_whole, !breaks, "{material:?}");
+    }
+}
+
+/// All hard contacts.
 #[derive(Resource, Default)]
-struct Impacts(Vec<Impact>);
+struct Contacts(Vec<Contact>);
 
 #[test]
 fn hard_contacts_are_told_in_numbers_and_rays_name_fragments() {
@@ -377,15 +390,22 @@ fn hard_contacts_are_told_in_numbers_and_rays_name_fragments() {
         ..WorldSettings::default()
     };
     let mut app = app_with(settings, "assets");
-    app.init_resource::<Impacts>();
-    app.add_observer(|on: On<Impact>, mut all: ResMut<Impacts>| all.0.push(on.event().clone()));
-    add_floor(&mut app);
+    app.init_resource::<Contacts>();
+    app.add_observer(|on: On<Contact>, mut all: ResMut<Contacts>| all.0.push(on.event().clone()));
+    let floor = add_floor(&mut app);
+    let steel = ColliderMaterial(Material::STEEL);
+    app.world_mut().entity_mut(floor).insert(steel);
     let place = Vec3::new(3.0, 1.0, -2.0);
     let object = add_brick(&mut app, place);
     steps(&mut app, 120);
-    let impacts = &app.world().resource::<Impacts>().0;
+    let impacts = &app.world().resource::<Contacts>().0;
     let first = impacts.first().unwrap();
-    assert_eq!((first.entity, &*first.material), (object, "brick"));
+    assert_eq!((first.entity, first.piece), (object, object));
+    assert_eq!(first.other, Some(floor));
+    assert_eq!(first.material, Some(Material::BRICK));
+    assert_eq!(first.other_material, Some(Material::STEEL));
+    // The floor pushes it up.
+    assert!(first.normal.y > 0.99, "{first:?}");
     let half = 0.5 * common::BRICK;
     let mass = common::BRICK.element_product() * Material::BRICK.density as f32;
     let speed = (2.0 * 9.81 * (place.y - half.y)).sqrt();
@@ -397,7 +417,7 @@ fn hard_contacts_are_told_in_numbers_and_rays_name_fragments() {
     }
     // It lands flat on its underside: the first impact is told where that is, and the impacts of
     // the step stop it.
-    let off = (first.position - place.with_y(0.0)).abs();
+    let off = (first.point - place.with_y(0.0)).abs();
     assert!(off.cmple(half.with_y(0.0) + 0.01).all(), "{off}");
     let largest = impacts.iter().map(|i| i.impulse).fold(0.0, f32::max);
     assert!(

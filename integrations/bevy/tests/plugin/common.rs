@@ -63,19 +63,19 @@ pub fn app_to_finish(settings: WorldSettings, assets: &str) -> App {
         told.0.push(format!("ready {}", on.entity));
     });
     app.add_observer(|on: On<Broke>, mut told: ResMut<Told>| {
-        told.0.push(format!("broke {}", on.broken));
-        for fragment in &on.fragments {
+        told.0.push(format!("broke {}", on.piece));
+        for fragment in &on.children {
             told.0.push(format!("into {fragment}"));
         }
     });
-    app.add_observer(|on: On<FragmentBorn>, mut told: ResMut<Told>| {
-        told.0.push(format!("born {}", on.fragment));
+    app.add_observer(|on: On<Born>, mut told: ResMut<Told>| {
+        told.0.push(format!("born {}", on.piece));
     });
-    app.add_observer(|on: On<FragmentRemoved>, mut told: ResMut<Told>| {
-        told.0.push(format!("removed {}", on.fragment));
+    app.add_observer(|on: On<Removed>, mut told: ResMut<Told>| {
+        told.0.push(format!("removed {}", on.piece));
     });
-    app.add_observer(|on: On<Impact>, mut told: ResMut<Told>| {
-        told.0.push(format!("impact {} {}", on.material, on.piece));
+    app.add_observer(|on: On<Contact>, mut told: ResMut<Told>| {
+        told.0.push(format!("contact {}", on.piece));
     });
     app
 }
@@ -99,7 +99,15 @@ pub fn brick() -> BreakableBlueprint {
 
 /// Breaks at one metre per second into six pieces at most.
 pub fn fragile() -> Breakable {
-    Breakable::of("brick").with_strength(1.0, 6)
+    Breakable::of(BreakMaterial::BRICK).with_strength(1.0, 6)
+}
+
+/// The pattern of so many cells.
+pub fn cells(pieces: u32) -> BreakPattern {
+    BreakPattern::Voronoi(VoronoiOptions {
+        pieces,
+        ..default()
+    })
 }
 
 pub fn add_floor(app: &mut App) -> Entity {

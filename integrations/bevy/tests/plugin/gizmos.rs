@@ -68,11 +68,8 @@ fn break_in_the_air(app: &mut App, pieces: u32) {
     let brick = (fragile(), made, place, GravityScale(0.0));
     let object = app.world_mut().spawn(brick).id();
     steps(app, 3);
-    let by = ShatterOptions {
-        pieces,
-        ..default()
-    };
-    app.world_mut().commands().entity(object).shatter(by);
+    let by = crate::common::cells(pieces);
+    app.world_mut().commands().entity(object).break_with(by);
     steps(app, 2);
 }
 

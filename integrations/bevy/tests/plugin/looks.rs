@@ -51,11 +51,8 @@ fn count_triangles(list: impl Iterator<Item = [Vec3; 3]>) -> BTreeMap<[[u32; 3];
 }
 
 pub fn shatter(app: &mut App, entity: Entity, pieces: u32) {
-    let by = ShatterOptions {
-        pieces,
-        ..default()
-    };
-    app.world_mut().commands().entity(entity).shatter(by);
+    let by = common::cells(pieces);
+    app.world_mut().commands().entity(entity).break_with(by);
     app.world_mut().flush();
 }
 

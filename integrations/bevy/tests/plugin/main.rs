@@ -5,6 +5,7 @@ mod breaking;
 mod common;
 #[cfg(feature = "gizmos")]
 mod gizmos;
+mod guest;
 mod looks;
 #[cfg(feature = "render")]
 mod materials;

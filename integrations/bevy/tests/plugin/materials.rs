@@ -70,12 +70,16 @@ fn fragments_wear_the_material_of_the_whole_and_their_cracks_that_of_the_inside(
     // One material for all cracks, as brick looks inside.
     let cracks = looks::<CrackFaces>(&mut app);
     assert_eq!(cracks.len(), count::<Fragment>(&mut app));
-    let inside = app.world().resource::<CrackMaterials>().0["brick"].clone();
+    let inside = app.world().resource::<CrackMaterials>();
+    let inside = inside.get(&BreakMaterial::BRICK).unwrap().clone();
     assert_eq!(cracks, vec![Some(inside.clone()); cracks.len()]);
     assert_ne!(inside, red);
     let materials = app.world().resource::<Assets<StandardMaterial>>();
     assert_eq!(materials.len(), 2);
-    let (made, expected) = (materials.get(&inside).unwrap(), look_inside("brick"));
+    let (made, expected) = (
+        materials.get(&inside).unwrap(),
+        look_inside(&BreakMaterial::BRICK),
+    );
     assert_eq!(made.base_color, expected.base_color);
     assert_eq!(made.perceptual_roughness, expected.perceptual_roughness);
     // What has no outer face has no mesh of its own, and still lets its cracks be seen.
@@ -90,7 +94,7 @@ fn cracks_look_as_the_app_says_for_an_object_or_for_a_material() {
     let [red, gold, grey] = [(0.9, 0.1, 0.1), (0.9, 0.7, 0.1), (0.5, 0.5, 0.5)]
         .map(|(r, g, b)| add_material(&mut app, Color::srgb(r, g, b)));
     let mut known = app.world_mut().resource_mut::<CrackMaterials>();
-    known.0.insert("brick".into(), grey.clone());
+    known.insert(BreakMaterial::BRICK, grey.clone());
     let plain = add_brick(&mut app, &red);
     break_up(&mut app, plain, 4);
     let cracks = looks::<CrackFaces>(&mut app);
@@ -111,9 +115,9 @@ fn materials_that_observers_add_stay() {
     let [red, blue, green] = [(0.9, 0.1, 0.1), (0.1, 0.1, 0.9), (0.1, 0.9, 0.1)]
         .map(|(r, g, b)| add_material(&mut app, Color::srgb(r, g, b)));
     let (outside, inside) = (blue.clone(), green.clone());
-    app.add_observer(move |on: On<FragmentBorn>, mut commands: Commands| {
+    app.add_observer(move |on: On<Born>, mut commands: Commands| {
         let look = MeshMaterial3d(outside.clone());
-        commands.entity(on.fragment).insert(look);
+        commands.entity(on.piece).insert(look);
     });
     app.add_observer(move |on: On<Add<CrackFaces>>, mut commands: Commands| {
         let look = MeshMaterial3d(inside.clone());
@@ -140,11 +144,12 @@ fn a_thing_without_a_material_has_cracks_with_one_and_no_outer_one() {
 #[test]
 fn insides_differ_and_glass_and_ice_are_clear() {
     let names = ["glass", "porcelain", "earthenware", "brick", "granite"];
-    let names = [&names[..], &["concrete", "plaster", "ice", "unknown"]].concat();
-    let text = |name: &&str| format!("{:?}", look_inside(name).base_color);
+    let names = [&names[..], &["concrete", "plaster", "ice", "steel"]].concat();
+    let look = |name: &str| look_inside(&BreakMaterial::by_name(name).unwrap());
+    let text = |name: &&str| format!("{:?}", look(name).base_color);
     let colours: BTreeSet<String> = names.iter().map(text).collect();
     assert_eq!(colours.len(), names.len());
-    let is_clear = |name: &&&str| look_inside(name).alpha_mode == AlphaMode::Blend;
+    let is_clear = |name: &&&str| look(name).alpha_mode == AlphaMode::Blend;
     let clear: Vec<_> = names.iter().filter(is_clear).collect();
     assert_eq!(clear, [&"glass", &"ice"]);
 }

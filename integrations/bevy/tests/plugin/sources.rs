@@ -58,22 +58,23 @@ fn what_cannot_break_is_told_and_nothing_panics() {
     let nothing = world.spawn(fragile()).id();
     let flat = world.spawn((fragile(), Mesh3d(flat))).id();
     let lines = world.spawn((fragile(), Mesh3d(lines))).id();
-    let jelly = world.spawn((Breakable::of("jelly"), common::brick())).id();
-    let large = (
-        fragile(),
-        Mesh3d::default(),
-        Transform::from_scale(Vec3::splat(2.0)),
-    );
-    let large = world.spawn(large).id();
-    world.commands().entity(nothing).shatter(default());
+    let weightless = BreakMaterial {
+        density: 0.0,
+        ..BreakMaterial::GLASS
+    };
+    let weightless = (Breakable::of(weightless), common::brick());
+    let weightless = world.spawn(weightless).id();
+    let tall = Transform::from_scale(Vec3::new(1.0, 2.0, 1.0));
+    let tall = world.spawn((fragile(), Mesh3d::default(), tall)).id();
+    world.commands().entity(nothing).break_with(default());
     wait_until(&mut app, |app| count::<Unbreakable>(app) == 5);
     steps(&mut app, 2);
     for (entity, text) in [
         (nothing, "has no shape"),
         (flat, "cannot be broken"),
         (lines, "is no list of triangles"),
-        (jelly, "jelly"),
-        (large, "scaled by"),
+        (weightless, "density"),
+        (tall, "scaled by"),
         (nothing, "is no piece"),
     ] {
         let told = common::ERRORS.lock().unwrap().clone();
