@@ -4,14 +4,17 @@ mod common;
 
 use common::{blueprint, brick, fragile, shatter};
 use fracas_rapier::{
-    Breakable, ContactMode, ContactSettings, Coupling, DebrisPolicy, Event, FragmentModesPolicy,
-    FrameBudget, ParryShape, PieceId, RestoreError, SnapshotError, VoxelSettings, World,
-    WorldSettings,
+    Breakable, ContactMode, ContactSettings, Coupling, DebrisPolicy, Event, Falloff,
+    FragmentModesPolicy, FrameBudget, ParryShape, PieceId, RestoreError, SnapshotError,
+    VoxelSettings, World, WorldSettings,
 };
 use glam::Vec3;
 use parry3d::math::Pose;
 use parry3d::shape::SharedShape;
-use rapier3d::prelude::{ColliderBuilder, ColliderHandle, PhysicsWorld, RigidBodyBuilder};
+use rapier3d::prelude::{
+    Collider, ColliderBuilder, ColliderHandle, Group, InteractionGroups, InteractionTestMode,
+    PhysicsWorld, RigidBodyBuilder,
+};
 
 fn settings() -> WorldSettings {
     WorldSettings {
@@ -635,6 +638,98 @@ fn changes_since_the_last_step_are_saved() {
         restored.stock(&Breakable::new(brick()));
         restored.restore(&world.snapshot().unwrap()).unwrap();
         for step in 0..90 {
+            world.step();
+            restored.step();
+            assert_eq!(restored.digest(), world.digest(), "{change}, step {step}");
+        }
+    }
+}
+
+/// A wall that an explosion takes apart, with more fragments than the limit allows: impacts
+/// wait, steps are made again, fragments fade and make room.
+#[test]
+fn saves_in_the_middle_of_a_burst_go_on_alike() {
+    let groups = InteractionGroups::new(Group::GROUP_3, !Group::GROUP_2, InteractionTestMode::And);
+    let settings = WorldSettings {
+        debris: DebrisPolicy {
+            max_fragments: Some(30),
+            lifetime_steps: Some(20),
+            fade_steps: 6,
+            groups: Some(groups),
+            ..DebrisPolicy::default()
+        },
+        ..WorldSettings::default()
+    };
+    let kind = Breakable::new(brick()).with_breaker(fragile(6));
+    let mut world = World::new(settings).with_dt(1.0 / 120.0);
+    world.add_floor(0.0, 0.7);
+    for (row, column) in (0..3).flat_map(|row| (0..4).map(move |column| (row, column))) {
+        let x = 0.217 * (column as f32 - 2.0) + 0.108 * (row % 2) as f32;
+        let at = Vec3::new(x, 0.033 + 0.066 * row as f32, 0.0);
+        world.add(kind.clone().at(Pose::from_translation(at)));
+    }
+    for _ in 0..30 {
+        world.step();
+    }
+    world.take_events();
+    let center = Vec3::new(0.0, 0.1, 0.3);
+    world.explode(center, 2.5, 1500.0, Falloff::Linear).unwrap();
+    let (mut saves, mut digests) = (Vec::new(), Vec::new());
+    let (mut waited, mut made_again, mut broken, mut removed) = (0, 0, 0, 0);
+    for _ in 0..60 {
+        saves.push(world.snapshot().unwrap());
+        world.step();
+        digests.push(world.digest());
+        waited += world.stats().breaks_waiting;
+        made_again += usize::from(world.stats().made_again > 0);
+        broken += world.stats().broken;
+        let events = world.take_events();
+        let is_removal = |event: &&Event| matches!(event, Event::Removed(_));
+        removed += events.iter().filter(is_removal).count();
+    }
+    let counts = (waited, made_again, broken, removed);
+    assert!(
+        waited > 10 && made_again > 1 && broken > 10 && removed > 10,
+        "{counts:?}"
+    );
+    for (step, save) in saves.iter().enumerate() {
+        let mut restored = World::new(settings).with_dt(1.0 / 120.0);
+        restored.stock(&kind);
+        restored.restore(save).unwrap();
+        for (later, digest) in digests[step..].iter().take(3).enumerate() {
+            restored.step();
+            assert_eq!(restored.digest(), *digest, "saved at {step}, {later} later");
+        }
+    }
+}
+
+/// Such a change does not make the engine forget the contacts of the collider.
+#[test]
+fn changed_collider_of_a_piece_is_saved_with_its_contacts() {
+    let changes: [fn(&mut Collider); 6] = [
+        |c| c.set_friction(0.1),
+        |c| c.set_position(*c.position()),
+        |c| {
+            c.set_collision_groups(InteractionGroups::new(
+                Group::GROUP_3,
+                Group::ALL,
+                InteractionTestMode::And,
+            ))
+        },
+        |c| c.set_sensor(true),
+        |c| c.set_enabled(false),
+        |c| c.set_density(5000.0),
+    ];
+    for (change, make) in changes.iter().enumerate() {
+        let (mut world, _, collider) = two_bricks();
+        for _ in 0..40 {
+            world.step();
+        }
+        make(&mut world.physics.colliders[collider]);
+        let mut restored = World::new(WorldSettings::default());
+        restored.stock(&Breakable::new(brick()));
+        restored.restore(&world.snapshot().unwrap()).unwrap();
+        for step in 0..30 {
             world.step();
             restored.step();
             assert_eq!(restored.digest(), world.digest(), "{change}, step {step}");

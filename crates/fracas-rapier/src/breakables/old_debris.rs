@@ -25,13 +25,18 @@ pub(crate) struct Surroundings {
 }
 
 impl Breakables {
+    /// Takes over what decides which frozen fragments move again.
+    pub(crate) fn note_surroundings(&mut self, around: &Surroundings) {
+        (self.touching, self.up) = (around.touching, around.up);
+    }
+
     /// Ages all fragments by a step. Returns those that are to be removed.
     pub(crate) fn age_debris(
         &mut self,
         around: &Surroundings,
         engine: &mut Engine<'_>,
     ) -> Vec<PieceId> {
-        (self.touching, self.up) = (around.touching, around.up);
+        self.note_surroundings(around);
         let policy = self.settings.debris;
         if !policy.is_ageing() {
             return Vec::new();

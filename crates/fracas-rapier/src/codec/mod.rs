@@ -16,7 +16,7 @@ mod write;
 
 use std::fmt;
 
-pub(crate) use read::read;
+pub(crate) use read::{read, read_start};
 pub(crate) use write::write;
 
 /// Why bytes are not what they should be, or a value cannot be written.

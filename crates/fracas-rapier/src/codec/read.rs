@@ -15,6 +15,11 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
     }
 }
 
+/// Reads a value from the first of the bytes.
+pub(crate) fn read_start<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
+    T::deserialize(&mut Reader { left: bytes })
+}
+
 struct Reader<'de> {
     left: &'de [u8],
 }

@@ -499,14 +499,19 @@ impl World {
         self.take_away(&lost);
     }
 
-    /// Ages fragments, and removes those whose time has come.
-    fn clear_debris(&mut self) {
+    /// What decides about old debris.
+    fn surroundings(&self) -> Surroundings {
         let small = self.smallest_length();
-        let around = Surroundings {
+        Surroundings {
             still_speed: STILL * small.max(0.1 * self.units),
             touching: 0.1 * small,
             up: -self.physics.gravity.normalize_or_zero(),
-        };
+        }
+    }
+
+    /// Ages fragments, and removes those whose time has come.
+    fn clear_debris(&mut self) {
+        let around = self.surroundings();
         self.mark_held();
         let mut engine = Engine::from(&mut self.physics);
         for id in self.breakables.age_debris(&around, &mut engine) {

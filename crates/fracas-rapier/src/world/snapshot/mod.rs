@@ -201,7 +201,8 @@ impl World {
         }
         let mut physics: PhysicsWorld = codec::read(theirs).map_err(malformed)?;
         self.check_handles(&breakables, &physics)?;
-        self.put_back(&saved, &mut breakables, &mut physics);
+        self.put_back(&saved, &mut breakables, &mut physics)
+            .map_err(malformed)?;
         self.take_over(saved, breakables, physics)
     }
 
@@ -252,6 +253,8 @@ impl World {
         self.breakables = breakables;
         let clock = Arc::clone(&self.clock);
         self.breakables.set_clock(move || clock());
+        let around = self.surroundings();
+        self.breakables.note_surroundings(&around);
         self.places = saved.places();
         self.since_look = saved.since_look;
         self.next_hand = saved.next_hand;
@@ -287,7 +290,12 @@ impl World {
     }
 
     /// Gives the engine's colliders the fragments' shapes again.
-    fn put_back(&self, saved: &Saved, breakables: &mut Breakables, physics: &mut PhysicsWorld) {
+    fn put_back(
+        &self,
+        saved: &Saved,
+        breakables: &mut Breakables,
+        physics: &mut PhysicsWorld,
+    ) -> Result<(), codec::CodecError> {
         let ids: Vec<_> = breakables.pieces().collect();
         let mut back = Vec::with_capacity(ids.len());
         for id in ids {
@@ -301,7 +309,7 @@ impl World {
                 back.push((piece.collider, breakables.engine_shape(&piece.shape)));
             }
         }
-        shapes::put_back(physics, &back);
+        shapes::put_back(physics, &back)
     }
 }
 
