@@ -7,7 +7,8 @@ use fracas_core::dressing::{Dress, SkinMap};
 use fracas_core::{FragmentId, Fragments, TetMesh};
 use glam::{DVec3, Vec2, Vec3};
 
-use crate::vertex_buffers::corner_normals;
+/// Cosine of the largest angle between faces that share a normal: 45 degrees.
+const SMOOTH: f32 = std::f32::consts::FRAC_1_SQRT_2;
 
 /// Triangles with texture coordinates, and how they lie on the tetrahedra.
 #[derive(Debug)]
@@ -64,4 +65,40 @@ impl Skin {
         });
         made[triangle as usize]
     }
+}
+
+pub(crate) fn face_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
+    let [a, b, c] = [a, b, c].map(Vec3::as_dvec3);
+    (b - a).cross(c - a).normalize_or_zero().as_vec3()
+}
+
+/// Normals at the corners of triangles: of all faces at the same place, weighted by area,
+/// that are turned by less than 45 degrees from the triangle itself.
+pub(crate) fn corner_normals(triangles: &[[Vec3; 3]]) -> Vec<[Vec3; 3]> {
+    let areas: Vec<Vec3> = triangles
+        .iter()
+        .map(|&[a, b, c]| (b - a).cross(c - a))
+        .collect();
+    let units: Vec<Vec3> = triangles.iter().map(|t| face_normal(*t)).collect();
+    let mut corners: Vec<([u32; 3], u32, u32)> = Vec::with_capacity(3 * triangles.len());
+    for (t, triangle) in triangles.iter().enumerate() {
+        for (i, p) in triangle.iter().enumerate() {
+            let key = (*p + Vec3::ZERO).to_array().map(f32::to_bits);
+            corners.push((key, t as u32, i as u32));
+        }
+    }
+    corners.sort_unstable();
+    let mut normals: Vec<[Vec3; 3]> = units.iter().map(|n| [*n; 3]).collect();
+    for place in corners.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, t, i) in place {
+            let own = units[t as usize];
+            let near = place.iter().map(|c| c.1 as usize);
+            let sum: Vec3 = near
+                .filter(|&other| units[other].dot(own) > SMOOTH)
+                .map(|other| areas[other])
+                .sum();
+            normals[t as usize][i as usize] = sum.normalize_or(own);
+        }
+    }
+    normals
 }

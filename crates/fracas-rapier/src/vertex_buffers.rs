@@ -8,10 +8,7 @@ use fracas_core::FragmentSurface;
 use fracas_core::dressing::Dress;
 use glam::{Vec2, Vec3};
 
-use crate::skin::Skin;
-
-/// Cosine of the largest angle between faces that share a normal: 45 degrees.
-const SMOOTH: f32 = std::f32::consts::FRAC_1_SQRT_2;
+use crate::skin::{Skin, corner_normals, face_normal};
 
 /// Vertex buffers of a piece, in the object's frame, as triangle list. All lists are tightly
 /// packed: `bytemuck::cast_slice` gives their bytes.
@@ -156,11 +153,6 @@ fn weighted<T: std::ops::Mul<f32, Output = T>>([a, b, c]: [T; 3], [u, v, w]: [f3
     [a * u, b * v, c * w]
 }
 
-fn face_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
-    let [a, b, c] = [a, b, c].map(Vec3::as_dvec3);
-    (b - a).cross(c - a).normalize_or_zero().as_vec3()
-}
-
 /// Coordinates across the axis that the face looks along most.
 fn projected(corners: [Vec3; 3]) -> [Vec2; 3] {
     let [x, y, z] = face_normal(corners).abs().to_array();
@@ -173,35 +165,4 @@ fn projected(corners: [Vec3; 3]) -> [Vec2; 3] {
             Vec2::new(p.x, p.y)
         }
     })
-}
-
-/// Normals at the corners of triangles: of all faces at the same place, weighted by area,
-/// that are turned by less than 45 degrees from the triangle itself.
-pub(crate) fn corner_normals(triangles: &[[Vec3; 3]]) -> Vec<[Vec3; 3]> {
-    let areas: Vec<Vec3> = triangles
-        .iter()
-        .map(|&[a, b, c]| (b - a).cross(c - a))
-        .collect();
-    let units: Vec<Vec3> = triangles.iter().map(|t| face_normal(*t)).collect();
-    let mut corners: Vec<([u32; 3], u32, u32)> = Vec::with_capacity(3 * triangles.len());
-    for (t, triangle) in triangles.iter().enumerate() {
-        for (i, p) in triangle.iter().enumerate() {
-            let key = (*p + Vec3::ZERO).to_array().map(f32::to_bits);
-            corners.push((key, t as u32, i as u32));
-        }
-    }
-    corners.sort_unstable();
-    let mut normals: Vec<[Vec3; 3]> = units.iter().map(|n| [*n; 3]).collect();
-    for place in corners.chunk_by(|a, b| a.0 == b.0) {
-        for &(_, t, i) in place {
-            let own = units[t as usize];
-            let near = place.iter().map(|c| c.1 as usize);
-            let sum: Vec3 = near
-                .filter(|&other| units[other].dot(own) > SMOOTH)
-                .map(|other| areas[other])
-                .sum();
-            normals[t as usize][i as usize] = sum.normalize_or(own);
-        }
-    }
-    normals
 }
