@@ -721,10 +721,18 @@ fn changed_collider_of_a_piece_is_saved_with_its_contacts() {
         |c| c.set_density(5000.0),
     ];
     for (change, make) in changes.iter().enumerate() {
-        let (mut world, _, collider) = two_bricks();
-        for _ in 0..40 {
+        let mut world = World::new(WorldSettings::default());
+        world.add_floor(0.0, 0.6);
+        for (turn, height) in [(0.1, 0.04), (0.4, 0.12)] {
+            let at = Pose::new(Vec3::Y * height, Vec3::new(0.0, turn, 0.3 * turn));
+            let kind = Breakable::new(brick()).at(at);
+            world.add(kind.moving(Vec3::X));
+        }
+        for _ in 0..10 {
             world.step();
         }
+        let piece = world.pieces().next().unwrap();
+        let collider = world.collider(piece).unwrap();
         make(&mut world.physics.colliders[collider]);
         let mut restored = World::new(WorldSettings::default());
         restored.stock(&Breakable::new(brick()));
