@@ -1,12 +1,16 @@
 //! A step made again for the bodies that a break concerns.
 //!
-//! It is made in a copy of the engine's sets, so that all other bodies keep the step that they
-//! have made, to the bit: the copy puts them to sleep, and only the concerned bodies' motion is
-//! taken over from it. Handles are the same in both, so that physics hooks see what they know.
-//! Kinematic bodies go their way of the whole step once more in the copy, part by part.
+//! Where other bodies are awake, it is made in a copy of the engine's sets, so that they keep
+//! the step that they have made, to the bit: the copy puts them to sleep, and only the concerned
+//! bodies' motion is taken over from it. Handles are the same in both, so that physics hooks see
+//! what they know. Colliders of the copy send no events: the engine itself finds the contacts of
+//! the new pieces in the next step, and sends its collision events then.
 //!
-//! Colliders of the copy send no events. The engine itself finds the contacts of the new pieces
-//! in the next step, and sends its collision events then.
+//! Where a break concerns every body that is awake, it is made in place. Contacts of the new
+//! pieces are then kept: found anew in the next step, they would cost more than half as much
+//! again of what the step after a break costs.
+//!
+//! Kinematic bodies go their way of the whole step once more, part by part.
 
 use rapier3d::prelude::{
     ActiveEvents, CCDSolver, ColliderHandle, CollisionPipeline, PhysicsPipeline, PhysicsWorld,
@@ -29,17 +33,19 @@ impl World {
     ) {
         self.stats.made_again = redo.parts;
         let dt = whole.dt / redo.parts as f32;
-        let mut copy = copy_of(&self.physics);
-        let parameters = &mut copy.integration_parameters;
+        let own = others_are_awake(redo, &self.physics).then(|| {
+            let mut copy = copy_of(&self.physics);
+            put_others_to_sleep(redo, &mut copy);
+            silence(&mut copy);
+            std::mem::replace(&mut self.physics, copy)
+        });
+        let parameters = &mut self.physics.integration_parameters;
         let rounds = parameters.num_solver_iterations;
         parameters.dt = dt;
         // The engine solves a step in rounds, each over its share of the time. Parts share
         // those of the whole; with one round each, what is hit is pushed along too far.
         let share = rounds.div_ceil(redo.parts as usize);
         parameters.num_solver_iterations = share.max(LEAST_ROUNDS.min(rounds));
-        put_others_to_sleep(redo, &mut copy);
-        silence(&mut copy);
-        let own = std::mem::replace(&mut self.physics, copy);
         for part in 1..=redo.parts {
             move_kinematic_bodies(redo, part, &mut self.physics);
             self.breakables.before_step(dt, &mut self.physics.bodies);
@@ -49,7 +55,11 @@ impl World {
             if part > 1 {
                 self.budget.could_be_spared();
             }
-            remove_unsound(redo, &mut self.physics, self.units);
+            if own.is_some() {
+                remove_unsound(redo, &mut self.physics, self.units);
+            } else {
+                self.quarantine();
+            }
             let after = After {
                 dt,
                 part,
@@ -60,9 +70,15 @@ impl World {
                 breakables.follow_part(after, redo, engine);
             });
         }
-        let copy = std::mem::replace(&mut self.physics, own);
-        let lost = take_over(redo, &copy, &mut self.physics);
-        self.take_away(&lost);
+        if let Some(own) = own {
+            let copy = std::mem::replace(&mut self.physics, own);
+            let lost = take_over(redo, &copy, &mut self.physics);
+            self.take_away(&lost);
+        } else {
+            let parameters = &mut self.physics.integration_parameters;
+            parameters.dt = whole.dt;
+            parameters.num_solver_iterations = rounds;
+        }
         self.follow_engine(whole, |breakables, after, engine| {
             breakables.finish_redo(after.dt, redo, engine);
         });
@@ -92,15 +108,28 @@ fn copy_of(physics: &PhysicsWorld) -> PhysicsWorld {
     }
 }
 
-fn put_others_to_sleep(redo: &Redo, copy: &mut PhysicsWorld) {
-    let is_other = |body: &RigidBody| body.is_dynamic() && !body.is_sleeping();
-    let awake: Vec<RigidBodyHandle> = copy
+/// The bodies that are awake and that a break does not concern.
+fn awake_others<'a>(
+    redo: &'a Redo,
+    physics: &'a PhysicsWorld,
+) -> impl Iterator<Item = RigidBodyHandle> + 'a {
+    let is_awake = |body: &RigidBody| body.is_dynamic() && !body.is_sleeping();
+    let awake = physics
         .bodies
         .iter()
-        .filter(|(handle, body)| is_other(body) && !redo.concerns(*handle))
-        .map(|(handle, _)| handle)
-        .collect();
-    for handle in awake {
+        .filter(move |(_, body)| is_awake(body));
+    let awake = awake.map(|(handle, _)| handle);
+    awake.filter(|&handle| !redo.concerns(handle))
+}
+
+/// Whether bodies must be kept from the redo. Soft bodies are always awake.
+fn others_are_awake(redo: &Redo, physics: &PhysicsWorld) -> bool {
+    awake_others(redo, physics).next().is_some() || physics.soft_bodies.iter().next().is_some()
+}
+
+fn put_others_to_sleep(redo: &Redo, copy: &mut PhysicsWorld) {
+    let others: Vec<RigidBodyHandle> = awake_others(redo, copy).collect();
+    for handle in others {
         copy.bodies[handle].sleep();
     }
 }

@@ -28,9 +28,10 @@ impl World {
     /// event handler.
     ///
     /// In a step in which something breaks, the motion of the bodies that the break concerns
-    /// is computed again with the pieces in place: `engine_step` is called again, on a copy of
-    /// the engine's sets with the same handles. Colliders of the copy send no events: contacts
-    /// of the new pieces are reported by the next step.
+    /// is computed again with the pieces in place, and `engine_step` is called again: where
+    /// other bodies are awake, on a copy of the engine's sets with the same handles, whose
+    /// colliders send no events (contacts of the new pieces are then reported by the next
+    /// step).
     ///
     /// ```
     /// use fracas_rapier::{World, WorldSettings};
