@@ -1,13 +1,13 @@
 //! A small game without a window: a lift with a rider, a door on a hinge, terrain, a sensor, a
 //! brick wall, a shelf built into a wall, a bowl of its own, and a chandelier on a chain. Every
-//! second a ball is thrown at the wall; after six seconds a barrel explodes.
+//! second a ball is thrown at the wall; after three seconds a barrel explodes.
 //!
 //! The game's world is made with Rapier alone (`Game::new`); three lines in `Game::step` and
 //! `Game::furnish` make things break in it. What a real game would draw, play and store is
 //! counted here.
 //!
 //! ```sh
-//! cargo run                  # plays ten seconds, saves in the middle, prints what happened
+//! cargo run                  # plays four seconds, saves in the middle, prints what happened
 //! cargo run -- --load FILE   # goes on from a save, in a new process
 //! ```
 
@@ -23,7 +23,7 @@ const LEVEL: Group = Group::GROUP_1;
 const PLAYER: Group = Group::GROUP_2;
 const DEBRIS: Group = Group::GROUP_3;
 
-const STEPS: u64 = 600;
+const STEPS: u64 = 480;
 const SAVE_AT: u64 = 372;
 
 /// What the game itself keeps, beside the world.
