@@ -76,6 +76,17 @@ fn notched_box() -> TetMesh {
     TetMesh::build(positions, tets).expect("a part of a box")
 }
 
+/// Eight vibration modes of the unbroken box.
+fn modes_of(fragments: &fracas_core::Fragments) -> Arc<Modes> {
+    let options = ModesOptions {
+        count: 8,
+        ..ModesOptions::default()
+    };
+    let whole = fracas_core::FragmentId(0);
+    let modes = Modes::compute(fragments, whole, &Material::BRICK, &options, &mut |_| ());
+    Arc::new(modes.expect("modes of a box"))
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let pieces: usize = arguments
@@ -98,17 +109,10 @@ fn main() {
     let (field, tree) = (FieldOptions::default(), BuildOptions::default());
     let blueprint = Arc::new(Blueprint::build(mesh, &field, &tree).expect("a box"));
     let object = blueprint.object().0;
-    let material = Material::by_name("brick").expect("a known name");
-    let modes = {
+    let breaker = {
         let state = object.read();
-        let options = ModesOptions {
-            count: 8,
-            ..ModesOptions::default()
-        };
-        let whole = fracas_core::FragmentId(0);
-        Modes::compute(state.fragments(), whole, &material, &options, &mut |_| ())
+        Breaker::new(Material::BRICK, Some(modes_of(state.fragments())))
     };
-    let breaker = Breaker::new(material, Some(Arc::new(modes.expect("modes of a box"))));
     let brick = Breakable::new(blueprint).with_breaker(breaker);
     let mut world = World::new(WorldSettings::default());
     world.add_floor(0.0, 0.6);
