@@ -39,9 +39,9 @@ use fracas_fracture::{Breaker, BreakerStats};
 use glam::Vec3;
 use parry3d::shape::SharedShape;
 use rapier3d::prelude::{
-    BroadPhaseBvh, ColliderBuilder, ColliderHandle, ColliderSet, ImpulseJointSet, IslandManager,
-    MultibodyJointSet, NarrowPhase, PhysicsWorld, RigidBody, RigidBodyHandle, RigidBodySet,
-    SoftBodySet,
+    BroadPhaseBvh, Collider, ColliderBuilder, ColliderHandle, ColliderSet, ImpulseJointSet,
+    IslandManager, MultibodyJointSet, NarrowPhase, PhysicsWorld, RigidBody, RigidBodyHandle,
+    RigidBodySet, SoftBodySet,
 };
 
 pub use background::FragmentModesPolicy;
@@ -398,6 +398,29 @@ impl Breakables {
         }
     }
 
+    /// Inserts the body and collider of a piece with this shape into the engine's sets.
+    fn spawn_piece(
+        &mut self,
+        id: PieceId,
+        (body, collider): (RigidBody, Collider),
+        (shape, anchored): (FragmentShape, bool),
+        (bodies, colliders): (&mut RigidBodySet, &mut ColliderSet),
+    ) -> Piece {
+        let body = bodies.insert(body);
+        let collider = colliders.insert_with_parent(collider, body, bodies);
+        weigh(body, bodies, colliders);
+        self.owners.insert(collider, id);
+        Piece {
+            body,
+            collider,
+            shape,
+            born: self.steps,
+            anchored,
+            fading: None,
+            frozen: false,
+        }
+    }
+
     /// Adds an object: one body with one collider. Its box for the engine, and those of its
     /// pieces, are wider by `margin` on every side.
     pub fn add(
@@ -422,20 +445,8 @@ impl Breakables {
             Some(kind) => options.blueprint.parry_shape(kind),
             None => SharedShape(Arc::new(shape.clone())),
         };
-        let body = bodies.insert(body);
-        let collider = options.first_collider(&shape, engine_shape);
-        let collider = colliders.insert_with_parent(collider, body, bodies);
-        weigh(body, bodies, colliders);
-        self.owners.insert(collider, id);
-        let piece = Piece {
-            body,
-            collider,
-            shape,
-            born: self.steps,
-            anchored,
-            fading: None,
-            frozen: false,
-        };
+        let collider = options.first_collider(&shape, engine_shape).build();
+        let piece = self.spawn_piece(id, (body, collider), (shape, anchored), (bodies, colliders));
         make_memory_ready(&self.memories, options.breaker.as_ref(), &options);
         self.objects.push(Object {
             shared,

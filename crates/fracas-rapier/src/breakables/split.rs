@@ -13,7 +13,7 @@ use parry3d::shape::SharedShape;
 
 use super::attached::Attached;
 use super::inherit::{Heritage, NewFragment};
-use super::{Breakable, Breakables, Engine, Event, ObjectId, Piece, PieceId, weigh};
+use super::{Breakable, Breakables, Engine, Event, ObjectId, PieceId};
 use crate::break_apart::{Broken, Trees};
 use crate::parallel;
 use crate::shape::FragmentShape;
@@ -238,8 +238,7 @@ impl Breakables {
         heritage: &Heritage,
         engine: &mut Engine<'_>,
     ) -> Option<PieceId> {
-        let object = &mut self.objects[parent.object.0 as usize];
-        let options = &object.options;
+        let options = &self.objects[parent.object.0 as usize].options;
         let anchored = is_anchored(&shape, options);
         let mut body = heritage.fragment_body(&shape, anchored, &self.settings);
         let debris = &self.settings.debris;
@@ -270,21 +269,9 @@ impl Breakables {
                 collider: &mut collider,
             });
         }
-        let body = engine.bodies.insert(body);
-        let collider = engine
-            .colliders
-            .insert_with_parent(collider, body, engine.bodies);
-        weigh(body, engine.bodies, engine.colliders);
-        self.owners.insert(collider, child);
-        let piece = Piece {
-            body,
-            collider,
-            shape,
-            born: self.steps,
-            anchored,
-            fading: None,
-            frozen: false,
-        };
+        let sets = (&mut *engine.bodies, &mut *engine.colliders);
+        let piece = self.spawn_piece(child, (body, collider), (shape, anchored), sets);
+        let object = &mut self.objects[parent.object.0 as usize];
         object.pieces.insert(child.fragment, piece);
         Some(child)
     }
